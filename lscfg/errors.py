@@ -1,0 +1,23 @@
+"""The exceptions that lscfg raises on purpose; the command line turns each into one line and exit status 1."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class LscfgError(Exception):
+    """Base of every error that lscfg raises on purpose."""
+
+
+class InputError(LscfgError, ValueError):
+    """Bad input: says what is wrong, where (file and 1-based line, where known) and how to cure it."""
+
+    def __init__(self, message: str, path: str | PathLike[str] | None = None, line: int | None = None):
+        self.path = path
+        self.line = line
+        where = "" if path is None else f"{path}:{line}: " if line else f"{path}: "
+        super().__init__(where + message)
+
+
+class KernelError(LscfgError, RuntimeError):
+    """The C kernel refused: memory is out, or a callback failed."""

@@ -1,0 +1,40 @@
+"""cdec's weights format: one ``name value`` a line, ``#`` starts a comment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from os import PathLike
+
+from lscfg.errors import InputError
+from lscfg.text import atomic_write, read_lines
+
+
+def read_weights(path: str | PathLike[str]) -> dict[str, float]:
+    """The weights by feature name.
+
+    Raises:
+        InputError: a line that is not a name and a finite number, or a name given twice.
+    """
+    weights: dict[str, float] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split("#", 1)[0].split()
+        if not fields:
+            continue
+        try:
+            name, value = fields[0], float(fields[1])
+        except (IndexError, ValueError):
+            raise InputError(f"expected 'name value', found {line!r}", path, number) from None
+        if len(fields) != 2 or not math.isfinite(value):
+            raise InputError(f"expected 'name value' with a finite value, found {line!r}", path, number)
+        if name in weights:
+            raise InputError(f"weight {name} is given twice", path, number)
+        weights[name] = value
+    return weights
+
+
+def write_weights(path: str | PathLike[str], weights: Mapping[str, float]) -> None:
+    """Writes the weights sorted by name; ``repr`` keeps every bit of each value."""
+    with atomic_write(path) as file:
+        for name in sorted(weights):
+            file.write(f"{name} {float(weights[name])!r}\n")

@@ -1,0 +1,30 @@
+"""What a person sees while lscfg works: log lines and progress bars, all on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from tqdm import tqdm
+
+T = TypeVar("T")
+
+quiet = False
+"""Set by ``--quiet``: no log lines and no progress; warnings and errors still show."""
+
+
+def info(message: str) -> None:
+    """One line of log, unless quiet."""
+    if not quiet:
+        tqdm.write(f"[lscfg] {message}", file=sys.stderr)
+
+
+def warn(message: str) -> None:
+    """One line of warning, quiet or not."""
+    tqdm.write(f"[lscfg] warning: {message}", file=sys.stderr)
+
+
+def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+    """The items, with a progress bar on a terminal (none when quiet or when stderr is a file)."""
+    return iter(tqdm(items, desc=what, total=total, disable=True if quiet else None, leave=False, file=sys.stderr))

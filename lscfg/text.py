@@ -1,0 +1,87 @@
+"""Text files: strict UTF-8 lines in, atomically renamed files out, gzip by the name's ending."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from lscfg.errors import InputError
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The file's content, decompressed if its name ends in .gz.
+
+    Raises:
+        InputError: the file cannot be read, or its compressed data are cut or damaged.
+    """
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
+            return file.read()
+    except EOFError as error:
+        raise InputError("compressed file is cut off; make it anew", path) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """The lines of a UTF-8 file without their newlines; only ``\\n`` (or ``\\r\\n``) ends a line.
+
+    Raises:
+        InputError: the file cannot be read or a line is not UTF-8 (file and line are named).
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
+    if not text:
+        return []
+    return text.removesuffix("\n").replace("\r\n", "\n").split("\n")
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
+    """Opens a temporary neighbour of ``path`` for writing; it takes the name only when all went well.
+
+    ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A name ending in .gz is compressed, without a time stamp in it, so that
+    equal content gives equal bytes.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        raw = open(temporary, "wb")
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", path) from error
+    try:
+        with raw:
+            binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.name.endswith(".gz") else raw
+            if mode == "wb":
+                yield binary  # type: ignore[misc]
+            else:
+                import io
+
+                text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")  # type: ignore[type-var]
+                yield text
+                text.flush()
+                text.detach()
+            if binary is not raw:
+                binary.close()
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Writes the lines, each ended by a newline, atomically."""
+    with atomic_write(path) as file:
+        file.writelines(line + "\n" for line in lines)

@@ -1,0 +1,176 @@
+/* lscfg: latent-variable synchronous context-free grammars, the C interface.
+ *
+ * The library keeps no global state. Every object is created by a *_new, *_read or *_open function and given back with
+ * the *_free function of its type (which accepts NULL). An object that is passed as const may be shared by threads.
+ * Functions that can fail return LSCFG_OK or a negative code and fill the lscfg_error; they never print, exit or abort.
+ *
+ * Symbols of rules are int32. On the source side a word is its vocabulary id (>= 0) and a nonterminal of category c is
+ * -1-c. On the target side a word is its vocabulary id and the k-th nonterminal of the source side (k = 0, 1, ...) is
+ * -1-k. Spans are half-open: [i, j) covers words i .. j-1.
+ *
+ * The declarations between the two marks are also what the Python wrapper reads: plain C declarations only.
+ */
+#ifndef LSCFG_H
+#define LSCFG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+enum {
+  LSCFG_OK = 0,
+  LSCFG_NO_PARSE = 1,  /* not an error: the sentence has no derivation */
+  LSCFG_EINPUT = -1,   /* malformed input; line and message say where and what */
+  LSCFG_ENOMEM = -2,
+  LSCFG_EIO = -3,      /* a file could not be opened or mapped */
+  LSCFG_ECALLBACK = -4 /* the caller's language-model callback failed */
+};
+
+typedef struct {
+  int32_t code;
+  int64_t line; /* 1-based line of the offending input, 0 where there is none */
+  char message[496];
+} lscfg_error;
+
+/* ---- vocabulary: interned words; adding is not thread-safe, looking up is ---- */
+
+typedef struct lscfg_vocab lscfg_vocab;
+
+lscfg_vocab *lscfg_vocab_new(void);
+void lscfg_vocab_free(lscfg_vocab *);
+/* The id of the word, added if it is new; -1 when memory is out. */
+int32_t lscfg_vocab_add(lscfg_vocab *, const char *word, size_t length);
+/* The id of the word, -1 if it is unknown. */
+int32_t lscfg_vocab_find(const lscfg_vocab *, const char *word, size_t length);
+int32_t lscfg_vocab_size(const lscfg_vocab *);
+/* The word's bytes, not NUL-terminated, valid until the next addition. */
+const char *lscfg_vocab_word(const lscfg_vocab *, int32_t id, size_t *length);
+/* Splits a line at blanks and adds its words; returns their number, or -1 if they are more than capacity. */
+int64_t lscfg_vocab_line(lscfg_vocab *, const char *line, size_t length, int32_t *ids, int64_t capacity);
+
+/* ---- grammar: synchronous rules, indexed by source side ---- */
+
+typedef struct lscfg_grammar lscfg_grammar;
+
+/* Three rules that no grammar file holds follow its rules 0 .. size-1. */
+enum {
+  LSCFG_RULE_GLUE_TOP = 0, /* size + 0: [S] -> [X,1]       */
+  LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
+  LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
+  LSCFG_EXTRA_RULES = 3
+};
+
+/* The vocabulary must outlive the grammar. */
+lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
+void lscfg_grammar_free(lscfg_grammar *);
+/* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ..."; may be called again. */
+int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
+/* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. */
+int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                          int32_t n_tgt, lscfg_error *);
+/* Builds the index by source side. To be called once, after the last rule and before the first parse. */
+int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
+int32_t lscfg_grammar_size(const lscfg_grammar *);
+int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
+/* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
+int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
+int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
+const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
+const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
+int32_t lscfg_grammar_n_features(const lscfg_grammar *);
+const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, size_t *length);
+/* The rules' features as compressed rows: indptr[size + 1], then indices and values [indptr[size]]. */
+void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const int32_t **indices,
+                            const double **values);
+
+/* ---- forest: the derivations of one sentence ---- */
+
+typedef struct lscfg_forest lscfg_forest;
+
+typedef struct {
+  int32_t max_span;  /* no rule of the grammar covers more words than this, rules "[S] -> [X]" apart */
+  int32_t glue;      /* non-zero: the two glue rules */
+  int32_t pass;      /* 0: none; 1: pass-through rule for every word; 2: for words without a one-word rule only */
+  int32_t goal;      /* category of the root, over the whole sentence */
+} lscfg_parse_options;
+
+/* A hypergraph in topological order: tails of an edge come before its head, the root is the last node. The edges of
+ * node q are node_edges[q] .. node_edges[q+1]-1. An edge is one source side over one choice of tails; its applications,
+ * one for each target side, are edge_apps[e] .. edge_apps[e+1]-1. */
+typedef struct {
+  int32_t n_words, n_nodes, n_edges, n_apps;
+  const int32_t *words;      /* [n_words] */
+  const int32_t *node_cat;   /* [n_nodes] */
+  const int32_t *node_span;  /* [n_nodes][2] */
+  const int32_t *node_edges; /* [n_nodes + 1] */
+  const int32_t *edge_head;  /* [n_edges] */
+  const int32_t *edge_tail;  /* [n_edges][2], source order, -1 where there is none */
+  const int32_t *edge_apps;  /* [n_edges + 1] */
+  const int32_t *app_rule;   /* [n_apps] */
+  const int32_t *app_edge;   /* [n_apps] */
+} lscfg_forest_view;
+
+/* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE leaves *forest NULL. */
+int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, const lscfg_parse_options *,
+                lscfg_forest **forest, lscfg_error *);
+void lscfg_forest_free(lscfg_forest *);
+void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
+
+/* ---- language model: an automaton that is filled in as it is walked ---- */
+
+typedef struct lscfg_lm lscfg_lm;
+
+enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s> */
+
+/* Called once for each (state, word) that is new: gives log10 p(word | state), the state that follows (LSCFG_LM_NULL,
+ * LSCFG_LM_BEGIN or a number of the caller's choice; equal states behave equally) and whether the word is unknown to
+ * the model. Non-zero stops the search. */
+typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *oov);
+
+/* order: the n of the n-gram model; end_word: the vocabulary id of </s>. */
+lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
+void lscfg_lm_free(lscfg_lm *);
+
+/* ---- search: cube pruning with the language model, then lazy k-best extraction ---- */
+
+typedef struct {
+  int32_t pop_limit; /* candidates taken per node, >= 1 */
+  int32_t k;         /* derivations wanted, >= 1 */
+  int32_t unique;    /* non-zero: at most one derivation for each translation */
+  double lm_weight;  /* weight of the sum of log10 p, <s> and </s> included */
+  double oov_weight; /* weight of the number of words unknown to the language model */
+} lscfg_search_options;
+
+typedef struct lscfg_kbest lscfg_kbest;
+
+/* Best first. Hypothesis h: its words are words[word_offsets[h]] .. [word_offsets[h+1]-1] (vocabulary ids), the rule
+ * applications of its derivation apps[app_offsets[h]] .. (indices of the forest's applications). */
+typedef struct {
+  int32_t n;
+  const double *score;         /* [n] model score: application scores + weighted language model */
+  const double *lm;            /* [n] sum of log10 p */
+  const double *oov;           /* [n] words unknown to the language model */
+  const int64_t *word_offsets; /* [n + 1] */
+  const int32_t *words;
+  const int64_t *app_offsets;  /* [n + 1] */
+  const int32_t *apps;
+} lscfg_kbest_view;
+
+/* app_scores[n_apps]: the part of each application's score that does not depend on the language model. lm may be
+ * NULL. The lm is filled in as a cache, so that one lm must not be used by two searches at the same time. */
+int lscfg_search(const lscfg_forest *, const lscfg_grammar *, lscfg_lm *lm, const double *app_scores,
+                 const lscfg_search_options *, lscfg_kbest **, lscfg_error *);
+void lscfg_kbest_free(lscfg_kbest *);
+void lscfg_kbest_get(const lscfg_kbest *, lscfg_kbest_view *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
