@@ -1,0 +1,262 @@
+"""The C kernel for Python: one wrapper for each C function, no pointer leaves this module.
+
+Arrays that a wrapper returns are views of kernel memory, read-only, and keep their owner alive.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError, KernelError
+from lscfg.text import read_bytes
+
+X, S = 0, 1
+"""Categories that every grammar has, [X] and [S]."""
+
+
+def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> None:
+    """Turns a negative status into an exception.
+
+    Raises:
+        InputError: malformed input or a file that cannot be opened.
+        KernelError: anything else.
+    """
+    if code >= 0:
+        return
+    message = ffi.string(error.message).decode("utf-8", "replace")
+    if code in (lib.LSCFG_EINPUT, lib.LSCFG_EIO):
+        raise InputError(message, path, int(error.line) or None)
+    raise KernelError(message)
+
+
+def view(pointer: Any, shape: int | tuple[int, ...], dtype: Any, owner: Any) -> np.ndarray:
+    """Kernel memory as a read-only array that keeps ``owner`` alive."""
+    count = int(np.prod(shape))
+    if count == 0:
+        return np.empty(shape, dtype)
+    array = np.frombuffer(ffi.buffer(pointer, count * np.dtype(dtype).itemsize), dtype).reshape(shape)
+    return array.view(_Owned)._own(owner)
+
+
+class _Owned(np.ndarray):
+    """An array with a reference to the object whose memory it shows."""
+
+    _owner: Any = None
+
+    def __array_finalize__(self, parent: Any) -> None:
+        self._owner = getattr(parent, "_owner", None)
+
+    def _own(self, owner: Any) -> _Owned:
+        self._owner = owner
+        self.flags.writeable = False
+        return self
+
+
+class Vocab:
+    """Interned words; ids count from 0 in order of addition."""
+
+    def __init__(self) -> None:
+        self.pointer = ffi.gc(lib.lscfg_vocab_new(), lib.lscfg_vocab_free)
+        if self.pointer == ffi.NULL:
+            raise KernelError("out of memory")
+
+    def __len__(self) -> int:
+        return int(lib.lscfg_vocab_size(self.pointer))
+
+    def add(self, word: str) -> int:
+        """The word's id; a new word gets the next one."""
+        data = word.encode("utf-8")
+        return int(lib.lscfg_vocab_add(self.pointer, data, len(data)))
+
+    def find(self, word: str) -> int:
+        """The word's id, -1 if it is unknown."""
+        data = word.encode("utf-8")
+        return int(lib.lscfg_vocab_find(self.pointer, data, len(data)))
+
+    def word(self, index: int) -> str:
+        """The word of an id in ``range(len(self))``."""
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        length = ffi.new("size_t *")
+        word = lib.lscfg_vocab_word(self.pointer, index, length)
+        return ffi.buffer(word, length[0])[:].decode("utf-8")
+
+    def add_line(self, line: str) -> np.ndarray:
+        """Ids, int32, of the words of a line that are separated by blanks."""
+        data = line.encode("utf-8")
+        ids = np.empty(len(data) // 2 + 1, np.int32)
+        count = lib.lscfg_vocab_line(self.pointer, data, len(data), ffi.from_buffer("int32_t[]", ids), len(ids))
+        if count < 0:
+            raise KernelError("out of memory")
+        return ids[:count]
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """What the parser may do beside the grammar's rules; the defaults are cdec's.
+
+    Attributes:
+        max_span: most words that a rule may cover (scfg_max_span_limit).
+        glue: the glue rules [S] -> [X,1] and [S] -> [S,1] [X,2].
+        pass_through: 0 no pass-through rules, 1 for every word, 2 for words without a one-word rule only.
+        goal: category of the root.
+    """
+
+    max_span: int = 10
+    glue: bool = True
+    pass_through: int = 1
+    goal: int = S
+
+
+class Grammar:
+    """Synchronous rules, numbered from 0 in order of addition, with sparse features.
+
+    Three more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
+    passes the source word of a span through.
+    """
+
+    def __init__(self, vocab: Vocab | None = None):
+        self.vocab = vocab or Vocab()
+        self.pointer = ffi.gc(lib.lscfg_grammar_new(self.vocab.pointer), lib.lscfg_grammar_free)
+        if self.pointer == ffi.NULL:
+            raise KernelError("out of memory")
+
+    @classmethod
+    def from_files(cls, paths: Iterable[str | os.PathLike[str]], vocab: Vocab | None = None) -> Grammar:
+        """The finished grammar of one or more files in cdec's format (.gz allowed)."""
+        grammar = cls(vocab)
+        for path in paths:
+            grammar.read(path)
+        grammar.finish()
+        return grammar
+
+    def read(self, path: str | os.PathLike[str]) -> None:
+        """Adds the rules of a file in cdec's format.
+
+        Raises:
+            InputError: a malformed rule, by file and line.
+        """
+        data = read_bytes(path)
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_grammar_read(self.pointer, ffi.from_buffer(data), len(data), error), error, path)
+
+    def read_text(self, text: str) -> None:
+        """Adds the rules of a text in cdec's format."""
+        data = text.encode("utf-8")
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_grammar_read(self.pointer, ffi.from_buffer(data), len(data), error), error)
+
+    def add(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
+        """Adds a rule of encoded symbols (see lscfg.h) and returns its number."""
+        error = ffi.new("lscfg_error *")
+        rule = lib.lscfg_grammar_add(self.pointer, lhs, list(src), len(src), list(tgt), len(tgt), error)
+        check(rule, error)
+        return int(rule)
+
+    def finish(self) -> None:
+        """Builds the index by source side; to be called after the last rule."""
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_grammar_finish(self.pointer, error), error)
+
+    def __len__(self) -> int:
+        return int(lib.lscfg_grammar_size(self.pointer))
+
+    def category(self, name: str) -> int:
+        """The category's number; a new one is added."""
+        data = name.encode("utf-8")
+        return int(lib.lscfg_grammar_category(self.pointer, data, len(data)))
+
+    def lhs(self, rule: int) -> int:
+        """Category of the rule's left-hand side."""
+        return int(lib.lscfg_grammar_lhs(self.pointer, rule))
+
+    def arity(self, rule: int) -> int:
+        """Number of nonterminals of the rule."""
+        return int(lib.lscfg_grammar_arity(self.pointer, rule))
+
+    def src(self, rule: int) -> list[int]:
+        """The rule's source side; words >= 0, a nonterminal of category c is -1-c."""
+        length = ffi.new("int32_t *")
+        symbols = lib.lscfg_grammar_src(self.pointer, rule, length)
+        return ffi.unpack(symbols, length[0])
+
+    def tgt(self, rule: int) -> list[int]:
+        """The rule's target side; words >= 0, the k-th source nonterminal is -1-k."""
+        length = ffi.new("int32_t *")
+        symbols = lib.lscfg_grammar_tgt(self.pointer, rule, length)
+        return ffi.unpack(symbols, length[0]) if length[0] else []
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the rules' features by number."""
+        length = ffi.new("size_t *")
+        names = []
+        for k in range(lib.lscfg_grammar_n_features(self.pointer)):
+            name = lib.lscfg_grammar_feature_name(self.pointer, k, length)
+            names.append(ffi.buffer(name, length[0])[:].decode("utf-8"))
+        return names
+
+    def features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features as compressed rows: indptr int64 [size + 1], indices int32 and values float64 (copies)."""
+        indptr, indices, values = (ffi.new(f"const {t} **") for t in ("int64_t", "int32_t", "double"))
+        lib.lscfg_grammar_features(self.pointer, indptr, indices, values)
+        rows = np.array(view(indptr[0], len(self) + 1, np.int64, self))
+        count = int(rows[-1])
+        return rows, np.array(view(indices[0], count, np.int32, self)), np.array(
+            view(values[0], count, np.float64, self)
+        )
+
+    def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
+        """The forest of a sentence of word ids, None if there is no derivation."""
+        words = np.ascontiguousarray(words, np.int32)
+        settings = ffi.new(
+            "lscfg_parse_options *",
+            {
+                "max_span": options.max_span,
+                "glue": options.glue,
+                "pass": options.pass_through,
+                "goal": options.goal,
+            },
+        )
+        error = ffi.new("lscfg_error *")
+        forest = ffi.new("lscfg_forest **")
+        buffer = ffi.from_buffer("int32_t[]", words)
+        code = lib.lscfg_parse(self.pointer, buffer, len(words), settings, forest, error)
+        check(code, error)
+        return None if code == lib.LSCFG_NO_PARSE else Forest(forest[0])
+
+
+class Forest:
+    """A hypergraph in topological order; see lscfg_forest_view in lscfg.h.
+
+    Attributes:
+        words: int32 [n_words].
+        node_cat: int32 [n_nodes]; node_span: int32 [n_nodes, 2]; node_edges: int32 [n_nodes + 1].
+        edge_head: int32 [n_edges]; edge_tail: int32 [n_edges, 2], -1 where absent; edge_apps: int32 [n_edges + 1].
+        app_rule, app_edge: int32 [n_apps].
+    """
+
+    def __init__(self, pointer: Any):
+        self.pointer = ffi.gc(pointer, lib.lscfg_forest_free)
+        v = ffi.new("lscfg_forest_view *")
+        lib.lscfg_forest_get(self.pointer, v)
+        self.n_words, self.n_nodes, self.n_edges, self.n_apps = v.n_words, v.n_nodes, v.n_edges, v.n_apps
+
+        def array(values: Any, shape: int | tuple[int, ...]) -> np.ndarray:
+            return view(values, shape, np.int32, self.pointer)
+
+        self.words = array(v.words, self.n_words)
+        self.node_cat = array(v.node_cat, self.n_nodes)
+        self.node_span = array(v.node_span, (self.n_nodes, 2))
+        self.node_edges = array(v.node_edges, self.n_nodes + 1)
+        self.edge_head = array(v.edge_head, self.n_edges)
+        self.edge_tail = array(v.edge_tail, (self.n_edges, 2))
+        self.edge_apps = array(v.edge_apps, self.n_edges + 1)
+        self.app_rule = array(v.app_rule, self.n_apps)
+        self.app_edge = array(v.app_edge, self.n_apps)
