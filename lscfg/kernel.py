@@ -172,22 +172,30 @@ class Grammar:
         data = name.encode("utf-8")
         return int(lib.lscfg_grammar_category(self.pointer, data, len(data)))
 
+    def _check(self, rule: int) -> None:
+        if not 0 <= rule < len(self):
+            raise IndexError(f"rule {rule} of {len(self)}")
+
     def lhs(self, rule: int) -> int:
         """Category of the rule's left-hand side."""
+        self._check(rule)
         return int(lib.lscfg_grammar_lhs(self.pointer, rule))
 
     def arity(self, rule: int) -> int:
         """Number of nonterminals of the rule."""
+        self._check(rule)
         return int(lib.lscfg_grammar_arity(self.pointer, rule))
 
     def src(self, rule: int) -> list[int]:
         """The rule's source side; words >= 0, a nonterminal of category c is -1-c."""
+        self._check(rule)
         length = ffi.new("int32_t *")
         symbols = lib.lscfg_grammar_src(self.pointer, rule, length)
         return ffi.unpack(symbols, length[0])
 
     def tgt(self, rule: int) -> list[int]:
         """The rule's target side; words >= 0, the k-th source nonterminal is -1-k."""
+        self._check(rule)
         length = ffi.new("int32_t *")
         symbols = lib.lscfg_grammar_tgt(self.pointer, rule, length)
         return ffi.unpack(symbols, length[0]) if length[0] else []
@@ -260,3 +268,188 @@ class Forest:
         self.edge_apps = array(v.edge_apps, self.n_edges + 1)
         self.app_rule = array(v.app_rule, self.n_apps)
         self.app_edge = array(v.app_edge, self.n_apps)
+
+
+class Model:
+    """The parameters of an L-SCFG, memory-mapped from a model file and validated.
+
+    Raises:
+        InputError: the file is missing, cut off or not a model.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        error = ffi.new("lscfg_error *")
+        model = ffi.new("lscfg_model **")
+        check(lib.lscfg_model_open(os.fsencode(path), model, error), error, path)
+        self.pointer = ffi.gc(model[0], lib.lscfg_model_close)
+
+    @property
+    def rank(self) -> int:
+        """m, the number of hidden states."""
+        return int(lib.lscfg_model_rank(self.pointer))
+
+    def __len__(self) -> int:
+        return int(lib.lscfg_model_size(self.pointer))
+
+    def grammar(self) -> Grammar:
+        """A finished grammar of all rules of the model, in the model's order."""
+        grammar = Grammar()
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_model_add_rules(self.pointer, grammar.pointer, error), error, self.path)
+        grammar.finish()
+        return grammar
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """How marginals become features.
+
+    Attributes:
+        log: natural logarithms instead of the values.
+        floor: no logarithm is taken of less, > 0.
+        negative: what a negative marginal counts as: ``"flip"`` its absolute value, ``"clamp"`` zero.
+    """
+
+    log: bool = True
+    floor: float = 1e-6
+    negative: str = "flip"
+
+    def __post_init__(self) -> None:
+        if not self.floor > 0:
+            raise InputError(f"feature floor must be above 0, got {self.floor}")
+        if self.negative not in ("flip", "clamp"):
+            raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Marginals of one forest.
+
+    Attributes:
+        apps: float64 [n_apps], signed, divided by g.
+        nodes: float64 [n_nodes], the same for nodes.
+        sign: sign of g, the sum over all derivations; 0 where none has a probability (then all marginals are 0).
+        log_g: natural logarithm of the absolute value of g.
+        negative: number of negative application marginals; negative_mass: their share of the absolute sum, in [0, 1].
+    """
+
+    apps: np.ndarray
+    nodes: np.ndarray
+    sign: int
+    log_g: float
+    negative: int
+    negative_mass: float
+
+
+class Binding:
+    """Which tensor of a model belongs to which rule of a grammar; inference over forests of that grammar."""
+
+    names = ("LatentMarginal", "LatentEgivenF", "LatentFgivenE")
+
+    def __init__(self, model: Model, grammar: Grammar):
+        self.model, self.grammar = model, grammar
+        error = ffi.new("lscfg_error *")
+        binding = ffi.new("lscfg_binding **")
+        check(lib.lscfg_binding_new(model.pointer, grammar.pointer, binding, error), error)
+        self.pointer = ffi.gc(binding[0], lib.lscfg_binding_free)
+
+    @property
+    def known(self) -> int:
+        """Number of the grammar's rules that have a tensor."""
+        return int(lib.lscfg_binding_known(self.pointer))
+
+    def infer(self, forest: Forest) -> Inference:
+        """Tensor inside-outside (paper, Fig. 1)."""
+        apps = np.empty(forest.n_apps)
+        nodes = np.empty(forest.n_nodes)
+        result = ffi.new("lscfg_inference *")
+        error = ffi.new("lscfg_error *")
+        check(
+            lib.lscfg_infer(
+                self.pointer,
+                forest.pointer,
+                ffi.from_buffer("double[]", apps),
+                ffi.from_buffer("double[]", nodes),
+                result,
+                error,
+            ),
+            error,
+        )
+        return Inference(apps, nodes, result.sign, result.log_g, result.negative, result.negative_mass)
+
+    def features(self, forest: Forest, apps: np.ndarray, options: FeatureOptions) -> np.ndarray:
+        """Features of each application, float64 [n_apps, 3], in the order of ``names``.
+
+        Args:
+            apps: float64 [n_apps], marginals that ``infer`` gave for this forest.
+        """
+        apps = np.ascontiguousarray(apps, np.float64)
+        if apps.shape != (forest.n_apps,):
+            raise ValueError(f"marginals of shape {apps.shape} for {forest.n_apps} applications")
+        out = np.empty((forest.n_apps, lib.LSCFG_N_FEATURES))
+        negative = lib.LSCFG_NEGATIVE_FLIP if options.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
+        settings = ffi.new("lscfg_feature_options *", (options.log, negative, options.floor))
+        error = ffi.new("lscfg_error *")
+        check(
+            lib.lscfg_features(
+                self.pointer,
+                forest.pointer,
+                ffi.from_buffer("double[]", apps),
+                settings,
+                ffi.from_buffer("double[]", out),
+                error,
+            ),
+            error,
+        )
+        return out
+
+
+class Deriver:
+    """Collects the minimal derivation trees of word-aligned sentence pairs."""
+
+    def __init__(self) -> None:
+        self.pointer = ffi.gc(lib.lscfg_derivations_new(), lib.lscfg_derivations_free)
+        if self.pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._error = ffi.new("lscfg_error *")
+
+    def add(self, src: str, tgt: str, links: str) -> None:
+        """Adds the tree of one pair: words separated by blanks, links ``i-j`` counted from 0.
+
+        Raises:
+            InputError: an empty side, or a link that is malformed or out of range; nothing is added then.
+        """
+        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
+        code = lib.lscfg_derive(self.pointer, f, len(f), e, len(e), a, len(a), self._error)
+        check(code, self._error)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything collected, as copies; see lscfg_derivations_view in lscfg.h and docs/FORMATS.md."""
+        v = ffi.new("lscfg_derivations_view *")
+        lib.lscfg_derivations_get(self.pointer, v)
+        lengths = [np.empty(v.n_rules, np.int32) for _ in range(3)]
+        lib.lscfg_derivations_rules(self.pointer, *(ffi.from_buffer("int32_t[]", a) for a in lengths))
+
+        def copy(pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+            return np.array(view(pointer, shape, dtype, self), subok=False)
+
+        words, offsets = bytearray(), [0]
+        length = ffi.new("size_t *")
+        for k in range(lib.lscfg_vocab_size(v.vocab)):
+            word = lib.lscfg_vocab_word(v.vocab, k, length)
+            words += ffi.buffer(word, length[0])
+            offsets.append(len(words))
+        return {
+            "trees": copy(v.trees, v.n_trees + 1, np.int64),
+            "node.rule": copy(v.node_rule, v.n_nodes, np.int32),
+            "node.parent": copy(v.node_parent, v.n_nodes, np.int32),
+            "node.slot": copy(v.node_slot, v.n_nodes, np.int32),
+            "node.span": copy(v.node_span, (v.n_nodes, 4), np.int32),
+            "rules.symbols": copy(v.symbols, v.n_symbols, np.int32),
+            "rules.offsets": np.concatenate([[0], np.cumsum(lengths[0] + lengths[1], dtype=np.int64)]),
+            "rules.src_length": lengths[0],
+            "rules.arity": lengths[2],
+            "vocab.bytes": np.frombuffer(bytes(words), np.uint8),
+            "vocab.offsets": np.array(offsets, np.int64),
+        }

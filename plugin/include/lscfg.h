@@ -121,6 +121,86 @@ int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, co
 void lscfg_forest_free(lscfg_forest *);
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
 
+/* ---- latent model: the parameters of an L-SCFG, in a memory-mapped safetensors file ---- */
+
+typedef struct lscfg_model lscfg_model;
+typedef struct lscfg_binding lscfg_binding;
+
+/* Maps the file and checks every size, offset, symbol and value in it. Read-only from then on. */
+int lscfg_model_open(const char *path, lscfg_model **, lscfg_error *);
+void lscfg_model_close(lscfg_model *);
+int32_t lscfg_model_rank(const lscfg_model *); /* m, the number of hidden states */
+int32_t lscfg_model_size(const lscfg_model *); /* number of rules */
+/* Adds all rules of the model to a grammar that is not finished. */
+int lscfg_model_add_rules(const lscfg_model *, lscfg_grammar *, lscfg_error *);
+
+/* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding. A rule of [X] that
+ * the model does not know has probability zero; a rule of another category, glue for one, joins independent trees. */
+int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, lscfg_binding **, lscfg_error *);
+void lscfg_binding_free(lscfg_binding *);
+int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor */
+
+/* ---- inference: tensor inside-outside over a forest ---- */
+
+typedef struct {
+  int32_t sign;         /* of g, the sum over all derivations: 1, -1, or 0 where nothing has a probability */
+  int32_t negative;     /* applications with a negative marginal */
+  double log_g;         /* natural logarithm of |g| */
+  double negative_mass; /* absolute sum of the negative marginals over the absolute sum of all, in [0, 1] */
+} lscfg_inference;
+
+/* The marginal of each application and, unless NULL, of each node: signed, divided by g; all 0 where g is 0.
+ * The forest must come of the binding's grammar. */
+int lscfg_infer(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
+                lscfg_inference *, lscfg_error *);
+
+enum { LSCFG_MARGINAL = 0, LSCFG_E_GIVEN_F = 1, LSCFG_F_GIVEN_E = 2, LSCFG_N_FEATURES = 3 };
+enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
+
+typedef struct {
+  int32_t log;      /* non-zero: natural logarithms; zero: the values themselves */
+  int32_t negative; /* LSCFG_NEGATIVE_... */
+  double floor;     /* > 0: no logarithm is taken of less */
+} lscfg_feature_options;
+
+/* features [n_apps][LSCFG_N_FEATURES] of each application:
+ *   LSCFG_MARGINAL   its marginal;
+ *   LSCFG_E_GIVEN_F  its share among the applications of its edge (same span, source side and tails);
+ *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side. */
+int lscfg_features(const lscfg_binding *, const lscfg_forest *, const double *app_marginals,
+                   const lscfg_feature_options *, double *features, lscfg_error *);
+
+/* ---- derivations: the minimal derivation tree of each word-aligned sentence pair ---- */
+
+typedef struct lscfg_derivations lscfg_derivations;
+
+/* Nodes are in preorder, children in source order, trees one behind the other. Rule r's symbols are its source side
+ * (every nonterminal -1) and then its target side (-1-k); the rules follow each other in order of their numbers. */
+typedef struct {
+  int64_t n_trees, n_nodes;
+  const int64_t *trees;       /* [n_trees + 1]: first node of each tree */
+  const int32_t *node_rule;   /* [n_nodes] */
+  const int32_t *node_parent; /* [n_nodes], -1 at roots */
+  const int32_t *node_slot;   /* [n_nodes]: which child of its parent, in source order */
+  const int32_t *node_span;   /* [n_nodes][4]: source i, j, target i, j */
+  int64_t n_rules;
+  const int64_t *rule_count; /* [n_rules] */
+  int64_t n_symbols;
+  const int32_t *symbols; /* [n_symbols] */
+  const lscfg_vocab *vocab;
+} lscfg_derivations_view;
+
+lscfg_derivations *lscfg_derivations_new(void);
+void lscfg_derivations_free(lscfg_derivations *);
+/* Adds the tree of one sentence pair: words separated by blanks, links "i-j" counted from 0, source first. Nothing is
+ * added where it fails. */
+int lscfg_derive(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                 const char *links, size_t links_length, lscfg_error *);
+/* Valid until the next lscfg_derive. */
+void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
+/* Lengths of both sides and number of nonterminals of each rule, arrays [n_rules]. */
+void lscfg_derivations_rules(const lscfg_derivations *, int32_t *n_src, int32_t *n_tgt, int32_t *arity);
+
 /* ---- language model: an automaton that is filled in as it is walked ---- */
 
 typedef struct lscfg_lm lscfg_lm;
@@ -128,11 +208,12 @@ typedef struct lscfg_lm lscfg_lm;
 enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s> */
 
 /* Called once for each (state, word) that is new: gives log10 p(word | state), the state that follows (LSCFG_LM_NULL,
- * LSCFG_LM_BEGIN or a number of the caller's choice; equal states behave equally) and whether the word is unknown to
- * the model. Non-zero stops the search. */
-typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *oov);
+ * LSCFG_LM_BEGIN or a number of the caller's choice below 2^28; equal states behave equally) and the number of words of
+ * the longest n-gram of the model that ends in the word, 0 if the model does not know the word itself. Non-zero stops
+ * the search. */
+typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *match);
 
-/* order: the n of the n-gram model; end_word: the vocabulary id of </s>. */
+/* order: the n of the n-gram model, 1 to 15; end_word: the vocabulary id of </s>. */
 lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
 void lscfg_lm_free(lscfg_lm *);
 

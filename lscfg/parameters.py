@@ -1,0 +1,82 @@
+"""The parameters of an L-SCFG and their model file."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lscfg import __version__, tensors
+from lscfg.errors import InputError
+from lscfg.rules import RuleTable
+
+MAX_ARITY = 2
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """C^r of every rule, C^S of the root, and the tensor of the OOV rule.
+
+    Attributes:
+        rules: the rules by arity: those without nonterminals first, then arity 1, then arity 2.
+        tensors: for arity 0, 1 and 2, float64 [rules of that arity, m], [., m, m] and [., m, m, m]; the axes behind the
+            first are the state of the left-hand side and of the nonterminals in source order.
+        root: C^S, float64 [m].
+        unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
+        about: what the model was made from, written into the file (strings, numbers, lists, dicts).
+    """
+
+    rules: RuleTable
+    tensors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    root: np.ndarray
+    unk: np.ndarray
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        arity = self.rules.arity
+        if (np.diff(arity) < 0).any() or (len(arity) and arity[-1] > MAX_ARITY):
+            raise ValueError("rules must be in order of arity, none above 2")
+        m = len(self.root)
+        for k, tensor in enumerate(self.tensors):
+            expected = ((arity == k).sum(), *[m] * (k + 1))
+            if tensor.shape != expected:
+                raise ValueError(f"tensors of arity {k} have shape {tensor.shape}, expected {expected}")
+        if not all(np.isfinite(a).all() for a in (*self.tensors, self.root, self.unk)):
+            raise InputError("the parameters hold a value that is not finite")
+
+    @property
+    def rank(self) -> int:
+        """m, the number of hidden states."""
+        return len(self.root)
+
+    def tensor(self, rule: int) -> np.ndarray:
+        """C^r of a rule of the table."""
+        arity = int(self.rules.arity[rule])
+        first = int(np.searchsorted(self.rules.arity, arity))
+        return self.tensors[arity][rule - first]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file (docs/FORMATS.md)."""
+        arrays = {f"C{k}": tensor for k, tensor in enumerate(self.tensors)}
+        arrays |= {"CS": self.root, "unk": self.unk}
+        about = json.dumps(self.about, ensure_ascii=False, sort_keys=True)
+        metadata = {"lscfg": "model", "version": __version__, "about": about}
+        tensors.save(path, {**{k: a.astype(np.float64) for k, a in arrays.items()}, **self.rules.arrays()}, metadata)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Parameters:
+        """Reads a model file.
+
+        Raises:
+            InputError: the file is missing, cut off or of another kind.
+        """
+        arrays, metadata = tensors.load(path, "model")
+        try:
+            rules = RuleTable.from_arrays(arrays)
+            parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]))  # type: ignore[arg-type]
+        except (KeyError, ValueError) as error:
+            raise InputError(f"not a whole model ({error}); make it anew", path) from error

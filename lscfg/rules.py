@@ -1,0 +1,113 @@
+"""Tables of synchronous rules: words and nonterminals as integers, the sides of all rules in one array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RuleTable:
+    """Rules of the one category [X].
+
+    A symbol >= 0 is a word of ``words``; every nonterminal of a source side is -1, the k-th source nonterminal
+    (k = 0, 1, ...) on the target side is -1-k.
+
+    Attributes:
+        words: the vocabulary of both sides.
+        symbols: int32, source side then target side of each rule, one rule behind the other.
+        offsets: int64 [rules + 1], where each rule begins in ``symbols``.
+        src_length: int32 [rules], symbols of the source side.
+        arity: int32 [rules], nonterminals.
+    """
+
+    words: list[str]
+    symbols: np.ndarray
+    offsets: np.ndarray
+    src_length: np.ndarray
+    arity: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.src_length)
+
+    def src(self, rule: int) -> np.ndarray:
+        """Symbols of the rule's source side."""
+        begin = self.offsets[rule]
+        return self.symbols[begin : begin + self.src_length[rule]]
+
+    def tgt(self, rule: int) -> np.ndarray:
+        """Symbols of the rule's target side."""
+        return self.symbols[self.offsets[rule] + self.src_length[rule] : self.offsets[rule + 1]]
+
+    def src_text(self, rule: int) -> str:
+        """The source side as cdec writes it, such as ``[X,1] の [X,2]``."""
+        texts, arity = [], 0
+        for symbol in self.src(rule).tolist():
+            arity += symbol < 0
+            texts.append(self.words[symbol] if symbol >= 0 else f"[X,{arity}]")
+        return " ".join(texts)
+
+    def tgt_text(self, rule: int) -> str:
+        """The target side as cdec writes it, such as ``[X,2] of [X,1]``."""
+        return " ".join(self.words[s] if s >= 0 else f"[X,{-s}]" for s in self.tgt(rule).tolist())
+
+    def text(self, rule: int) -> str:
+        """``[X] ||| source ||| target``."""
+        return f"[X] ||| {self.src_text(rule)} ||| {self.tgt_text(rule)}"
+
+    @cached_property
+    def source_id(self) -> np.ndarray:
+        """int64 [rules]: equal numbers for equal source sides, counted in order of first appearance."""
+        return self._side_id(0)
+
+    @cached_property
+    def target_id(self) -> np.ndarray:
+        """int64 [rules]: equal numbers for equal target sides, counted in order of first appearance."""
+        return self._side_id(1)
+
+    def _side_id(self, side: int) -> np.ndarray:
+        known: dict[bytes, int] = {}
+        data = self.symbols.tobytes()
+        width = self.symbols.itemsize
+        begin, middle, end = self.offsets[:-1], self.offsets[:-1] + self.src_length, self.offsets[1:]
+        first, last = ((begin, middle), (middle, end))[side]
+        ids = [
+            known.setdefault(data[a:b], len(known))
+            for a, b in zip((first * width).tolist(), (last * width).tolist(), strict=True)
+        ]
+        return np.array(ids, np.int64)
+
+    def select(self, rules: np.ndarray) -> RuleTable:
+        """The table of some rules, in the order given; the vocabulary stays whole."""
+        lengths = np.diff(self.offsets)[rules]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        index = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[rules], lengths)
+        return RuleTable(self.words, self.symbols[index], offsets, self.src_length[rules], self.arity[rules])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The table as named arrays, as in model and derivation files (docs/FORMATS.md)."""
+        encoded = [word.encode("utf-8") for word in self.words]
+        return {
+            "rules.symbols": self.symbols.astype(np.int32),
+            "rules.offsets": self.offsets.astype(np.int64),
+            "rules.src_length": self.src_length.astype(np.int32),
+            "rules.arity": self.arity.astype(np.int32),
+            "vocab.bytes": np.frombuffer(b"".join(encoded), np.uint8),
+            "vocab.offsets": np.concatenate([[0], np.cumsum([len(word) for word in encoded])]).astype(np.int64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RuleTable:
+        """The inverse of ``arrays``."""
+        data = arrays["vocab.bytes"].tobytes()
+        ends = arrays["vocab.offsets"].tolist()
+        words = [data[a:b].decode("utf-8") for a, b in zip(ends, ends[1:], strict=False)]
+        return cls(
+            words,
+            arrays["rules.symbols"],
+            arrays["rules.offsets"],
+            arrays["rules.src_length"],
+            arrays["rules.arity"],
+        )

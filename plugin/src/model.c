@@ -1,0 +1,333 @@
+/* The model file, mapped and validated, and its match with the rules of a grammar. */
+#include "model.h"
+
+#include <math.h>
+
+static int check_values(const char *name, const double *values, int64_t n, lscfg_error *error) {
+  for (int64_t k = 0; k < n; k++)
+    if (!isfinite(values[k]))
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' holds a value that is not finite", name);
+  return LSCFG_OK;
+}
+
+static int check_offsets(const char *name, const int64_t *offsets, int64_t n, int64_t end, lscfg_error *error) {
+  for (int64_t k = 0; k < n; k++)
+    if (offsets[k] > offsets[k + 1]) return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' is not in order", name);
+  if (offsets[0] || offsets[n] != end)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not cover what it points into", name);
+  return LSCFG_OK;
+}
+
+static int map_words(lscfg_model *model, lscfg_error *error) {
+  tensor_view bytes, offsets;
+  int code = tensor_file_get(&model->file, "vocab.bytes", "U8", 1, &bytes, error);
+  if (!code) code = tensor_file_get(&model->file, "vocab.offsets", "I64", 1, &offsets, error);
+  if (code) return code;
+  if (offsets.shape[0] < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "'vocab.offsets' is empty");
+  model->word_bytes = bytes.data;
+  model->word_offsets = offsets.data;
+  model->n_words = offsets.shape[0] - 1;
+  return check_offsets("vocab.offsets", model->word_offsets, model->n_words, bytes.shape[0], error);
+}
+
+static int map_tensors(lscfg_model *model, lscfg_error *error) {
+  static const char *const names[] = {"C0", "C1", "C2"};
+  tensor_view view;
+  int code = tensor_file_get(&model->file, "CS", "F64", 1, &view, error);
+  if (code) return code;
+  if (view.shape[0] < 1 || view.shape[0] > 1024)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "%lld hidden states; 1 to 1024 are possible", (long long)view.shape[0]);
+  model->rank = (int32_t)view.shape[0];
+  model->root = view.data;
+  if ((code = check_values("CS", model->root, model->rank, error))) return code;
+  if ((code = tensor_file_get(&model->file, "unk", "F64", 1, &view, error))) return code;
+  if (view.shape[0] != model->rank) return lscfg_fail(error, LSCFG_EINPUT, 0, "'unk' and 'CS' differ in length");
+  model->unk = view.data;
+  if ((code = check_values("unk", model->unk, model->rank, error))) return code;
+  for (int32_t arity = 0; arity <= MAX_ARITY; arity++) {
+    if ((code = tensor_file_get(&model->file, names[arity], "F64", arity + 2, &view, error))) return code;
+    for (int32_t k = 1; k < arity + 2; k++)
+      if (view.shape[k] != model->rank)
+        return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and 'CS' differ in the number of states", names[arity]);
+    model->tensor[arity] = view.data;
+    model->first_of_arity[arity + 1] = model->first_of_arity[arity] + view.shape[0];
+    if ((code = check_values(names[arity], view.data, view.shape[0] * tensor_length(model->rank, arity), error)))
+      return code;
+  }
+  model->n_rules = model->first_of_arity[MAX_ARITY + 1];
+  return model->n_rules <= INT32_MAX ? LSCFG_OK : lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2^31 rules");
+}
+
+static int check_rule(const lscfg_model *model, int64_t rule, int32_t arity, lscfg_error *error) {
+  const int32_t *symbols = model->symbols + model->rule_offsets[rule];
+  int64_t n = model->rule_offsets[rule + 1] - model->rule_offsets[rule], n_src = model->src_length[rule];
+  int32_t found = 0, linked = 0;
+  int ok = n_src >= 1 && n_src <= n;
+  for (int64_t k = 0; k < n && ok; k++) {
+    ok = symbols[k] < model->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
+    if (symbols[k] >= 0) continue;
+    if (k < n_src) found++;
+    else if (linked & (1 << (-1 - symbols[k]))) ok = 0;
+    else linked |= 1 << (-1 - symbols[k]);
+  }
+  if (ok && found == arity && linked == (1 << arity) - 1) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "rule %lld of the model is malformed", (long long)rule);
+}
+
+static int map_rules(lscfg_model *model, lscfg_error *error) {
+  tensor_view symbols, offsets, lengths;
+  int code = tensor_file_get(&model->file, "rules.symbols", "I32", 1, &symbols, error);
+  if (!code) code = tensor_file_get(&model->file, "rules.offsets", "I64", 1, &offsets, error);
+  if (!code) code = tensor_file_get(&model->file, "rules.src_length", "I32", 1, &lengths, error);
+  if (code) return code;
+  if (offsets.shape[0] != model->n_rules + 1 || lengths.shape[0] != model->n_rules)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has %lld tensors, but %lld rules", (long long)model->n_rules,
+                      (long long)lengths.shape[0]);
+  model->symbols = symbols.data;
+  model->rule_offsets = offsets.data;
+  model->src_length = lengths.data;
+  code = check_offsets("rules.offsets", model->rule_offsets, model->n_rules, symbols.shape[0], error);
+  for (int32_t arity = 0; arity <= MAX_ARITY && !code; arity++)
+    for (int64_t r = model->first_of_arity[arity]; r < model->first_of_arity[arity + 1] && !code; r++)
+      code = check_rule(model, r, arity, error);
+  return code;
+}
+
+int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error) {
+  lscfg_model *model = calloc(1, sizeof *model);
+  *opened = NULL;
+  if (!model) return out_of_memory(error);
+  int code = tensor_file_open(&model->file, path, error);
+  if (!code) code = map_tensors(model, error);
+  if (!code) code = map_words(model, error);
+  if (!code) code = map_rules(model, error);
+  if (code) {
+    lscfg_model_close(model);
+    return code;
+  }
+  *opened = model;
+  return LSCFG_OK;
+}
+
+void lscfg_model_close(lscfg_model *model) {
+  if (!model) return;
+  tensor_file_close(&model->file);
+  free(model);
+}
+
+int32_t lscfg_model_rank(const lscfg_model *model) { return model->rank; }
+int32_t lscfg_model_size(const lscfg_model *model) { return (int32_t)model->n_rules; }
+
+int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_error *error) {
+  int code = LSCFG_ENOMEM;
+  ARRAY(int32_t) symbols = {0};
+  int32_t *ids = malloc(((size_t)model->n_words + 1) * sizeof *ids);
+  if (!ids) goto done;
+  for (int64_t w = 0; w < model->n_words; w++) {
+    int64_t begin = model->word_offsets[w];
+    ids[w] = lscfg_vocab_add(g->vocab, (const char *)model->word_bytes + begin, (size_t)(model->word_offsets[w + 1] - begin));
+    if (ids[w] < 0) goto done;
+  }
+  for (int64_t r = 0; r < model->n_rules; r++) {
+    int64_t n = model->rule_offsets[r + 1] - model->rule_offsets[r];
+    const int32_t *encoded = model->symbols + model->rule_offsets[r];
+    symbols.size = 0;
+    if (ARRAY_RESERVE(symbols, n)) goto done;
+    for (int64_t k = 0; k < n; k++) symbols.data[k] = encoded[k] < 0 ? encoded[k] : ids[encoded[k]];
+    int32_t n_src = model->src_length[r];
+    int32_t rule = lscfg_grammar_add(g, CATEGORY_X, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
+    if (rule < 0) {
+      code = rule;
+      free(symbols.data);
+      free(ids);
+      return code;
+    }
+  }
+  code = LSCFG_OK;
+done:
+  free(symbols.data);
+  free(ids);
+  return code ? out_of_memory(error) : LSCFG_OK;
+}
+
+/* ---- binding: which tensor belongs to which rule of a grammar ---- */
+
+/* Sequences of symbols, interned by content; the sequences stay where they are. */
+typedef struct {
+  const int32_t **sequence;
+  int32_t *length, *split, *table;
+  int32_t size;
+  int64_t slots;
+} sequence_table;
+
+static int sequence_table_init(sequence_table *t, int64_t capacity) {
+  t->size = 0;
+  for (t->slots = 64; t->slots < 2 * capacity; t->slots *= 2) {
+  }
+  t->sequence = malloc(((size_t)capacity + 1) * sizeof *t->sequence);
+  t->length = malloc(((size_t)capacity + 1) * sizeof *t->length);
+  t->split = malloc(((size_t)capacity + 1) * sizeof *t->split);
+  t->table = malloc((size_t)t->slots * sizeof *t->table);
+  if (!t->sequence || !t->length || !t->split || !t->table) return LSCFG_ENOMEM;
+  memset(t->table, 0xff, (size_t)t->slots * sizeof *t->table);
+  return LSCFG_OK;
+}
+
+static void sequence_table_release(sequence_table *t) {
+  free(t->sequence);
+  free(t->length);
+  free(t->split);
+  free(t->table);
+}
+
+/* Number of the sequence (split: where its second side begins); added if add is set, else -1 where it is unknown. */
+static int32_t sequence_number(sequence_table *t, const int32_t *symbols, int32_t n, int32_t split, int add) {
+  int64_t slot = (int64_t)(hash_ints(symbols, n, (uint64_t)split) & (uint64_t)(t->slots - 1));
+  for (; t->table[slot] >= 0; slot = (slot + 1) & (t->slots - 1)) {
+    int32_t k = t->table[slot];
+    if (t->length[k] == n && t->split[k] == split && !memcmp(t->sequence[k], symbols, (size_t)n * sizeof *symbols)) return k;
+  }
+  if (!add) return -1;
+  t->sequence[t->size] = symbols;
+  t->length[t->size] = n;
+  t->split[t->size] = split;
+  t->table[slot] = t->size;
+  return t->size++;
+}
+
+static int32_t *words_in_model(const lscfg_model *model, const lscfg_grammar *g) {
+  int32_t n = lscfg_vocab_size(g->vocab);
+  int32_t *ids = malloc(((size_t)n + 1) * sizeof *ids);
+  if (!ids) return NULL;
+  memset(ids, 0xff, ((size_t)n + 1) * sizeof *ids);
+  for (int64_t w = 0; w < model->n_words; w++) {
+    int64_t begin = model->word_offsets[w];
+    int32_t id = lscfg_vocab_find(g->vocab, (const char *)model->word_bytes + begin,
+                                  (size_t)(model->word_offsets[w + 1] - begin));
+    if (id >= 0) ids[id] = (int32_t)w;
+  }
+  return ids;
+}
+
+/* The rule's symbols in the model's numbers; 0 if the model cannot know the rule. */
+static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int32_t *ids, int32_t *symbols) {
+  if (rule->lhs != CATEGORY_X) return 0;
+  for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {
+    int32_t symbol = g->symbols.data[rule->src + k]; /* the target side follows the source side */
+    if (symbol >= 0 && ids[symbol] < 0) return 0;
+    if (k < rule->n_src && symbol < 0 && symbol != category_symbol(CATEGORY_X)) return 0;
+    symbols[k] = symbol < 0 ? symbol : ids[symbol];
+  }
+  return 1;
+}
+
+static int bind_rules(lscfg_binding *b, sequence_table *known, sequence_table *targets) {
+  const lscfg_grammar *g = b->grammar;
+  const lscfg_model *model = b->model;
+  int32_t longest = 0, n = lscfg_grammar_size(g);
+  for (int32_t r = 0; r < n; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    if (rule->n_src + rule->n_tgt > longest) longest = rule->n_src + rule->n_tgt;
+  }
+  int32_t *ids = words_in_model(model, g), *symbols = malloc(((size_t)longest + 1) * sizeof *symbols);
+  if (!ids || !symbols) {
+    free(ids);
+    free(symbols);
+    return LSCFG_ENOMEM;
+  }
+  for (int64_t r = 0; r < model->n_rules; r++)
+    sequence_number(known, model->symbols + model->rule_offsets[r],
+                    (int32_t)(model->rule_offsets[r + 1] - model->rule_offsets[r]), model->src_length[r], 1);
+  for (int32_t r = 0; r < n; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    b->rule_target[r] = sequence_number(targets, g->symbols.data + rule->tgt, rule->n_tgt, 0, 1);
+    int32_t k = translate(g, rule, ids, symbols) ? sequence_number(known, symbols, rule->n_src + rule->n_tgt, rule->n_src, 0) : -1;
+    if (k < 0) continue;
+    int64_t row = k - model->first_of_arity[rule->arity];
+    b->rule_tensor[r] = model->tensor[rule->arity] + row * tensor_length(model->rank, rule->arity);
+  }
+  b->n_targets = targets->size;
+  free(ids);
+  free(symbols);
+  return LSCFG_OK;
+}
+
+static int sum_groups(lscfg_binding *b) {
+  const lscfg_grammar *g = b->grammar;
+  int64_t total = 0;
+  for (int64_t i = 0; i < g->groups.size; i++) {
+    const grammar_group *group = &g->groups.data[i];
+    int32_t terms = 0;
+    for (int32_t k = group->rules_begin; k < group->rules_end; k++) {
+      b->rule_group[g->by_source[k]] = (int32_t)i;
+      terms += b->rule_tensor[g->by_source[k]] != NULL;
+    }
+    if (terms > 1) total += tensor_length(b->model->rank, g->rules.data[g->by_source[group->rules_begin]].arity);
+  }
+  if (!(b->sums = calloc((size_t)total + 1, sizeof *b->sums))) return LSCFG_ENOMEM;
+  double *next = b->sums;
+  for (int64_t i = 0; i < g->groups.size; i++) {
+    const grammar_group *group = &g->groups.data[i];
+    int64_t length = tensor_length(b->model->rank, g->rules.data[g->by_source[group->rules_begin]].arity);
+    double *sum = NULL;
+    for (int32_t k = group->rules_begin; k < group->rules_end; k++) {
+      const double *tensor = b->rule_tensor[g->by_source[k]];
+      if (!tensor) continue;
+      if (!b->group_tensor[i]) {
+        b->group_tensor[i] = tensor;
+        continue;
+      }
+      if (!sum) {
+        sum = next;
+        next += length;
+        memcpy(sum, b->group_tensor[i], (size_t)length * sizeof *sum);
+        b->group_tensor[i] = sum;
+      }
+      for (int64_t x = 0; x < length; x++) sum[x] += tensor[x];
+    }
+  }
+  return LSCFG_OK;
+}
+
+int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_binding **made, lscfg_error *error) {
+  sequence_table known = {0}, targets = {0};
+  int32_t n = lscfg_grammar_size(g);
+  *made = NULL;
+  if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
+  lscfg_binding *b = calloc(1, sizeof *b);
+  if (!b) return out_of_memory(error);
+  b->model = model;
+  b->grammar = g;
+  b->rule_tensor = calloc((size_t)n + 1, sizeof *b->rule_tensor);
+  b->group_tensor = calloc((size_t)g->groups.size + 1, sizeof *b->group_tensor);
+  b->rule_group = malloc(((size_t)n + 1) * sizeof *b->rule_group);
+  b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
+  int code = LSCFG_ENOMEM;
+  if (b->rule_tensor && b->group_tensor && b->rule_group && b->rule_target &&
+      !sequence_table_init(&known, model->n_rules) && !sequence_table_init(&targets, n))
+    code = bind_rules(b, &known, &targets) || sum_groups(b) ? LSCFG_ENOMEM : LSCFG_OK;
+  sequence_table_release(&known);
+  sequence_table_release(&targets);
+  if (code) {
+    lscfg_binding_free(b);
+    return out_of_memory(error);
+  }
+  *made = b;
+  return LSCFG_OK;
+}
+
+void lscfg_binding_free(lscfg_binding *b) {
+  if (!b) return;
+  free(b->rule_tensor);
+  free(b->group_tensor);
+  free(b->rule_group);
+  free(b->rule_target);
+  free(b->sums);
+  free(b);
+}
+
+int32_t lscfg_binding_known(const lscfg_binding *b) {
+  int32_t known = 0;
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_tensor[r] != NULL;
+  return known;
+}

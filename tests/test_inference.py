@@ -1,0 +1,233 @@
+"""Tensor inside-outside: against enumeration of all derivations and of all hidden states, and its invariants."""
+
+import gzip
+import itertools
+import json
+
+import numpy as np
+import pytest
+from helpers import derivations, rule_table, save_model
+
+from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+
+RULES = [
+    "a ||| x",
+    "a ||| y",
+    "b ||| x",
+    "a b ||| z",
+    "b [X,1] ||| [X,1] x",
+    "b [X,1] ||| y [X,1]",
+    "[X,1] c [X,2] ||| [X,2] [X,1]",
+    "[X,1] [X,2] ||| [X,1] [X,2]",
+    "[X,1] [X,2] ||| [X,2] x [X,1]",
+]
+
+
+class Brute:
+    """Values of derivations by summing over every assignment of hidden states, one state at a time."""
+
+    def __init__(self, forest: Forest, grammar: Grammar, tensors: dict[int, np.ndarray], root: np.ndarray):
+        self.forest, self.grammar, self.tensors, self.root = forest, grammar, tensors, root
+
+    def tree(self, apps: list[int]) -> tuple[float | np.ndarray, list[int]]:
+        """Inside value of the derivation that begins the list (preorder), and what follows it."""
+        app, rest = apps[0], apps[1:]
+        edge = self.forest.app_edge[app]
+        children = []
+        for _ in [t for t in self.forest.edge_tail[edge] if t >= 0]:
+            child, rest = self.tree(rest)
+            children.append(child)
+        m = len(self.root)
+        if self.forest.node_cat[self.forest.edge_head[edge]] != X:
+            value = 1.0
+            for child in children:
+                value *= sum(child[h] * self.root[h] for h in range(m)) if isinstance(child, np.ndarray) else child
+            return value, rest
+        tensor = self.tensors.get(int(self.forest.app_rule[app]))
+        value = np.zeros(m)
+        if tensor is not None:
+            for h in range(m):
+                for states in itertools.product(range(m), repeat=len(children)):
+                    product = tensor[(h, *states)]
+                    for child, state in zip(children, states, strict=True):
+                        product = product * child[state]
+                    value[h] += product
+        return value, rest
+
+    def value(self, apps: list[int]) -> float:
+        value, rest = self.tree(apps)
+        assert not rest
+        return float(value @ self.root) if isinstance(value, np.ndarray) else float(value)
+
+
+def build(tmp_path, m, seed, signed, scale=1.0):
+    rng = np.random.default_rng(seed)
+    table = rule_table(RULES)
+
+    def draw(*shape):
+        return (rng.normal(size=shape) if signed else rng.uniform(size=shape)) * scale
+
+    tensors = [draw(*[m] * (a + 1)) for a in table.arity]
+    root, unk = draw(m), draw(m)
+    model = Model(save_model(tmp_path / "m", table, tensors, root, unk))
+    grammar = model.grammar()
+    tensors_by_rule = dict(enumerate(tensors))
+    tensors_by_rule[len(grammar) + 2] = unk
+    return model, grammar, tensors_by_rule, root
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("glue", [False, True])
+def test_equals_enumeration(tmp_path, m, signed, glue):
+    model, grammar, tensors, root = build(tmp_path, m, m, signed)
+    binding = Binding(model, grammar)
+    assert binding.known == len(grammar) == len(RULES)
+    for sentence in ("a", "a b", "b a b", "a c b", "b a c a", "q a", "a q b"):
+        options = ParseOptions(100, glue, 2, 1 if glue else X)
+        forest = grammar.parse(grammar.vocab.add_line(sentence), options)
+        assert forest is not None
+        brute = Brute(forest, grammar, tensors, root)
+        values = [(d, brute.value(d)) for d in derivations(forest)]
+        g = sum(value for _, value in values)
+        marginals = np.zeros(forest.n_apps)
+        for apps, value in values:
+            for app in apps:
+                marginals[app] += value / g
+        nodes = np.zeros(forest.n_nodes)
+        np.add.at(nodes, forest.edge_head[forest.app_edge], marginals)
+        result = binding.infer(forest)
+        scale = max(1.0, np.abs(marginals).max())
+        assert np.abs(result.apps - marginals).max() < 1e-10 * scale
+        assert np.abs(result.nodes - nodes).max() < 1e-10 * scale
+        assert result.sign == np.sign(g) and abs(result.log_g - np.log(abs(g))) < 1e-10
+        assert result.negative == (marginals < 0).sum()
+        assert abs(result.nodes[-1] - 1) < 1e-12
+
+
+def test_marginals_do_not_depend_on_the_latent_basis(tmp_path):
+    """Theorem 1 of the thesis: an invertible change of basis leaves all marginals as they are."""
+    m, rng = 5, np.random.default_rng(4)
+    table = rule_table(RULES)
+    tensors = [rng.normal(size=[m] * (a + 1)) for a in table.arity]
+    root, unk = rng.normal(size=m), rng.normal(size=m)
+    basis = rng.normal(size=(m, m))
+    inverse = np.linalg.inv(basis)
+
+    def change(t):
+        t = np.tensordot(basis, t, (1, 0))
+        for axis in range(1, t.ndim):
+            t = np.moveaxis(np.tensordot(t, inverse, (axis, 0)), -1, axis)
+        return t
+
+    results = []
+    for name, ts, r, u in (("a", tensors, root, unk), ("b", [change(t) for t in tensors], root @ inverse, basis @ unk)):
+        model = Model(save_model(tmp_path / name, table, ts, r, u))
+        grammar = model.grammar()
+        forest = grammar.parse(grammar.vocab.add_line("b a c a q b a"), ParseOptions(100, False, 2, X))
+        results.append(Binding(model, grammar).infer(forest))
+    assert np.allclose(results[0].apps, results[1].apps, rtol=1e-9, atol=1e-9)
+    assert np.isclose(results[0].log_g, results[1].log_g)
+
+
+def test_long_sentence_of_tiny_parameters_neither_vanishes_nor_overflows(tmp_path):
+    for scale in (1e-12, 1e12):
+        model, grammar, _, _ = build(tmp_path, 3, 7, False, scale)
+        words = grammar.vocab.add_line(" ".join("ab" * 60))
+        forest = grammar.parse(words, ParseOptions(100, True, 2))
+        result = Binding(model, grammar).infer(forest)
+        assert result.sign == 1 and np.isfinite(result.log_g) and abs(result.log_g) > 1000
+        assert np.isfinite(result.apps).all() and abs(result.nodes[-1] - 1) < 1e-9
+        sums = np.zeros(forest.n_nodes)
+        np.add.at(sums, forest.edge_head[forest.app_edge], result.apps)
+        assert np.allclose(sums, result.nodes, atol=1e-12)
+
+
+def test_no_probability_gives_zero_marginals(tmp_path):
+    table = rule_table(["a ||| x"])
+    model = Model(save_model(tmp_path / "m", table, [np.zeros(2)], np.ones(2), np.zeros(2)))
+    grammar = model.grammar()
+    forest = grammar.parse(grammar.vocab.add_line("a"), ParseOptions(10, False, 0, X))
+    binding = Binding(model, grammar)
+    result = binding.infer(forest)
+    assert result.sign == 0 and result.apps.tolist() == [0]
+    features = binding.features(forest, result.apps, FeatureOptions(floor=1e-3))
+    assert np.allclose(features, np.log(1e-3))
+
+
+def test_features_are_shares_of_edge_and_target(tmp_path):
+    model, grammar, _, _ = build(tmp_path, 3, 11, True)
+    forest = grammar.parse(grammar.vocab.add_line("b a b a c b"), ParseOptions(100, False, 2, X))
+    binding = Binding(model, grammar)
+    apps = binding.infer(forest).apps
+    raw = binding.features(forest, apps, FeatureOptions(log=False))
+    flipped = np.abs(apps)
+    heads = forest.edge_head[forest.app_edge]
+    targets = [tuple(grammar.tgt(int(r))) if r < len(grammar) else "pass" for r in forest.app_rule]
+    for a in range(forest.n_apps):
+        same_edge = forest.app_edge == forest.app_edge[a]
+        same_target = np.array([h == heads[a] and t == targets[a] for h, t in zip(heads, targets, strict=True)])
+        expected = [flipped[a], flipped[a] / flipped[same_edge].sum(), flipped[a] / flipped[same_target].sum()]
+        assert np.allclose(raw[a], expected, rtol=1e-12)
+    logs = binding.features(forest, apps, FeatureOptions(log=True, floor=1e-4, negative="clamp"))
+    assert np.allclose(logs[:, 0], np.log(np.maximum(apps, 1e-4)))
+
+
+def test_reference_marginals(shared, tmp_path):
+    """g, node and edge marginals, P(e|f) and P(f|e) of 20 sentences computed by another program (rank 4)."""
+    with gzip.open(shared / "oracle" / "params_r4.json.gz", "rt") as file:
+        data = json.load(file)
+    unk = np.array(data["params"].pop("[X] ||| <unk> ||| <unk>"))
+    texts = [rule.split(" ||| ", 1)[1] for rule in data["params"]]
+    by_text = dict(zip(texts, (np.array(v) for v in data["params"].values()), strict=True))
+    table = rule_table(texts)
+    tensors = [by_text[f"{table.src_text(r)} ||| {table.tgt_text(r)}"] for r in range(len(table))]
+    model = Model(save_model(tmp_path / "m", table, tensors, np.array(data["Pi"]), unk))
+    grammar = model.grammar()
+    binding = Binding(model, grammar)
+    with gzip.open(shared / "oracle" / "forests_r4.jsonl.gz", "rt") as file:
+        sentences = [json.loads(line) for line in file]
+    assert len(sentences) == 20
+    for expected in sentences:
+        words = grammar.vocab.add_line(" ".join(expected["words"]))
+        forest = grammar.parse(words, ParseOptions(1000, False, 2, X))
+        result = binding.infer(forest)
+        assert forest.n_nodes == len(expected["nodes"]) and forest.n_edges == len(expected["edges"])
+        # one sentence's g is a difference of numbers 10^13 times as large: nothing of it is left in double precision
+        cancelled = abs(expected["g"]) < 1e-28
+        if not cancelled:
+            assert abs(result.sign * np.exp(result.log_g) / expected["g"] - 1) < 1e-9
+        tolerance = 1e-3 if cancelled else 1e-9
+        spans = {(i, j): signed for i, j, _, signed in expected["node_marginals"]}
+        for span, value in zip(forest.node_span.tolist(), result.nodes, strict=True):
+            assert abs(value - spans[tuple(span)]) < tolerance * max(1, abs(value))
+        features = binding.features(forest, result.apps, FeatureOptions(log=False))
+        assert len(expected["edge_marginals"]) == forest.n_apps
+        for app in range(forest.n_apps):
+            key = decorated(forest, grammar, app)
+            _, signed, e_given_f, f_given_e = expected["edge_marginals"][key]
+            assert abs(result.apps[app] - signed) < tolerance * max(1, abs(signed))
+            assert abs(features[app, 1] - e_given_f) < tolerance
+            if f_given_e != 0.999:  # how the other program writes 1
+                assert abs(features[app, 2] - f_given_e) < tolerance
+            else:
+                assert abs(features[app, 2] - 1) < 1e-12
+
+
+def decorated(forest: Forest, grammar: Grammar, app: int) -> str:
+    """The application in the reference's notation: spans on the left-hand side and on the source nonterminals."""
+    edge, rule = forest.app_edge[app], int(forest.app_rule[app])
+    i, j = forest.node_span[forest.edge_head[edge]]
+    word = grammar.vocab.word
+    if rule >= len(grammar):
+        return f"[X_{i}_{j}] ||| <unk> ||| {word(int(forest.words[i]))}"
+    spans = [forest.node_span[t] for t in forest.edge_tail[edge] if t >= 0]
+    src, k = [], 0
+    for symbol in grammar.src(rule):
+        if symbol >= 0:
+            src.append(word(symbol))
+        else:
+            src.append(f"[X_{spans[k][0]}_{spans[k][1]}]")
+            k += 1
+    tgt = [word(s) if s >= 0 else f"[{-s}]" for s in grammar.tgt(rule)]
+    return f"[X_{i}_{j}] ||| {' '.join(src)} ||| {' '.join(tgt)}"
