@@ -14,7 +14,7 @@ from lscfg.kernel import Deriver
 from lscfg.log import progress
 from lscfg.rules import RuleTable
 
-_NODES = ("trees", "node.rule", "node.parent", "node.slot", "node.span")
+_ARRAYS = ("trees", "node.rule", "node.parent", "node.slot", "node.span", "lexicon.words", "lexicon.count")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Derivations:
         rule: int32 [nodes]; parent: int32 [nodes], -1 at roots.
         slot: int32 [nodes], which child of its parent the node is, in source order.
         span: int32 [nodes, 4], source i, j and target i, j, half-open.
+        lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
+        lexicon_count: int64 [pairs], how often.
     """
 
     rules: RuleTable
@@ -37,6 +39,8 @@ class Derivations:
     parent: np.ndarray
     slot: np.ndarray
     span: np.ndarray
+    lexicon: np.ndarray
+    lexicon_count: np.ndarray
 
     def __len__(self) -> int:
         return len(self.trees) - 1
@@ -48,8 +52,8 @@ class Derivations:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the derivation file (docs/FORMATS.md)."""
-        nodes = (self.trees, self.rule, self.parent, self.slot, self.span)
-        arrays = {**dict(zip(_NODES, nodes, strict=True)), **self.rules.arrays()}
+        nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
+        arrays = {**dict(zip(_ARRAYS, nodes, strict=True)), **self.rules.arrays()}
         tensors.save(path, arrays, {"lscfg": "derivations", "version": __version__})
 
     @classmethod
@@ -61,7 +65,7 @@ class Derivations:
         """
         arrays, _ = tensors.load(path, "derivations")
         try:
-            return cls(RuleTable.from_arrays(arrays), *(arrays[name] for name in _NODES))
+            return cls(RuleTable.from_arrays(arrays), *(arrays[name] for name in _ARRAYS))
         except KeyError as error:
             raise InputError(f"array {error} is missing; make the file anew", path) from error
 
@@ -105,4 +109,4 @@ def derive(
         except InputError as error:
             raise InputError(str(error), path, number) from None
     arrays = deriver.arrays()
-    return Derivations(RuleTable.from_arrays(arrays), *(arrays[name] for name in _NODES))
+    return Derivations(RuleTable.from_arrays(arrays), *(arrays[name] for name in _ARRAYS))

@@ -440,7 +440,10 @@ class Deriver:
             word = lib.lscfg_vocab_word(v.vocab, k, length)
             words += ffi.buffer(word, length[0])
             offsets.append(len(words))
+        pairs = copy(v.pairs, v.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
         return {
+            "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
+            "lexicon.count": pairs["count"].copy(),
             "trees": copy(v.trees, v.n_trees + 1, np.int64),
             "node.rule": copy(v.node_rule, v.n_nodes, np.int32),
             "node.parent": copy(v.node_parent, v.n_nodes, np.int32),
@@ -453,3 +456,30 @@ class Deriver:
             "vocab.bytes": np.frombuffer(bytes(words), np.uint8),
             "vocab.offsets": np.array(offsets, np.int64),
         }
+
+
+def add_moments(rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    """``out[rows[k]] += z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` for each token k, in order.
+
+    Args:
+        rows, head: int64 [n]; tail: int64 [n, arity].
+        z: float64 [., m]; y: float64 [., m].
+        out: float64 [., m], [., m, m] or [., m, m, m] by arity, C-contiguous, added to in place.
+    """
+    n, arity = tail.shape
+    m = z.shape[1]
+    if out.shape[1:] != (m,) * (arity + 1) or y.shape[1] != m or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise ValueError(f"arity {arity}: z {z.shape}, y {y.shape} and out {out.shape} do not fit")
+    for name, index, bound in (("row", rows, len(out)), ("head", head, len(z)), ("tail", tail, len(y))):
+        if index.shape[0] != n or (index.size and not (0 <= index.min() and index.max() < bound)):
+            raise ValueError(f"{name} index out of range")
+    integers = [np.ascontiguousarray(a, np.int64) for a in (rows, head, tail)]
+    reals = [np.ascontiguousarray(a, np.float64) for a in (z, y)]
+    lib.lscfg_add_moments(
+        m,
+        arity,
+        n,
+        *(ffi.from_buffer("int64_t[]", a) for a in integers),
+        *(ffi.from_buffer("double[]", a) for a in reals),
+        ffi.from_buffer("double[]", out),
+    )

@@ -174,6 +174,12 @@ int lscfg_features(const lscfg_binding *, const lscfg_forest *, const double *ap
 
 typedef struct lscfg_derivations lscfg_derivations;
 
+/* How often two words are linked; -1 stands for no word: the other one has no link then. */
+typedef struct {
+  int32_t src, tgt;
+  int64_t count;
+} lscfg_word_pair;
+
 /* Nodes are in preorder, children in source order, trees one behind the other. Rule r's symbols are its source side
  * (every nonterminal -1) and then its target side (-1-k); the rules follow each other in order of their numbers. */
 typedef struct {
@@ -188,6 +194,8 @@ typedef struct {
   int64_t n_symbols;
   const int32_t *symbols; /* [n_symbols] */
   const lscfg_vocab *vocab;
+  int64_t n_pairs;
+  const lscfg_word_pair *pairs; /* [n_pairs] */
 } lscfg_derivations_view;
 
 lscfg_derivations *lscfg_derivations_new(void);
@@ -201,6 +209,13 @@ void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
 /* Lengths of both sides and number of nonterminals of each rule, arrays [n_rules]. */
 void lscfg_derivations_rules(const lscfg_derivations *, int32_t *n_src, int32_t *n_tgt, int32_t *arity);
 
+/* ---- moments: sums over tokens of outer products ---- */
+
+/* out[row[k]] += z[head[k]] (x) y[tail[k][0]] (x) ... for k = 0 .. n-1, in this order.
+ * arity: 0, 1 or 2; z, y: rows of m values; tail [n][arity] (NULL for arity 0); out: rows of m^(arity+1) values. */
+void lscfg_add_moments(int32_t m, int32_t arity, int64_t n, const int64_t *row, const int64_t *head, const int64_t *tail,
+                       const double *z, const double *y, double *out);
+
 /* ---- language model: an automaton that is filled in as it is walked ---- */
 
 typedef struct lscfg_lm lscfg_lm;
@@ -208,12 +223,13 @@ typedef struct lscfg_lm lscfg_lm;
 enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s> */
 
 /* Called once for each (state, word) that is new: gives log10 p(word | state), the state that follows (LSCFG_LM_NULL,
- * LSCFG_LM_BEGIN or a number of the caller's choice below 2^28; equal states behave equally) and the number of words of
- * the longest n-gram of the model that ends in the word, 0 if the model does not know the word itself. Non-zero stops
- * the search. */
-typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *match);
+ * LSCFG_LM_BEGIN or a number of the caller's choice below 2^28; equal states behave equally) and the word's reach: the
+ * words, itself included, of the longest n-gram of the model that ends in it and that a word in front could still
+ * extend; 0 if there is none, -1 if the model does not know the word. Too large a reach, such as the n-gram found
+ * whether or not a longer one ends in it, costs only states that could have been one. Non-zero stops the search. */
+typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
-/* order: the n of the n-gram model, 1 to 15; end_word: the vocabulary id of </s>. */
+/* order: the n of the n-gram model, 1 to 14; end_word: the vocabulary id of </s>. */
 lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
 void lscfg_lm_free(lscfg_lm *);
 

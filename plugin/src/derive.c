@@ -21,6 +21,9 @@ struct lscfg_derivations {
   ARRAY(int32_t) node_parent;
   ARRAY(int32_t) node_slot;
   ARRAY(int32_t) node_span;
+  ARRAY(lscfg_word_pair) pairs; /* word translations, in order of first appearance */
+  int32_t *pair_table;
+  int64_t pair_slots;
   /* work space of one sentence, kept from pair to pair */
   ARRAY(int32_t) words[2];
   ARRAY(int32_t) links;
@@ -50,6 +53,12 @@ lscfg_derivations *lscfg_derivations_new(void) {
   }
   memset(d->table, 0xff, (size_t)d->slots * sizeof *d->table);
   d->trees.data[d->trees.size++] = 0;
+  d->pair_slots = 1024;
+  if (!(d->pair_table = malloc((size_t)d->pair_slots * sizeof *d->pair_table))) {
+    lscfg_derivations_free(d);
+    return NULL;
+  }
+  memset(d->pair_table, 0xff, (size_t)d->pair_slots * sizeof *d->pair_table);
   return d;
 }
 
@@ -65,6 +74,8 @@ void lscfg_derivations_free(lscfg_derivations *d) {
   free(d->node_parent.data);
   free(d->node_slot.data);
   free(d->node_span.data);
+  free(d->pairs.data);
+  free(d->pair_table);
   free(d->words[SRC].data);
   free(d->words[TGT].data);
   free(d->links.data);
@@ -201,6 +212,57 @@ static int condense(lscfg_derivations *d, linked_words *c) {
   }
   return LSCFG_OK;
 }
+
+/* ---- word translations: how often two words are linked ---- */
+
+static int64_t pair_slot(const lscfg_derivations *d, int32_t src, int32_t tgt) {
+  uint64_t h = hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
+  int64_t slot = (int64_t)(h & (uint64_t)(d->pair_slots - 1));
+  for (; d->pair_table[slot] >= 0; slot = (slot + 1) & (d->pair_slots - 1)) {
+    const lscfg_word_pair *pair = &d->pairs.data[d->pair_table[slot]];
+    if (pair->src == src && pair->tgt == tgt) break;
+  }
+  return slot;
+}
+
+static int count_pair(lscfg_derivations *d, int32_t src, int32_t tgt) {
+  if (2 * (d->pairs.size + 1) > d->pair_slots) {
+    int32_t *table = malloc((size_t)d->pair_slots * 2 * sizeof *table);
+    if (!table) return LSCFG_ENOMEM;
+    free(d->pair_table);
+    d->pair_table = table;
+    d->pair_slots *= 2;
+    memset(table, 0xff, (size_t)d->pair_slots * sizeof *table);
+    for (int32_t k = 0; k < d->pairs.size; k++) table[pair_slot(d, d->pairs.data[k].src, d->pairs.data[k].tgt)] = k;
+  }
+  int64_t slot = pair_slot(d, src, tgt);
+  if (d->pair_table[slot] < 0) {
+    if (d->pairs.size == INT32_MAX || ARRAY_RESERVE(d->pairs, 1)) return LSCFG_ENOMEM;
+    d->pairs.data[d->pairs.size] = (lscfg_word_pair){src, tgt, 0};
+    d->pair_table[slot] = (int32_t)d->pairs.size++;
+  }
+  d->pairs.data[d->pair_table[slot]].count++;
+  return LSCFG_OK;
+}
+
+/* Every link counts once, every word without a link once with -1. */
+static int count_links(lscfg_derivations *d, const linked_words *c) {
+  for (int64_t k = 0; k < d->links.size; k += 2)
+    if (count_pair(d, d->words[SRC].data[d->links.data[k]], d->words[TGT].data[d->links.data[k + 1]])) return LSCFG_ENOMEM;
+  for (int side = SRC; side <= TGT; side++)
+    for (int32_t i = 0, linked = 0; i < d->words[side].size; i++) {
+      if (linked < c->n[side] && c->position[side][linked] == i) {
+        linked++;
+        continue;
+      }
+      int32_t word = d->words[side].data[i];
+      if (side == SRC ? count_pair(d, word, -1) : count_pair(d, -1, word)) return LSCFG_ENOMEM;
+    }
+  return LSCFG_OK;
+}
+
+
+/* ---- the tree ---- */
 
 /* Replaces the top items of the stack by the smallest phrase pair that they end; 0 if there is none. */
 static int reduce(lscfg_derivations *d, const linked_words *c, int32_t *stack, int32_t *height, int32_t *n_phrases) {
@@ -347,7 +409,7 @@ int lscfg_derive(lscfg_derivations *d, const char *src, size_t n_src, const char
   int32_t *stack = malloc((size_t)n * sizeof *stack);
   int32_t(*todo)[3] = malloc((size_t)(3 * n) * sizeof *todo), (*children)[3] = malloc((size_t)n * sizeof *children);
   code = LSCFG_ENOMEM;
-  if (stack && todo && children && !ARRAY_RESERVE(d->trees, 1) && !condense(d, &c))
+  if (stack && todo && children && !ARRAY_RESERVE(d->trees, 1) && !condense(d, &c) && !count_links(d, &c))
     code = write_tree(d, &c, decompose(d, &c, stack), todo, children);
   if (!code) d->trees.data[d->trees.size++] = d->node_rule.size;
   free(stack);
@@ -360,7 +422,7 @@ void lscfg_derivations_get(const lscfg_derivations *d, lscfg_derivations_view *v
   *view = (lscfg_derivations_view){
       d->trees.size - 1,   d->node_rule.size,   d->trees.data,        d->node_rule.data,    d->node_parent.data,
       d->node_slot.data,   d->node_span.data,   d->rules.size,        d->rule_count.data,   d->symbols.size,
-      d->symbols.data,     &d->vocab,
+      d->symbols.data,     &d->vocab,           d->pairs.size,         d->pairs.data,
   };
 }
 
