@@ -1,0 +1,1 @@
+"""Estimators of L-SCFG parameters: from derivations to a model."""

@@ -1,0 +1,75 @@
+"""Training examples: the nodes of the derivation trees, with the rules around them (paper, section 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.derive import Derivations
+from lscfg.parameters import MAX_ARITY
+from lscfg.rules import RuleTable
+
+
+@dataclass(frozen=True)
+class Examples:
+    """All nodes of the trees and what estimation does with their rules.
+
+    Rules of more than two nonterminals get no parameters, and nodes that they rewrite are no examples; such a node still
+    has an inside tree, that its parent's rule needs, and is the parent of its children's outside trees.
+
+    Attributes:
+        rules: the rules that get parameters, in order of arity.
+        type: int64 [nodes], the node's rule: a number of ``rules``, or, for rules of more than two nonterminals,
+            ``len(rules)`` + a number of their own.
+        n_types: all rule types, those of more than two nonterminals too.
+        parent: int64 [nodes], -1 at roots; slot: int32 [nodes]; children: int64 [nodes, 2], -1 where there is none (of
+            more than two children the first two).
+        is_example: bool [nodes]; is_root: bool [nodes].
+        counts: int64 [rules], tokens of each rule.
+    """
+
+    rules: RuleTable
+    type: np.ndarray
+    n_types: int
+    parent: np.ndarray
+    slot: np.ndarray
+    children: np.ndarray
+    is_example: np.ndarray
+    is_root: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, derivations: Derivations) -> Examples:
+        """The examples of a corpus's derivations."""
+        arity = derivations.rules.arity
+        order = np.argsort(arity, kind="stable")
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        n_kept = int((arity <= MAX_ARITY).sum())
+        node_type = number[derivations.rule]
+        parent = derivations.parent.astype(np.int64)
+        children = np.full((len(node_type), 2), -1, np.int64)
+        inner = np.nonzero((parent >= 0) & (derivations.slot < 2))[0]
+        children[parent[inner], derivations.slot[inner]] = inner
+        is_example = node_type < n_kept
+        return cls(
+            derivations.rules.select(order[:n_kept]),
+            node_type,
+            len(order),
+            parent,
+            derivations.slot,
+            children,
+            is_example,
+            parent < 0,
+            np.bincount(node_type[is_example], minlength=n_kept),
+        )
+
+    @property
+    def n_examples(self) -> int:
+        """M, the number of rule tokens that have parameters."""
+        return int(self.is_example.sum())
+
+    def singletons(self) -> np.ndarray:
+        """bool [rules]: rules without nonterminals that occur once; the OOV rule stands for them (paper, 5.1)."""
+        return (self.rules.arity == 0) & (self.counts == 1)

@@ -1,0 +1,50 @@
+"""Joint maximum-likelihood parameters: one state, the relative frequency of each rule (paper, Table 3, MLE)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lscfg.derive import Derivations
+from lscfg.errors import InputError
+from lscfg.estimate.examples import Examples
+from lscfg.parameters import MAX_ARITY, Parameters
+
+
+def spread_oov(tensors: np.ndarray, singletons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gives the mass of all singletons in equal shares to each of them and to the OOV rule.
+
+    Args:
+        tensors: float64 [rules without nonterminals, m]; singletons: bool [the same rules].
+
+    Returns:
+        The changed tensors, and the tensor of the OOV rule [m].
+    """
+    share = tensors[singletons].sum(axis=0) / (singletons.sum() + 1)
+    if not singletons.any():
+        # No word was seen only once: an unknown word is as rare as the rarest rule's share of the mass.
+        share = tensors.sum(axis=0) / (len(tensors) + 1) if len(tensors) else share
+    tensors = tensors.copy()
+    tensors[singletons] = share
+    return tensors, share
+
+
+def by_arity(values: np.ndarray, examples: Examples) -> list[np.ndarray]:
+    """Splits values [rules, ...] into those of arity 0, 1 and 2."""
+    return [values[examples.rules.arity == k] for k in range(MAX_ARITY + 1)]
+
+
+def estimate_mle(derivations: Derivations) -> Parameters:
+    """C^r = count(r) / M with one state; C^S = 1.
+
+    Raises:
+        InputError: there is no rule token to count.
+    """
+    examples = Examples.of(derivations)
+    if not examples.n_examples:
+        raise InputError("the derivations hold no rule of at most two nonterminals")
+    frequencies = by_arity(examples.counts / examples.n_examples, examples)
+    tensors = [f.reshape(-1, *[1] * (k + 1)) for k, f in enumerate(frequencies)]
+    singletons = by_arity(examples.singletons(), examples)[0]
+    tensors[0], unk = spread_oov(tensors[0], singletons)
+    about = {"method": "mle", "rule tokens": examples.n_examples, "sentences": len(derivations)}
+    return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), unk, about)
