@@ -61,3 +61,18 @@ def load(
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
         raise InputError(f"not a safetensors file, or cut off ({error}); make it anew", path) from error
+
+
+def kind(path: str | os.PathLike[str]) -> str:
+    """What an lscfg file says it is: ``model`` or ``derivations``.
+
+    Raises:
+        InputError: it is neither.
+    """
+    for candidate in ("model", "derivations"):
+        try:
+            load(path, candidate, [])
+            return candidate
+        except InputError as error:
+            problem = error
+    raise problem

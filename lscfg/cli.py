@@ -1,0 +1,81 @@
+"""The command line: finds the commands of all installed packages, parses, runs, turns errors into one line.
+
+A command is a module with ``HELP``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, named in the entry-point
+group ``lscfg.commands``. So the packages above this one add commands without being imported here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from types import ModuleType
+
+ORDER = (
+    "align derive grammar lm estimate marginals decode tune evaluate run demo inspect"  # data flow first, then the whole
+).split()
+
+GOOD, BAD_INPUT, BAD_USAGE = 0, 1, 2
+
+
+def load_commands() -> dict[str, ModuleType]:
+    """The command modules by name, in order of the data flow."""
+    found = {point.name: point for point in entry_points(group="lscfg.commands")}
+    names = [name for name in ORDER if name in found] + sorted(set(found) - set(ORDER))
+    return {name: found[name].load() for name in names}
+
+
+def build_parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    from lscfg import __version__
+
+    width = max(map(len, commands), default=0)
+    examples = "\n".join(f"  {name:<{width}}  {module.EXAMPLE}" for name, module in commands.items())
+    parser = argparse.ArgumentParser(
+        prog="lscfg",
+        description="Latent-variable synchronous CFGs for machine translation.",
+        epilog=f"examples:\n{examples}\n\nexit status: 0 good, 1 bad input, 2 bad usage",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"lscfg {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module in commands.items():
+        sub = subparsers.add_parser(
+            name, help=module.HELP, description=module.HELP, epilog=f"example: {module.EXAMPLE}"
+        )
+        module.add_arguments(sub)
+        sub.add_argument("--quiet", action="store_true", help="no log and no progress on stderr")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit status."""
+    # One thread for each matrix product: sums over threads would come out in another order each time, and the work is
+    # spread over processes anyway. To be set before numpy is loaded.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    commands = load_commands()
+    args = build_parser(commands).parse_args(arguments)
+
+    from lscfg import log
+    from lscfg.errors import LscfgError
+
+    log.quiet = args.quiet
+    try:
+        commands[args.command].run(args)
+        sys.stdout.flush()
+    except LscfgError as error:
+        print(f"lscfg {args.command}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print(f"lscfg {args.command}: interrupted; what was finished is kept", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return GOOD
+
+
+if __name__ == "__main__":
+    sys.exit(main())
