@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +23,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
             return file.read()
-    except EOFError as error:
-        raise InputError("compressed file is cut off; make it anew", path) from error
+    except (EOFError, zlib.error) as error:
+        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
@@ -67,8 +69,6 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
             if mode == "wb":
                 yield binary  # type: ignore[misc]
             else:
-                import io
-
                 text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")  # type: ignore[type-var]
                 yield text
                 text.flush()

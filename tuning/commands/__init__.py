@@ -1,0 +1,1 @@
+"""Commands of tuning and evaluation for ``lscfg``'s command line."""

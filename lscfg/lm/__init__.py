@@ -1,0 +1,1 @@
+"""Language models: estimation from text, ARPA files, and their use while decoding."""

@@ -1,0 +1,169 @@
+"""ARPA language models: a cheap check of a file's frame, and a plain reader for inspection.
+
+The format is that of SRILM and KenLM: a ``\\data\\`` header with the number of n-grams of each order, then one section
+for each order, then ``\\end\\``. All numbers are log10.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lscfg.errors import InputError
+
+_COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
+
+Lines = Iterator[tuple[int, bytes]]
+
+
+@dataclass(frozen=True)
+class Arpa:
+    """The content of an ARPA file.
+
+    Attributes:
+        counts: number of n-grams of each order, unigrams first.
+        log_probs: log10 probability of each n-gram's last word after the others.
+        log_backoffs: log10 backoff weight of each n-gram below the highest order (0 where the file has none).
+    """
+
+    counts: tuple[int, ...]
+    log_probs: dict[tuple[str, ...], float]
+    log_backoffs: dict[tuple[str, ...], float]
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-grams."""
+        return len(self.counts)
+
+    def log_prob(self, context: tuple[str, ...], word: str) -> float:
+        """log10 probability of the word after the context, backing off; a word outside the vocabulary is ``<unk>``."""
+        gram = (*context[max(0, len(context) - self.order + 1) :], word)
+        penalty = 0.0
+        while gram not in self.log_probs:
+            if len(gram) == 1:
+                return penalty + self.log_probs.get(("<unk>",), -math.inf)
+            penalty += self.log_backoffs.get(gram[:-1], 0.0)
+            gram = gram[1:]
+        return penalty + self.log_probs[gram]
+
+
+def _lines(path: str | os.PathLike[str]) -> Lines:
+    """Numbered lines without blanks at their ends; damage of the file as such is an InputError."""
+    number = 0
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.strip(b" \t\r\n")
+    except EOFError as error:
+        raise InputError("compressed ARPA file is cut off; make it anew", path, number + 1) from error
+    except zlib.error as error:
+        raise InputError(f"compressed ARPA file is damaged ({error}); make it anew", path, number + 1) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
+def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
+    """The counts; reads as far as the line of the unigram section."""
+    for number, line in lines:
+        if line == b"\\data\\":
+            break
+        if line.startswith(b"mmap lm http"):
+            raise InputError("KenLM binary, not ARPA; give the ARPA file it was made from", path)
+        if line.startswith(b"\x1f\x8b"):
+            raise InputError("compressed, but the name does not end in .gz; rename it", path)
+        if line and not line.startswith(b"#"):
+            raise InputError("not an ARPA file: no \\data\\ line; make one with lscfg lm", path, number)
+    else:
+        raise InputError("not an ARPA file: no \\data\\ line; make one with lscfg lm", path)
+    counts: list[int] = []
+    for number, line in lines:
+        if line == b"\\1-grams:" and counts:
+            return tuple(counts)
+        if not line:
+            continue
+        match = _COUNT.fullmatch(line)
+        if not match or int(match[1]) != len(counts) + 1:
+            wanted = f"ngram {len(counts) + 1}=COUNT" + (" or \\1-grams:" if counts else "")
+            raise InputError(f"damaged ARPA header: expected {wanted}; make the file anew", path, number)
+        counts.append(int(match[2]))
+    raise InputError("ARPA file is cut off in its header; make it anew", path, number + 1)
+
+
+def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]) -> Iterator[tuple[int, int, bytes]]:
+    """(order, line number, line) of every n-gram after the header; checks sections, counts and the end."""
+    number = 0
+    for order, count in enumerate(counts, 1):
+        seen = 0
+        closing = b"\\%d-grams:" % (order + 1) if order < len(counts) else b"\\end\\"
+        for number, line in lines:
+            if line.startswith(b"\\"):
+                if line != closing:
+                    raise InputError(f"expected {closing.decode()} here; the ARPA file is damaged", path, number)
+                break
+            if line:
+                seen += 1
+                yield order, number, line
+        else:
+            raise InputError("ARPA file is cut off: no \\end\\ line; make it anew", path, number + 1)
+        if seen != count:
+            raise InputError(f"{seen} {order}-grams, but the header says {count}; make the file anew", path, number)
+    # Reading to the very end lets gzip find a wrong checksum.
+    for number, line in lines:
+        if line:
+            raise InputError("text after the \\end\\ line; the ARPA file is damaged", path, number)
+
+
+def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
+    """Checks the frame of an ARPA file (.gz allowed) in one pass without storing it, and returns its order.
+
+    Raises:
+        InputError: unreadable; the header is damaged or cut off; a section has not the number of n-grams that the
+            header says; ``\\end\\`` is missing; or the order is not the one asked for.
+    """
+    lines = _lines(path)
+    counts = _header(lines, path)
+    if order is not None and order != len(counts):
+        raise InputError(f"ARPA file of another order: it has {len(counts)}, wanted {order}", path)
+    for _ in _entries(lines, counts, path):
+        pass
+    return len(counts)
+
+
+def read_arpa(path: str | os.PathLike[str]) -> Arpa:
+    """Reads all of an ARPA file (.gz allowed) into memory; for tests and inspection rather than for decoding.
+
+    Raises:
+        InputError: what ``check_arpa`` finds; or an n-gram line is not UTF-8, has not the number of words of its
+            section, has a bad number, or repeats an n-gram.
+    """
+    lines = _lines(path)
+    counts = _header(lines, path)
+    log_probs: dict[tuple[str, ...], float] = {}
+    log_backoffs: dict[tuple[str, ...], float] = {}
+    for order, number, line in _entries(lines, counts, path):
+        try:
+            fields = line.decode("utf-8").replace("\t", " ").split(" ")
+        except UnicodeDecodeError as error:
+            raise InputError("not valid UTF-8; make the file anew", path, number) from error
+        gram = tuple(fields[1 : order + 1])
+        with_backoff = len(fields) == order + 2 and order < len(counts)
+        if len(gram) != order or not (with_backoff or len(fields) == order + 1):
+            wanted = f"a probability, {order} words" + (" and perhaps a backoff" if order < len(counts) else "")
+            raise InputError(f"expected {wanted} on this line; the ARPA file is damaged", path, number)
+        try:
+            prob, backoff = float(fields[0]), float(fields[-1]) if with_backoff else 0.0
+        except ValueError as error:
+            raise InputError("bad number; the ARPA file is damaged", path, number) from error
+        if not prob <= 0 or not math.isfinite(backoff):
+            raise InputError("log10 probability above 0 or bad backoff; the ARPA file is damaged", path, number)
+        if gram in log_probs:
+            raise InputError(f"n-gram {' '.join(gram)} is there twice; the ARPA file is damaged", path, number)
+        log_probs[gram] = prob
+        if order < len(counts):
+            log_backoffs[gram] = backoff
+    return Arpa(counts, log_probs, log_backoffs)

@@ -1,0 +1,107 @@
+"""One way to a language model from text, whether KenLM's ``lmplz`` is installed or not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from lscfg.errors import InputError
+from lscfg.lm.arpa import check_arpa
+from lscfg.lm.estimate import check_fallback, check_order, estimate, prune_thresholds, tokenized_lines, write_arpa
+from lscfg.text import atomic_write
+
+ESTIMATORS = ("auto", "lscfg", "lmplz")
+
+_MEMORY = "1G"
+"""Sorting memory of ``lmplz``, which spills to disk beyond it; its own default is most of the machine's memory."""
+
+
+def build_lm(
+    text_path: str | os.PathLike[str],
+    arpa_path: str | os.PathLike[str],
+    order: int = 4,
+    prune: Sequence[int] = (),
+    discount_fallback: Sequence[float] | None = None,
+    estimator: str = "auto",
+) -> str:
+    """Estimates an n-gram model (interpolated modified Kneser-Ney) from a text and writes it in ARPA, atomically.
+
+    Args:
+        text_path: one tokenized sentence a line, UTF-8; decompressed if the name ends in .gz.
+        arpa_path: the file to write; compressed if its name ends in .gz.
+        order: length of the longest n-grams, 1..6.
+        prune: n-grams with at most that raw count are dropped, one threshold for each order, never falling.
+        discount_fallback: up to three discounts for orders where the text does not determine them.
+        estimator: ``lscfg`` for the built-in one, ``lmplz`` for KenLM's, ``auto`` for KenLM's where it is on the PATH.
+
+    Returns:
+        ``lscfg`` or ``lmplz``, whichever was used.
+
+    Raises:
+        InputError: bad arguments or text, ``lmplz`` is wanted but missing, or it failed (the error has its messages).
+    """
+    if estimator not in ESTIMATORS:
+        raise InputError(f"unknown estimator {estimator}; choose among {', '.join(ESTIMATORS)}")
+    check_order(order)
+    thresholds = prune_thresholds(prune, order)
+    fallback = check_fallback(discount_fallback)
+    if os.path.exists(arpa_path) and os.path.exists(text_path) and os.path.samefile(text_path, arpa_path):
+        raise InputError("the language model would overwrite its text; choose another output", text_path)
+    program = None if estimator == "lscfg" else shutil.which("lmplz")
+    if program is not None:
+        _run_lmplz(program, text_path, arpa_path, order, thresholds, fallback)
+        return "lmplz"
+    if estimator == "lmplz":
+        raise InputError("lmplz is not on the PATH; install KenLM's programs, or use the built-in estimator (lscfg)")
+    write_arpa(estimate(text_path, order, thresholds, fallback), arpa_path)
+    return "lscfg"
+
+
+def _run_lmplz(
+    program: str,
+    text_path: str | os.PathLike[str],
+    arpa_path: str | os.PathLike[str],
+    order: int,
+    thresholds: list[int],
+    fallback: tuple[float, float, float] | None,
+) -> None:
+    """Runs ``lmplz`` on a copy of the text: both estimators then agree on .gz files and on a last line left open."""
+    with tempfile.TemporaryDirectory(prefix="lscfg-lm-") as folder:
+        text, arpa = Path(folder, "text"), Path(folder, "arpa")
+        with open(text, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(" ".join(words) + "\n" for words in tokenized_lines(text_path))
+        command = [program, "-o", str(order), "-S", _MEMORY, "-T", f"{folder}/"]
+        command += ["--text", str(text), "--arpa", str(arpa)]
+        if any(thresholds):
+            command += ["--prune", *map(str, thresholds)]
+        if fallback is not None:
+            command += ["--discount_fallback", *(f"{discount:g}" for discount in fallback)]
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        except OSError as error:
+            raise InputError(
+                f"cannot run: {error.strerror or error}; mend it or use --estimator lscfg", program
+            ) from error
+        if done.returncode != 0:
+            raise InputError(
+                f"lmplz failed (status {done.returncode}): {_messages(done.stderr)}; mend the cause, or see whether the"
+                " built-in estimator does better (--estimator lscfg)",
+                text_path,
+            )
+        try:
+            check_arpa(arpa, order)
+        except InputError as error:
+            raise InputError(f"lmplz wrote no sound model: {error}; use --estimator lscfg", text_path) from error
+        with open(arpa, "rb") as source, atomic_write(arpa_path, "wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def _messages(stderr: bytes) -> str:
+    """What ``lmplz`` said, in one line without its progress bars and banners."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
+    said = [line for line in lines if line and not line.startswith(("===", "----", "****", "Reading "))]
+    return " ".join(said[-6:]).rstrip(".;") or "no message"

@@ -1,0 +1,437 @@
+"""The tuning loop with a decoder that reranks fixed lists: progress, rollback, early stop, interruption, refusals."""
+
+import argparse
+import contextlib
+import gzip
+import json
+import math
+import random
+import signal
+import subprocess
+import sys
+import types
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from sacrebleu.metrics import BLEU
+
+from lscfg.errors import InputError
+from lscfg.formats.kbest import Hypothesis, read_kbest
+from lscfg.formats.weights import read_weights, write_weights
+from tuning import tune as tune_module
+from tuning.commands import tune as command
+from tuning.mira import MiraSettings, mira
+from tuning.pool import Pool
+from tuning.tune import HISTORY, Iteration, TuneSettings, tune
+
+START = {"lm": 0.1, "tm": 0.2, "words": 0.9}
+SETTINGS = TuneSettings(iterations=4, kbest=5, patience=4, mira=MiraSettings(epochs=5))
+
+
+class Reranker:
+    """A decoder whose search space is one fixed list per sentence; the good hypotheses have high lm and few words."""
+
+    def __init__(self, sentences: int = 15, seed: int = 1):
+        draw = random.Random(seed)
+        words = [f"w{n}" for n in range(30)]
+        self.sources = [f"source {n}" for n in range(sentences)]
+        self.references = [[" ".join(draw.choices(words, k=draw.randint(6, 10))) for _ in self.sources]]
+        self.space = {}
+        for source, reference in zip(self.sources, self.references[0], strict=True):
+            self.space[source] = []
+            for _ in range(60):
+                tokens = reference.split()
+                wrong = draw.randint(0, len(tokens) - 1)
+                tokens[:wrong] = draw.choices(words, k=wrong + draw.randint(-min(wrong, 2), 2))
+                features = {"lm": draw.gauss(-wrong, 1), "tm": draw.gauss(-wrong / 2, 2), "words": float(len(tokens))}
+                if draw.random() < 0.2:
+                    features["rare"] = 1 / 3
+                self.space[source].append((" ".join(tokens), features))
+        self.calls = []
+
+    def decode(self, sentences, weights, k, unique=True):
+        self.calls.append((dict(weights), k, unique))
+        return [self.rerank(self.space[sentence], weights)[:k] for sentence in sentences]
+
+    @staticmethod
+    def rerank(space, weights):
+        scored = [
+            Hypothesis(text, features, sum(weights.get(name, 0.0) * value for name, value in features.items()))
+            for text, features in space
+        ]
+        return sorted(scored, key=lambda hypothesis: -hypothesis.score)
+
+
+class Failing(Reranker):
+    """Fails in one of its runs."""
+
+    def __init__(self, run: int, **arguments):
+        super().__init__(**arguments)
+        self.run = run
+
+    def decode(self, sentences, weights, k, unique=True):
+        if len(self.calls) + 1 == self.run:
+            raise OSError("decoder is gone")
+        return super().decode(sentences, weights, k, unique)
+
+
+def run(decoder, folder=None, settings=SETTINGS, **arguments):
+    """A tuning of the decoder's own data from START."""
+    return tune(decoder, decoder.sources, decoder.references, START, settings, folder, log=lambda _: None, **arguments)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_tuning_raises_bleu_and_rolls_back():
+    decoder = Reranker()
+    settings = replace(SETTINGS, iterations=6, patience=6)
+    result = run(decoder, settings=settings)
+    scores = [record.dev_bleu for record in result.history]
+    assert len(scores) == 6 and result.stopped == "6 iterations done"
+    assert max(scores) > scores[0] + 15
+    assert scores[result.best_iteration - 1] == max(scores) and scores.index(max(scores)) == result.best_iteration - 1
+    assert (
+        result.weights
+        == result.history[result.best_iteration - 1].weights
+        == decoder.calls[result.best_iteration - 1][0]
+    )
+    assert [call[0] for call in decoder.calls] == [record.weights for record in result.history]
+    assert {call[1:] for call in decoder.calls} == {(5, True)}
+    for record in result.history:
+        outputs = [lines[0].text for lines in decoder.decode(decoder.sources, record.weights, 1)]
+        expected = BLEU(tokenize="none", force=True).corpus_score(outputs, decoder.references)
+        assert record.dev_bleu == pytest.approx(expected.score, abs=1e-9)
+        assert record.length_ratio == pytest.approx(expected.ratio, abs=1e-12)
+        assert record.oracle_bleu >= record.dev_bleu
+    sizes = [record.hypotheses for record in result.history]
+    assert sizes == [sum(record.added for record in result.history[: n + 1]) for n in range(6)]
+    assert sizes[0] == 75 and result.history[0].pool_bleu is None and result.history[0].weights == START
+
+
+def test_worse_iterations_are_not_returned():
+    """A decoder that gets worse whatever the weights: the start weights are the result."""
+
+    class Worsening(Reranker):
+        def decode(self, sentences, weights, k, unique=True):
+            lists = super().decode(sentences, weights, k, unique)
+            worse = 4 * (len(self.calls) - 1)
+            return [[replace(h, text=" ".join(h.text.split()[worse:])) for h in hypotheses] for hypotheses in lists]
+
+    result = run(Worsening())
+    assert result.best_iteration == 1 and result.weights == START
+
+
+def test_early_stop():
+    class Deaf(Reranker):
+        def decode(self, sentences, weights, k, unique=True):
+            return super().decode(sentences, START, k, unique)
+
+    decoder = Deaf()
+    result = run(decoder, settings=replace(SETTINGS, iterations=15, patience=2))
+    assert len(decoder.calls) == len(result.history) == 3
+    assert result.stopped == "no better BLEU in 2 iterations"
+    assert [record.added for record in result.history] == [75, 0, 0]
+
+
+def test_seed_determines_the_result(tmp_path):
+    settings = replace(SETTINGS, iterations=3)
+    one, two, other = (run(Reranker(), settings=replace(settings, seed=seed)) for seed in (3, 3, 4))
+    assert one == two
+    assert one.history[1].weights != other.history[1].weights
+    assert run(Reranker(), tmp_path / "kept", settings=replace(settings, seed=3)) == one
+
+
+@pytest.mark.parametrize("failing_run", [1, 2, 4])
+def test_a_failed_decoder_costs_one_iteration(tmp_path, failing_run):
+    expected = run(Reranker(), tmp_path / "whole")
+    with pytest.raises(OSError, match="decoder is gone"):
+        run(Failing(failing_run), tmp_path / "parts")
+    assert len(list(tmp_path.glob("parts/kbest.*.gz"))) == failing_run - 1
+    decoder = Reranker()
+    assert run(decoder, tmp_path / "parts", resume=True) == expected
+    assert len(decoder.calls) == 4 - (failing_run - 1)
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_an_interrupted_mira_costs_no_decoding(tmp_path, monkeypatch):
+    run(Reranker(), tmp_path / "whole")
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(tune_module, "mira", interrupted)
+        run(Reranker(), tmp_path / "parts")
+    decoder = Reranker()
+    run(decoder, tmp_path / "parts", resume=True)
+    assert len(decoder.calls) == 3
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_interruption_between_lists_and_history(tmp_path, monkeypatch):
+    """The lists of the third run are saved but the history does not know of them yet."""
+    run(Reranker(), tmp_path / "whole")
+    finish = tune_module._Checkpoint.finish
+
+    def interrupted(self, history, stopped):
+        if len(history) == 3:
+            raise KeyboardInterrupt
+        finish(self, history, stopped)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(tune_module._Checkpoint, "finish", interrupted)
+        run(Reranker(), tmp_path / "parts")
+    assert (tmp_path / "parts" / "kbest.003.gz").exists()
+    run(Reranker(), tmp_path / "parts", resume=True)
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_killed_process_goes_on(tmp_path):
+    """SIGKILL in the third run, in a process of its own."""
+    program = (
+        "import os, sys\n"
+        "sys.path[:0] = sys.argv[2:]\n"
+        "import test_tune\n"
+        "class Killed(test_tune.Reranker):\n"
+        "    def decode(self, sentences, weights, k, unique=True):\n"
+        "        if len(self.calls) == 2:\n"
+        "            os.kill(os.getpid(), 9)\n"
+        "        return super().decode(sentences, weights, k, unique)\n"
+        "test_tune.run(Killed(), sys.argv[1])\n"
+    )
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path / "parts"), *folders], capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    decoder = Reranker()
+    assert run(decoder, tmp_path / "parts", resume=True) == run(Reranker(), tmp_path / "whole")
+    assert len(decoder.calls) == 2
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_finished_tuning_can_be_prolonged(tmp_path):
+    expected = run(Reranker(), tmp_path / "whole")
+    run(Reranker(), tmp_path / "parts", settings=replace(SETTINGS, iterations=2, patience=1))
+    decoder = Reranker()
+    assert run(decoder, tmp_path / "parts", resume=True) == expected
+    assert len(decoder.calls) == 2
+    assert run(decoder, tmp_path / "parts", resume=True) == expected
+    assert len(decoder.calls) == 2
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_checkpoint_holds_history_and_lists(tmp_path):
+    result = run(Reranker(), tmp_path)
+    content = json.loads((tmp_path / HISTORY).read_text())
+    assert content["history"] == [asdict(record) for record in result.history]
+    assert (content["best_iteration"], content["stopped"]) == (result.best_iteration, result.stopped)
+    assert content["settings"]["mira"] == {"step_cap": 0.01, "decay": 0.999, "epochs": 5}
+    lists = read_kbest(tmp_path / "kbest.002.gz")
+    decoder = Reranker()
+    expected = decoder.decode(decoder.sources, result.history[1].weights, 5)
+    assert [[h.text for h in lists[n]] for n in range(15)] == [[h.text for h in line] for line in expected]
+    assert lists[0][0].features == pytest.approx(expected[0][0].features, rel=1e-6)
+
+
+def test_empty_lists_are_allowed(tmp_path):
+    class Silent(Reranker):
+        def decode(self, sentences, weights, k, unique=True):
+            lists = super().decode(sentences, weights, k, unique)
+            return [[], [replace(h, text="") for h in lists[1]], *lists[2:]]
+
+    settings = replace(SETTINGS, iterations=2)
+    one = run(Silent(), tmp_path / "parts", settings=settings)
+    assert one.history[1].dev_bleu > 0 and one.history[0].hypotheses <= 70
+    decoder = Silent()
+    expected = BLEU(tokenize="none", force=True).corpus_score(
+        [lines[0].text if lines else "" for lines in decoder.decode(decoder.sources, START, 1)], decoder.references
+    )
+    assert one.history[0].dev_bleu == pytest.approx(expected.score, abs=1e-9)
+    assert run(Silent(), tmp_path / "parts", resume=True) == run(Silent())
+
+
+def test_interpolation_goes_part_of_the_way():
+    settings = replace(SETTINGS, iterations=2)
+    whole = run(Reranker(), settings=settings).history[1].weights
+    half = run(Reranker(), settings=replace(settings, interpolation=0.5)).history[1].weights
+    assert half == pytest.approx({name: (START.get(name, 0.0) + whole[name]) / 2 for name in whole})
+    assert "rare" in whole and abs(whole["lm"] - START["lm"]) > 1e-3
+
+
+@pytest.mark.parametrize(("restart_below", "origin"), [(0.9, 0), (0.0, 1)])
+def test_learning_restarts_from_the_best_after_a_collapse(restart_below, origin):
+    class Collapsing(Reranker):
+        def decode(self, sentences, weights, k, unique=True):
+            lists = super().decode(sentences, weights, k, unique)
+            self.lists = [*getattr(self, "lists", []), lists]
+            if len(self.calls) == 2:
+                lists = [[replace(h, text="x") for h in hypotheses] for hypotheses in lists]
+                self.lists[-1] = lists
+            return lists
+
+    decoder = Collapsing()
+    result = run(decoder, settings=replace(SETTINGS, iterations=3, restart_below=restart_below))
+    assert result.history[1].dev_bleu == 0
+    pool = Pool(decoder.references)
+    pool.add(decoder.lists[0])
+    pool.add(decoder.lists[1])
+    assert result.history[2].weights == mira(pool, result.history[origin].weights, SETTINGS.mira, (1, 2)).weights
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    decoder = Reranker()
+    run(decoder, tmp_path, settings=replace(SETTINGS, iterations=1))
+    with pytest.raises(InputError, match=r"history\.json: a tuning is here already"):
+        run(decoder, tmp_path)
+    other = replace(SETTINGS, seed=9)
+    for attempt in (
+        lambda: run(Reranker(seed=2), tmp_path, resume=True),
+        lambda: run(decoder, tmp_path, settings=other, resume=True),
+        lambda: run(decoder, tmp_path, resume=True, decoder_id="another"),
+        lambda: tune(decoder, decoder.sources, decoder.references, {}, SETTINGS, tmp_path, resume=True),
+    ):
+        with pytest.raises(InputError, match="other data, start weights, decoder or settings"):
+            attempt()
+    with pytest.raises(InputError, match="needs a checkpoint folder"):
+        run(decoder, None, resume=True)
+
+
+def damaged_json(folder: Path) -> None:
+    (folder / HISTORY).write_bytes((folder / HISTORY).read_bytes()[:-20])
+
+
+def foreign_json(folder: Path) -> None:
+    (folder / HISTORY).write_text('{"identity": "", "history": [{"iteration": 1}]}')
+
+
+def missing_lists(folder: Path) -> None:
+    (folder / "kbest.001.gz").unlink()
+
+
+def cut_lists(folder: Path) -> None:
+    path = folder / "kbest.001.gz"
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def shortened_lists(folder: Path) -> None:
+    path = folder / "kbest.001.gz"
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(b"".join(lines[:-1])))
+
+
+def longer_lists(folder: Path) -> None:
+    path = folder / "kbest.001.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + b"15 ||| a ||| f=1 ||| 0\n"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (damaged_json, "not the history of a tuning"),
+        (foreign_json, "not the history of a tuning"),
+        (missing_lists, r"kbest\.001\.gz: cannot read"),
+        (cut_lists, r"kbest\.001\.gz: compressed file is cut off"),
+        (shortened_lists, "lists of iteration 1 are not those of its history"),
+        (longer_lists, r"kbest\.001\.gz: has a sentence outside 0 to 14"),
+    ],
+)
+def test_damaged_checkpoints_are_refused(tmp_path, damage, message):
+    run(Reranker(), tmp_path, settings=replace(SETTINGS, iterations=1))
+    damage(tmp_path)
+    with pytest.raises(InputError, match=message):
+        run(Reranker(), tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lists: lists[:-1], "14 k-best lists for 15 sentences"),
+        (lambda lists: [[], [Hypothesis("a ||| b", {}, 0.0)], *lists[2:]], r"sentence 2: \|\|\| in the translation"),
+        (
+            lambda lists: [[Hypothesis("a", {"f": 1.0}, math.nan)], *lists[1:]],
+            "sentence 1: model score nan .* not finite",
+        ),
+        (lambda lists: [[Hypothesis("a", {"f g": 1.0}, 0.0)], *lists[1:]], "sentence 1: bad feature name 'f g'"),
+        (lambda lists: [[Hypothesis("a", {"f": math.inf}, 0.0)], *lists[1:]], "sentence 1: feature f .*not finite"),
+        (lambda lists: [[]] * len(lists), "every k-best list is empty"),
+    ],
+)
+def test_lists_that_break_the_contract_are_refused(change, message):
+    class Broken(Reranker):
+        def decode(self, sentences, weights, k, unique=True):
+            return change(super().decode(sentences, weights, k, unique))
+
+    with pytest.raises(InputError, match=message):
+        run(Broken())
+
+
+def test_bad_arguments_are_refused():
+    decoder = Reranker()
+    with pytest.raises(InputError, match="of 15 lines for 14 sentences"):
+        tune(decoder, decoder.sources[:-1], decoder.references, START)
+    with pytest.raises(InputError, match="development set is empty"):
+        tune(decoder, [], [[]], START)
+    with pytest.raises(InputError, match="start weight of lm is inf"):
+        tune(decoder, decoder.sources, decoder.references, {"lm": math.inf})
+    for name, value in {
+        "iterations": 0,
+        "kbest": 0,
+        "patience": 0,
+        "seed": -1,
+        "interpolation": 0.0,
+        "restart_below": 1.5,
+    }.items():
+        with pytest.raises(InputError, match=name):
+            TuneSettings(**{name: value})
+    assert decoder.calls == []
+
+
+def test_equal_scores_keep_the_earliest():
+    def record(iteration, dev_bleu):
+        return Iteration(iteration, dev_bleu, 1.0, 50.0, None, 1, 1, {})
+
+    assert tune_module._best([record(1, 10.0), record(2, 20.0), record(3, 20.0)]).iteration == 2
+
+
+def test_command(tmp_path, monkeypatch, capsys):
+    decoder = Reranker()
+    made = []
+
+    class EmbeddedDecoder:
+        @staticmethod
+        def from_ini(path, jobs):
+            made.append((path, jobs))
+            return contextlib.nullcontext(decoder)
+
+    module = types.ModuleType("lscfg.decode")
+    module.EmbeddedDecoder = EmbeddedDecoder
+    monkeypatch.setitem(sys.modules, "lscfg.decode", module)
+    (tmp_path / "dev.ja").write_text("".join(line + "\n" for line in decoder.sources))
+    (tmp_path / "dev.en").write_text("".join(line + "\n" for line in decoder.references[0]))
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
+    write_weights(tmp_path / "start", START)
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    assert vars(parser.parse_args(command.EXAMPLE.split()[2:]))["iterations"] == TuneSettings().iterations
+    options = ["--config", "cdec.ini", "--source", "dev.ja", "--reference", "dev.en", "--weights", "start", "-o", "out"]
+    monkeypatch.chdir(tmp_path)
+    short = ["--iterations", "2", "--kbest", "5", "--jobs", "2", "--seed", "7"]
+    command.run(parser.parse_args(options + short))
+    history = json.loads((tmp_path / "out" / HISTORY).read_text())
+    assert made == [("cdec.ini", 2)]
+    assert history["settings"]["seed"] == 7 and len(history["history"]) == 2
+    assert read_weights(tmp_path / "out" / "weights") == history["history"][history["best_iteration"] - 1]["weights"]
+    log = capsys.readouterr()
+    assert log.out == ""
+    for expected in ("15 sentences, seed 7, jobs 2", "iteration 1: BLEU", "iteration 2: BLEU", "2 iterations done"):
+        assert log.err.count(expected) == 1
+    with pytest.raises(InputError, match="already"):
+        command.run(parser.parse_args(options + short))
+    command.run(parser.parse_args([*options, *short, "--resume", "--iterations", "3"]))
+    assert len(decoder.calls) == 3
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\nother=1\n")
+    with pytest.raises(InputError, match="other data, start weights, decoder"):
+        command.run(parser.parse_args([*options, *short, "--resume"]))

@@ -1,0 +1,187 @@
+"""BLEU from sufficient statistics: of a corpus, as sacrebleu computes it, and of a sentence within a pseudo-corpus.
+
+A sentence's statistics are one row of ten counts: the matching n-grams of order 1 to 4 (each clipped to its largest
+count in any one reference), the hypothesis's n-grams of order 1 to 4, the length of the hypothesis and that of the
+reference closest to it in length. Rows add up to the statistics of a corpus. Words are what whitespace separates;
+text is taken as it is, so BLEU here is sacrebleu's with ``tokenize="none"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lscfg.errors import InputError
+
+ORDER = 4
+"""Longest n-gram that BLEU counts."""
+
+CORRECT = slice(0, ORDER)
+TOTAL = slice(ORDER, 2 * ORDER)
+HYPOTHESIS_LENGTH = 2 * ORDER
+REFERENCE_LENGTH = 2 * ORDER + 1
+WIDTH = 2 * ORDER + 2
+"""Columns of a row of statistics."""
+
+Stats = NDArray[np.int32] | NDArray[np.int64] | NDArray[np.float64]
+
+
+class SentenceReferences:
+    """The references of one sentence, prepared to count the matches of many hypotheses at once."""
+
+    def __init__(self, references: Sequence[str]):
+        """Indexes the n-grams of the references (at least one; an empty one counts as a reference of length 0).
+
+        Raises:
+            InputError: there is no reference.
+        """
+        if not references:
+            raise InputError("a sentence needs at least one reference")
+        tokens = [reference.split() for reference in references]
+        # Ascending, so that of two references equally close in length the shorter is found first, as in sacrebleu.
+        self._lengths = np.array(sorted({len(words) for words in tokens}), dtype=np.int64)
+        self._words: dict[str, int] = {}
+        for words in tokens:
+            for word in words:
+                self._words.setdefault(word, len(self._words) + 1)
+        self._base = len(self._words) + 1
+        # Per order: the n-grams' keys in ascending order and the largest count of each in one reference. An n-gram's
+        # key is (number of its first n - 1 words) * base + (number of its last word); its own number is its key's
+        # rank, counted from 1, and 0 stands for everything that is in no reference.
+        self._keys: list[NDArray[np.int64]] = []
+        self._counts: list[NDArray[np.int64]] = []
+        word_ids = [np.array([self._words[word] for word in words], dtype=np.int64) for words in tokens]
+        numbers = [np.zeros(len(ids), dtype=np.int64) for ids in word_ids]
+        for order in range(1, ORDER + 1):
+            grams = [
+                numbers[r][: max(len(ids) - order + 1, 0)] * self._base + ids[order - 1 :]
+                for r, ids in enumerate(word_ids)
+            ]
+            keys = np.unique(np.concatenate(grams))
+            numbers = [np.searchsorted(keys, gram) + 1 for gram in grams]
+            counts = [np.bincount(number - 1, minlength=len(keys)) for number in numbers]
+            self._keys.append(keys)
+            self._counts.append(np.max(counts, axis=0))
+
+    def stats(self, hypotheses: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+        """The statistics of each hypothesis (a sequence of words, which may be empty), shape (hypotheses, 10)."""
+        count = len(hypotheses)
+        lengths = np.array([len(words) for words in hypotheses], dtype=np.int64)
+        result = np.zeros((count, WIDTH), dtype=np.int32)
+        if count == 0:
+            return result
+        result[:, TOTAL] = np.maximum(lengths[:, None] - np.arange(ORDER), 0)
+        result[:, HYPOTHESIS_LENGTH] = lengths
+        closest = np.abs(lengths[:, None] - self._lengths).argmin(axis=1)
+        result[:, REFERENCE_LENGTH] = self._lengths[closest]
+        number_of = self._words.get
+        words = np.zeros((count, int(lengths.max())), dtype=np.int64)
+        words[np.arange(words.shape[1]) < lengths[:, None]] = [
+            number_of(word, 0) for hypothesis in hypotheses for word in hypothesis
+        ]
+        numbers = np.zeros_like(words)
+        for order in range(min(ORDER, words.shape[1])):
+            keys = self._keys[order]
+            if len(keys) == 0:
+                break
+            # A key made of an unknown prefix is below the base, one made of an unknown word is a multiple of it; the
+            # references have neither, so no mask is needed.
+            wanted = numbers[:, : words.shape[1] - order] * self._base + words[:, order:]
+            if order == 0:
+                wanted = words
+            rank = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            numbers = np.where(keys[rank] == wanted, rank + 1, 0)
+            cells = numbers + (np.arange(count) * (len(keys) + 1))[:, None]
+            found = np.bincount(cells.ravel(), minlength=count * (len(keys) + 1)).reshape(count, -1)[:, 1:]
+            result[:, order] = np.minimum(found, self._counts[order]).sum(axis=1)
+        return result
+
+
+def check_references(references: Sequence[Sequence[str]], sentences: int | None = None) -> int:
+    """The number of sentences that every document of ``references`` (one document per reference set) has.
+
+    Raises:
+        InputError: there is no document, or the lengths differ among themselves or from ``sentences``.
+    """
+    if not references:
+        raise InputError("give at least one set of references")
+    counts = [len(document) for document in references]
+    expected = counts[0] if sentences is None else sentences
+    if any(count != expected for count in counts):
+        against = "" if sentences is None else f" for {sentences} sentences"
+        raise InputError(f"reference sets of {', '.join(map(str, counts))} lines{against}; all must be equally long")
+    return expected
+
+
+def corpus_stats(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+    """The statistics of each sentence, shape (sentences, 10).
+
+    ``references`` holds one document per reference set, each with a line per hypothesis (sacrebleu's order).
+
+    Raises:
+        InputError: numbers of lines differ.
+    """
+    check_references(references, len(hypotheses))
+    rows = [
+        SentenceReferences(lines).stats([hypothesis.split()])
+        for hypothesis, *lines in zip(hypotheses, *references, strict=True)
+    ]
+    return np.concatenate(rows) if rows else np.zeros((0, WIDTH), dtype=np.int32)
+
+
+def bleu(stats: Stats) -> NDArray[np.float64]:
+    """BLEU (0 to 100) of each set of summed statistics, shape (..., 10) to (...).
+
+    As sacrebleu 2 by default: an order without any match counts as 1/2, 1/4, ... match in turn ("exp" smoothing),
+    except that no match of any order, or no 4-gram at all, gives 0.
+    """
+    counts = np.asarray(stats, dtype=np.float64)
+    correct, total = counts[..., CORRECT], counts[..., TOTAL]
+    length, reference = counts[..., HYPOTHESIS_LENGTH], counts[..., REFERENCE_LENGTH]
+    missed = correct == 0
+    scored = ~missed.all(axis=-1) & (total > 0).all(axis=-1)
+    smoothed = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), correct)
+    log_precision = np.log(smoothed / np.maximum(total, 1)).mean(axis=-1)
+    log_brevity = np.minimum(0.0, 1.0 - reference / np.maximum(length, 1))
+    return np.where(scored, 100.0 * np.exp(log_precision + log_brevity), 0.0)
+
+
+def corpus_bleu(stats_sum: Stats) -> float:
+    """BLEU (0 to 100) of a corpus with these summed statistics, shape (10,): sacrebleu's within 1e-9."""
+    return float(bleu(stats_sum))
+
+
+def length_ratio(stats_sum: Stats) -> float:
+    """Length of the hypotheses over that of the references (0 if there is no reference word)."""
+    return float(stats_sum[HYPOTHESIS_LENGTH] / stats_sum[REFERENCE_LENGTH]) if stats_sum[REFERENCE_LENGTH] else 0.0
+
+
+class PseudoCorpus:
+    """BLEU of single sentences, each seen as one more sentence of a decaying corpus of earlier good translations.
+
+    After Chiang, Marton and Resnik (2008) as used by Cherry and Foster (2012): a sentence's score is the
+    BLEU (0 to 1) of the background plus the sentence, times the reference length of both. The background is far
+    longer than the sentence, so its score itself means little; differences between hypotheses of one sentence are in
+    words of the reference: about the sentence's length times what its own BLEU would differ by.
+    """
+
+    def __init__(self, decay: float = 0.999):
+        """``decay`` (0 to 1) is what the background keeps of its counts for each sentence added."""
+        self.decay = decay
+        # As if one perfect translation of four words had been seen: no count is zero, so no logarithm is infinite.
+        self.stats = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
+
+    def scores(self, stats: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The scores of hypotheses, in words, shape (hypotheses,); statistics of shape (10, hypotheses)."""
+        counts = stats + self.stats[:, None]
+        precision = counts[CORRECT].prod(axis=0) / counts[TOTAL].prod(axis=0)
+        reference = counts[REFERENCE_LENGTH]
+        log_brevity = np.minimum(0.0, 1.0 - reference / counts[HYPOTHESIS_LENGTH])
+        return np.sqrt(np.sqrt(precision)) * np.exp(log_brevity) * reference
+
+    def add(self, stats: NDArray[np.float64]) -> None:
+        """Lets the background decay once and adds one sentence's statistics, shape (10,)."""
+        # The floor matters only where nothing matches for long: without it the products of counts would underflow.
+        self.stats = np.maximum(self.decay * self.stats + stats, 1e-6)

@@ -1,0 +1,78 @@
+"""``lscfg demo``: the main job on a corpus that lscfg makes itself."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+HELP = "make a Spanish-English travel phrasebook and run a whole experiment on it"
+EXAMPLE = "lscfg demo -o demo"
+
+EXPERIMENT = """\
+# The experiment of lscfg demo: every setting that is not here has its default.
+[corpus]
+source = "corpus/train.es"
+target = "corpus/train.en"
+dev_source = "corpus/dev.es"
+dev_reference = "corpus/dev.en"
+test_source = "corpus/test.es"
+test_reference = "corpus/test.en"
+
+[language_model]
+estimator = "lscfg"
+
+[tuning]
+iterations = 8
+
+[systems.MIN]
+
+[systems.MLE]
+estimator = "mle"
+
+[systems.SPECTRAL]
+estimator = "spectral"
+m = 8
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("-o", "--output", metavar="DIR", default="demo", help="folder to write (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the corpus (default: %(default)s)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes corpus and experiment file, runs the experiment, prints the table and some translations.
+
+    Raises:
+        LscfgError: the folder cannot be written, or a stage failed.
+    """
+    from pathlib import Path
+
+    from lscfg import log
+    from lscfg.demo import generate, write
+    from lscfg.text import atomic_write, read_lines
+    from tuning.experiment.run import run_experiment
+
+    folder = Path(args.output)
+    corpus = generate(args.seed)
+    write(corpus, folder / "corpus")
+    log.info(f"{len(corpus.train)} sentence pairs, {len(corpus.dev)} for tuning, {len(corpus.test)} for the test")
+    with atomic_write(folder / "demo.toml") as file:
+        file.write(EXPERIMENT)
+    print(run_experiment(folder / "demo.toml", folder, args.jobs))
+    outputs = {
+        name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")
+    }
+    print("\nsome translations:")
+    different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["SPECTRAL"][k]]
+    for k in different[:5]:
+        print(f"  source     {corpus.test[k][0]}")
+        print(f"  reference  {corpus.test[k][1]}")
+        for name, lines in outputs.items():
+            print(f"  {name:<9}  {lines[k]}")
+        print()
+    print(f"everything is in {folder}: results.json, manifest.json, systems/")

@@ -1,0 +1,90 @@
+"""``lscfg tune``: feature weights tuned for BLEU with k-best batch MIRA."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tuning.tune import Decoder
+
+HELP = "tune feature weights for BLEU on a development set (k-best batch MIRA)"
+EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --weights start.weights -o tuned"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("--config", metavar="INI", required=True, help="decoder configuration (cdec.ini)")
+    parser.add_argument("--source", metavar="TEXT", required=True, help="tokenized source, one sentence a line")
+    parser.add_argument(
+        "--reference", metavar="TEXT", required=True, action="append", help="tokenized reference; repeat for several"
+    )
+    parser.add_argument("--weights", metavar="WEIGHTS", required=True, help="start weights, a name and value a line")
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for weights, history and lists")
+    parser.add_argument(
+        "--iterations", type=int, default=15, metavar="N", help="decoding runs at most (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--patience",
+        type=int,
+        default=3,
+        metavar="N",
+        help="stop after N runs without better BLEU (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--kbest", type=int, default=100, metavar="K", help="hypotheses a sentence (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--interpolation",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="part of the way to MIRA's weights that is taken; less is steadier (above 0 to 1; default: %(default)s)",
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="decoding processes (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the shuffling (default: %(default)s)")
+    parser.add_argument("--resume", action="store_true", help="go on with the tuning that is in the output folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Tunes; writes ``weights`` (cdec's format), ``history.json`` and the k-best lists into the output folder.
+
+    Raises:
+        InputError: see ``tuning.tune.tune``.
+    """
+    import hashlib
+    from pathlib import Path
+
+    from lscfg import log
+    from lscfg.formats.weights import read_weights, write_weights
+    from lscfg.text import read_bytes, read_lines
+    from tuning.bleu import check_references
+    from tuning.tune import TuneSettings, tune
+
+    settings = TuneSettings(
+        iterations=args.iterations,
+        kbest=args.kbest,
+        patience=args.patience,
+        seed=args.seed,
+        interpolation=args.interpolation,
+    )
+    sources = read_lines(args.source)
+    references = [read_lines(path) for path in args.reference]
+    check_references(references, len(sources))
+    start = read_weights(args.weights)
+    config = hashlib.sha256(read_bytes(args.config)).hexdigest()
+    log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}, configuration {config[:12]}")
+    with _decoder(args.config, args.jobs) as decoder:
+        result = tune(decoder, sources, references, start, settings, args.output, args.resume, decoder_id=config)
+    path = Path(args.output) / "weights"
+    write_weights(path, result.weights)
+    best = result.history[result.best_iteration - 1]
+    log.info(f"{result.stopped}; weights of iteration {best.iteration} (BLEU {best.dev_bleu:.2f}): {path}")
+
+
+def _decoder(config: str, jobs: int) -> AbstractContextManager[Decoder]:
+    """The decoder that a configuration describes; its processes end with the context."""
+    from lscfg.decode import EmbeddedDecoder
+
+    return EmbeddedDecoder.from_ini(config, jobs=jobs)

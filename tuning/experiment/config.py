@@ -1,0 +1,259 @@
+"""The experiment file: a TOML whose every key is known, typed and checked before any work."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from lscfg.errors import InputError
+from lscfg.estimate.features import INSIDE, OUTSIDE
+from lscfg.text import read_bytes
+
+START_WEIGHTS = {
+    "LanguageModel": 1.0,
+    "LanguageModel_OOV": -1.0,
+    "WordPenalty": -1.0,
+    "EgivenF": -0.5,
+    "FgivenE": -0.3,
+    "MaxLexEgivenF": -0.2,
+    "MaxLexFgivenE": -0.2,
+    "PassThrough": -2.0,
+    "LatentMarginal": 0.1,
+    "LatentEgivenF": 0.1,
+    "LatentFgivenE": 0.1,
+}
+"""Where tuning begins: every feature with the sign it ought to have, the rest at 0."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Files of text, tokenised, one sentence a line; relative paths count from the experiment file."""
+
+    source: Path
+    target: Path
+    dev_source: Path
+    dev_reference: list[Path]
+    test_source: Path
+    test_reference: list[Path]
+    alignment: Path | None = None
+    """Pharaoh alignments of source and target; made by the align stage if not given."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Word alignment."""
+
+    iterations: int = 5
+    heuristic: str = "grow-diag-final-and"
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings:
+    """The language model of the target side."""
+
+    order: int = 4
+    file: Path | None = None
+    """An ARPA file to use; estimated from the corpus's target side if not given."""
+    estimator: str = "auto"
+    """lscfg, lmplz, or auto: lmplz where it is on PATH."""
+    discount_fallback: bool = False
+
+
+@dataclass(frozen=True)
+class DecoderSettings:
+    """The embedded decoder."""
+
+    max_span: int = 100
+    pop_limit: int = 200
+
+
+@dataclass(frozen=True)
+class Features:
+    """How marginals become features (see ``lscfg.kernel.FeatureOptions``)."""
+
+    log: bool = True
+    floor: float = 1e-6
+    negative: str = "flip"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """MIRA on the development set."""
+
+    iterations: int = 15
+    kbest: int = 100
+    patience: int = 4
+    seed: int = 1
+    weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The table."""
+
+    baseline: str = "MIN"
+    samples: int = 1000
+    seed: int = 12345
+
+
+@dataclass(frozen=True)
+class System:
+    """One row of the table: the minimal grammar, with latent features unless ``estimator`` is none."""
+
+    estimator: str = "none"
+    m: int = 8
+    inside: list[str] = field(default_factory=lambda: list(INSIDE))
+    outside: list[str] = field(default_factory=lambda: list(OUTSIDE))
+    seed: int = 1
+
+
+ESTIMATORS = ("none", "mle", "spectral")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A whole experiment file."""
+
+    corpus: Corpus
+    systems: dict[str, System]
+    alignment: Alignment = field(default_factory=Alignment)
+    language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
+    decoder: DecoderSettings = field(default_factory=DecoderSettings)
+    features: Features = field(default_factory=Features)
+    tuning: Tuning = field(default_factory=Tuning)
+    evaluation: Evaluation = field(default_factory=Evaluation)
+
+
+DEFAULT_SYSTEMS = {
+    "MIN": {},
+    "MLE": {"estimator": "mle"},
+    "SPECTRAL": {"estimator": "spectral"},
+}
+
+
+def read_experiment(path: str | os.PathLike[str]) -> Experiment:
+    """The experiment in a TOML file.
+
+    Raises:
+        InputError: the file is not TOML, or a key is unknown, missing or of the wrong type; by file and line.
+    """
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8")
+        table = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise InputError("not valid UTF-8", path, data.count(b"\n", 0, error.start) + 1) from error
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise InputError(f"not TOML: {error}", path, int(line[1]) if line else None) from error
+    reader = _Reader(Path(path), text)
+    table.setdefault("systems", DEFAULT_SYSTEMS)
+    experiment = reader.build(Experiment, table, ())
+    _check(experiment, reader)
+    return experiment
+
+
+def _check(experiment: Experiment, reader: _Reader) -> None:
+    """What types alone do not say."""
+    for name, system in experiment.systems.items():
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
+            raise reader.error(("systems", name), "a system's name is made of letters, digits and . _ + -")
+        if system.estimator not in ESTIMATORS:
+            raise reader.error(("systems", name, "estimator"), f"estimator must be one of {', '.join(ESTIMATORS)}")
+    if experiment.evaluation.baseline not in experiment.systems:
+        names = ", ".join(experiment.systems)
+        raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
+    lower_bounds = {
+        ("alignment", "iterations"): 1,
+        ("language_model", "order"): 1,
+        ("decoder", "max_span"): 1,
+        ("decoder", "pop_limit"): 1,
+        ("tuning", "iterations"): 1,
+        ("tuning", "kbest"): 1,
+        ("tuning", "patience"): 1,
+        ("evaluation", "samples"): 1,
+        ("evaluation", "seed"): 1,
+        **{("systems", name, "m"): 1 for name in experiment.systems},
+    }
+    for keys, least in lower_bounds.items():
+        value: Any = experiment
+        for key in keys:
+            value = value[key] if isinstance(value, dict) else getattr(value, key)
+        if value < least:
+            raise reader.error(keys, f"{keys[-1]} must be at least {least}, not {value}")
+
+
+class _Reader:
+    """Turns TOML tables into dataclasses; knows where a key stands, for messages."""
+
+    def __init__(self, path: Path, text: str):
+        self.path, self.lines = path, text.splitlines()
+
+    def error(self, keys: tuple[str, ...], message: str) -> InputError:
+        return InputError(message, self.path, self._line(keys))
+
+    def _line(self, keys: tuple[str, ...]) -> int | None:
+        """The line that sets the key, or opens the nearest table around it."""
+        table: tuple[str, ...] = ()
+        nearest = None
+        for number, line in enumerate(self.lines, 1):
+            if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+                table = tuple(part.strip().strip("\"'") for part in header[1].split("."))
+                if table == keys[: len(table)]:
+                    nearest = number
+                if table == keys:
+                    return number
+            elif setting := re.match(r"\s*([A-Za-z0-9_.\"'+-]+)\s*=", line):
+                name = tuple(part.strip("\"'") for part in setting[1].split("."))
+                if table + name == keys[: len(table + name)]:
+                    nearest = number
+        return nearest
+
+    def build(self, kind: Any, table: dict[str, Any], keys: tuple[str, ...]) -> Any:
+        """An instance of the dataclass from the table."""
+        hints = get_type_hints(kind)
+        for name in table:
+            if name not in hints:
+                known = ", ".join(hints)
+                raise self.error((*keys, name), f"unknown key {name!r}; known here are {known}")
+        values = {}
+        for item in dataclasses.fields(kind):
+            if item.name in table:
+                values[item.name] = self.value(hints[item.name], table[item.name], (*keys, item.name))
+            elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
+                raise self.error(keys, f"{'.'.join((*keys, item.name))} is missing")
+        return kind(**values)
+
+    def value(self, hint: Any, found: Any, keys: tuple[str, ...]) -> Any:
+        """The value, checked against the type that is expected."""
+        if isinstance(hint, UnionType):
+            hint = next(argument for argument in get_args(hint) if argument is not type(None))
+        if get_origin(hint) is dict:
+            if not isinstance(found, dict):
+                raise self.error(keys, f"{keys[-1]} must be a table")
+            inner = get_args(hint)[1]
+            return {name: self.value(inner, item, (*keys, name)) for name, item in found.items()}
+        if get_origin(hint) is list:
+            items = found if isinstance(found, list) else [found]
+            return [self.value(get_args(hint)[0], item, keys) for item in items]
+        if dataclasses.is_dataclass(hint):
+            if not isinstance(found, dict):
+                raise self.error(keys, f"{keys[-1]} must be a table")
+            return self.build(hint, found, keys)
+        if hint is Path and isinstance(found, str):
+            path = self.path.parent / found
+            if not path.is_file():
+                raise self.error(keys, f"{keys[-1]}: no file {str(path)!r}")
+            return path
+        if hint is float and isinstance(found, int) and not isinstance(found, bool):
+            return float(found)
+        if hint is not Path and type(found) is hint:
+            return found
+        names = {Path: "a file name", str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+        raise self.error(keys, f"{keys[-1]} must be {names[hint]}, not {found!r}")

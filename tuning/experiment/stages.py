@@ -1,0 +1,226 @@
+"""The stages from corpus to translations; each writes files into the folder it is given."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from lscfg import log
+from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.text import atomic_write, read_lines, write_lines
+from tuning.experiment.cache import Stage, StageCache
+from tuning.experiment.config import Experiment, System
+
+ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
+INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
+
+
+def align(cache: StageCache, experiment: Experiment, jobs: int) -> Stage | Path:
+    """Word alignments, unless they are given."""
+    corpus, settings = experiment.corpus, experiment.alignment
+    if corpus.alignment:
+        return corpus.alignment
+
+    def make(folder: Path) -> None:
+        from lscfg.align import align as align_words
+        from lscfg.corpus import read_parallel
+
+        src, tgt = read_parallel(corpus.source, corpus.target)
+        write_lines(folder / ALIGNMENTS, align_words(src, tgt, settings.iterations, settings.heuristic, jobs))
+
+    inputs = {"source": corpus.source, "target": corpus.target}
+    return cache.run("align", dataclasses.asdict(settings), inputs, make)
+
+
+def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) -> Stage:
+    """Minimal derivation trees."""
+    corpus = experiment.corpus
+
+    def make(folder: Path) -> None:
+        from lscfg.align import read_alignments
+        from lscfg.corpus import read_parallel
+        from lscfg.derive import derive as derive_trees
+
+        src, tgt = read_parallel(corpus.source, corpus.target)
+        path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
+        derivations = derive_trees(src, tgt, read_alignments(path, len(src)), path)
+        derivations.save(folder / DERIVATIONS)
+        _write_json(folder / "statistics.json", derivations.statistics())
+
+    inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
+    return cache.run("derive", {}, inputs, make)
+
+
+def grammar(cache: StageCache, derivations: Stage) -> Stage:
+    """The minimal grammar."""
+
+    def make(folder: Path) -> None:
+        from lscfg.derive import Derivations
+        from lscfg.grammar import write_grammar
+
+        rules = write_grammar(folder / GRAMMAR, Derivations.load(derivations / DERIVATIONS))
+        _write_json(folder / "size.json", {"rules": rules})
+
+    return cache.run("grammar", {}, {"derivations": derivations}, make)
+
+
+def language_model(cache: StageCache, experiment: Experiment) -> Stage:
+    """The n-gram model of the target side."""
+    settings = experiment.language_model
+
+    def make(folder: Path) -> None:
+        from lscfg.lm.arpa import check_arpa
+        from lscfg.lm.estimate import DEFAULT_FALLBACK
+        from lscfg.lm.lmplz import build_lm
+
+        if settings.file:
+            check_arpa(settings.file, settings.order)
+            with atomic_write(folder / LM, "wb") as file:
+                from lscfg.text import read_bytes
+
+                file.write(read_bytes(settings.file))
+            return
+        fallback = DEFAULT_FALLBACK if settings.discount_fallback else None
+        used = build_lm(
+            experiment.corpus.target, folder / LM, settings.order, (), fallback, settings.estimator
+        )
+        log.info(f"language model of order {settings.order} estimated by {used}")
+
+    inputs = {"text": settings.file or experiment.corpus.target}
+    facts = dataclasses.asdict(settings) | {"file": settings.file is not None}
+    return cache.run("lm", facts, inputs, make)
+
+
+def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | None:
+    """The system's latent model; none for the plain grammar."""
+    if system.estimator == "none":
+        return None
+
+    def make(folder: Path) -> None:
+        from lscfg.derive import Derivations
+        from lscfg.estimate.mle import estimate_mle
+        from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+        from lscfg.inspection import effective_size
+
+        trees = Derivations.load(derivations / DERIVATIONS)
+        if system.estimator == "mle":
+            parameters = estimate_mle(trees)
+        else:
+            settings = SpectralSettings(system.m, tuple(system.inside), tuple(system.outside), system.seed)
+            parameters = estimate_spectral(trees, settings)
+        parameters.save(folder / MODEL)
+        _write_json(folder / "size.json", {"states": parameters.rank, "effective": effective_size(parameters)})
+
+    facts = dataclasses.asdict(system) if system.estimator != "mle" else {"estimator": "mle"}
+    return cache.run("estimate", facts, {"derivations": derivations}, make)
+
+
+def tune(
+    cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int
+) -> Stage:
+    """Weights tuned on the development set; a killed tuning goes on with the iteration it was in."""
+    corpus, settings = experiment.corpus, experiment.tuning
+
+    def make(folder: Path) -> None:
+        from lscfg.decode import EmbeddedDecoder
+        from lscfg.formats.weights import write_weights
+        from tuning.tune import TuneSettings
+        from tuning.tune import tune as tune_weights
+
+        _write_decoder_ini(folder, experiment, rules, lm, model)
+        options = TuneSettings(
+            iterations=settings.iterations, kbest=settings.kbest, patience=settings.patience, seed=settings.seed
+        )
+        with EmbeddedDecoder.from_ini(folder / INI, jobs=jobs) as decoder:
+            result = tune_weights(
+                decoder,
+                read_lines(corpus.dev_source),
+                [read_lines(path) for path in corpus.dev_reference],
+                settings.weights,
+                options,
+                folder,
+                resume=(folder / HISTORY).exists(),
+            )
+        write_weights(folder / WEIGHTS, result.weights)
+        best = result.history[result.best_iteration - 1]
+        summary = {
+            "bleu": best.dev_bleu,
+            "length_ratio": best.length_ratio,
+            "iteration": result.best_iteration,
+            "start_bleu": result.history[0].dev_bleu,
+            "stopped": result.stopped,
+        }
+        _write_json(folder / "dev.json", summary)
+
+    inputs = _decoder_inputs(rules, lm, model) | {"dev source": corpus.dev_source}
+    inputs |= {f"dev reference {k}": path for k, path in enumerate(corpus.dev_reference)}
+    return cache.run("tune", _decoder_facts(experiment, model) | dataclasses.asdict(settings), inputs, make)
+
+
+def decode(
+    cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, tuned: Stage, jobs: int
+) -> Stage:
+    """The test set translated with the tuned weights."""
+    corpus = experiment.corpus
+
+    def make(folder: Path) -> None:
+        from lscfg.decode import EmbeddedDecoder
+        from lscfg.formats.weights import read_weights
+
+        _write_decoder_ini(folder, experiment, rules, lm, model)
+        with EmbeddedDecoder.from_ini(folder / INI, jobs=jobs) as decoder:
+            lists = decoder.decode(read_lines(corpus.test_source), read_weights(tuned / WEIGHTS), 1)
+        write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
+
+    inputs = _decoder_inputs(rules, lm, model) | {"weights": tuned, "test source": corpus.test_source}
+    return cache.run("decode", _decoder_facts(experiment, model), inputs, make)
+
+
+def _decoder_inputs(rules: Stage, lm: Stage, model: Stage | None) -> dict[str, Path | Stage]:
+    return {"grammar": rules, "lm": lm} | ({"model": model} if model else {})
+
+
+def _decoder_facts(experiment: Experiment, model: Stage | None) -> dict[str, Any]:
+    facts = dataclasses.asdict(experiment.decoder)
+    return facts | (dataclasses.asdict(experiment.features) if model else {})
+
+
+def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage, model: Stage | None) -> DecoderConfig:
+    """The decoder of one system, with paths relative to the folder of its ini file."""
+
+    def relative(path: Path) -> Path:
+        return Path(os.path.relpath(path, folder))
+
+    latent = None
+    if model:
+        features = experiment.features
+        options = {
+            "model": str(relative(model / MODEL)),
+            "log": str(features.log).lower(),
+            "floor": repr(features.floor),
+            "negative": features.negative,
+        }
+        latent = LatentFeature(options)
+    return DecoderConfig(
+        grammars=(relative(rules / GRAMMAR),),
+        language_model=relative(lm / LM),
+        word_penalty=True,
+        latent=latent,
+        max_span=experiment.decoder.max_span,
+        pop_limit=experiment.decoder.pop_limit,
+        pass_through=True,
+        glue=False,
+    )
+
+
+def _write_decoder_ini(folder: Path, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None) -> None:
+    write_ini(folder / INI, decoder_config(experiment, folder, rules, lm, model))
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with atomic_write(path) as file:
+        json.dump(value, file, indent=1, ensure_ascii=False)
+        file.write("\n")

@@ -1,0 +1,114 @@
+"""k-best batch MIRA: large-margin tuning of weights on a fixed pool of hypotheses.
+
+Cherry and Foster, "Batch Tuning Strategies for Statistical Machine Translation" (2012), section 3 (batch k-best MIRA)
+with the hope and fear hypotheses of Chiang (2012): online passive-aggressive updates over shuffled sentences,
+averaged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lscfg.errors import InputError
+from tuning.bleu import PseudoCorpus, corpus_bleu
+from tuning.pool import Pool
+
+
+@dataclass(frozen=True)
+class MiraSettings:
+    """How MIRA learns; the defaults are those of the authors' own program (kbmira in Moses).
+
+    Raises:
+        InputError: a value is out of its range.
+    """
+
+    step_cap: float = 0.01
+    """Largest step C (above 0): smaller keeps the weights closer to the start."""
+    decay: float = 0.999
+    """What the pseudo-corpus keeps per sentence (0 to 1): 0.999 remembers about the last thousand sentences."""
+    epochs: int = 60
+    """Passes J over the sentences (at least 1)."""
+
+    def __post_init__(self) -> None:
+        if not (self.step_cap > 0 and math.isfinite(self.step_cap)):
+            raise InputError(f"MIRA's step cap must be above 0, not {self.step_cap}")
+        if not 0 <= self.decay <= 1:
+            raise InputError(f"MIRA's decay must be between 0 and 1, not {self.decay}")
+        if self.epochs < 1:
+            raise InputError(f"MIRA needs at least 1 epoch, not {self.epochs}")
+
+
+@dataclass(frozen=True)
+class MiraResult:
+    """What MIRA found."""
+
+    weights: dict[str, float]
+    """The start weights with the pool's features re-weighted, sorted by name."""
+    bleu: float
+    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
+    epoch: int
+    """The epoch, counted from 1, after which the average was best."""
+
+
+def mira(
+    pool: Pool, start: Mapping[str, float], settings: MiraSettings | None = None, seed: int | Sequence[int] = 0
+) -> MiraResult:
+    """Weights under which the pool's highest-scoring hypotheses have a high BLEU.
+
+    For each sentence, in a new random order in every epoch, hope is the hypothesis with the highest sum of model
+    score and sentence BLEU, fear the one with the highest difference; the weights move along the difference of their
+    features by min(C, loss / squared length), where the loss is how far the margin of the model scores falls short of
+    that of BLEU. After every epoch the average of all weights so far is tried on the pool, and the best average is
+    returned (the earliest of equals). The step cap makes the result depend on the scale of the features and the start
+    weights: features should vary by about 1 to 10 within a sentence, as log-probabilities and word counts do, and
+    weights be of order 1 or less.
+
+    ``seed`` is a non-negative number or several; equal seeds give equal weights. Features without start weight begin
+    at 0.
+
+    Raises:
+        InputError: a start weight is not finite, or the pool is empty.
+    """
+    settings = settings or MiraSettings()
+    for name, value in start.items():
+        if not math.isfinite(value):
+            raise InputError(f"start weight of {name} is {value}, which is not finite")
+    random = np.random.default_rng(seed)
+    weights = pool.vector(start)
+    total = np.zeros_like(weights)
+    background = PseudoCorpus(settings.decay)
+    examples = [
+        (candidates.numbers(), candidates.features.astype(np.float64), candidates.stats.T.astype(np.float64, order="C"))
+        for candidates in pool.sentences
+        if len(candidates.stats)
+    ]
+    if not examples:
+        raise InputError("no hypotheses to learn from: every k-best list is empty")
+    best: tuple[float, int, NDArray[np.float64]] = (-1.0, 0, weights)
+    for epoch in range(1, settings.epochs + 1):
+        for index in random.permutation(len(examples)):
+            numbers, features, stats = examples[index]
+            model = features @ weights[numbers]
+            gain = background.scores(stats)
+            hope = int((model + gain).argmax())
+            fear = int((model - gain).argmax())
+            difference = features[hope] - features[fear]
+            loss = (gain[hope] - gain[fear]) - (model[hope] - model[fear])
+            length = difference @ difference
+            # Hypotheses with equal features cannot be told apart by any weights.
+            if loss > 0 and length > 0:
+                weights[numbers] += min(settings.step_cap, loss / length) * difference
+            # In every step, even if hope is fear: the background would else lack the sentences that are right already.
+            background.add(stats[:, hope])
+            total += weights
+        average = total / (epoch * len(examples))
+        score = corpus_bleu(pool.best_stats(average))
+        if score > best[0]:
+            best = (score, epoch, average)
+    learned = {**start, **dict(zip(pool.names, best[2].tolist(), strict=True))}
+    return MiraResult({name: float(learned[name]) for name in sorted(learned)}, best[0], best[1])

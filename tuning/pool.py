@@ -1,0 +1,157 @@
+"""The k-best lists of all decoding runs so far, merged per sentence, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lscfg.errors import InputError
+from lscfg.formats.kbest import Hypothesis
+from tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
+
+
+@dataclass(slots=True)
+class Candidates:
+    """The distinct hypotheses of one sentence, in the order in which they arrived."""
+
+    references: SentenceReferences
+    columns: dict[int, int] = field(default_factory=dict)
+    """Column of ``features`` by number of the feature; only features that this sentence has seen take a column."""
+    features: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    """Feature values, shape (hypotheses, columns)."""
+    stats: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, WIDTH), dtype=np.int32))
+    """BLEU statistics, shape (hypotheses, 10)."""
+    digests: set[bytes] = field(default_factory=set)
+    """What is in the list already: 64 bits per hypothesis over its words and features."""
+
+    def numbers(self) -> NDArray[np.intp]:
+        """The features' numbers by column, shape (columns,)."""
+        return np.fromiter(self.columns, dtype=np.intp, count=len(self.columns))
+
+
+class Pool:
+    """Per sentence the distinct pairs of translation and feature vector, with the translation's BLEU statistics.
+
+    Features are named; they are numbered in the order in which they first occur, and a hypothesis that does not name
+    a feature has it with value 0. Values are kept as 32-bit floats, which nine decimal digits (the k-best format)
+    reproduce exactly.
+    """
+
+    def __init__(self, references: Sequence[Sequence[str]]):
+        """``references`` holds one document per reference set, each with one line per sentence.
+
+        Raises:
+            InputError: there are no references, or their numbers of lines differ.
+        """
+        check_references(references)
+        self.names: list[str] = []
+        self._number: dict[str, int] = {}
+        self.sentences = [Candidates(SentenceReferences(lines)) for lines in zip(*references, strict=True)]
+
+    def __len__(self) -> int:
+        """Number of hypotheses."""
+        return sum(len(candidates.stats) for candidates in self.sentences)
+
+    def add(self, lists: Sequence[Sequence[Hypothesis]]) -> int:
+        """Adds one k-best list per sentence (an empty one adds nothing) and returns how many hypotheses were new.
+
+        Raises:
+            InputError: the number of lists is wrong, or a feature is not finite as a 32-bit float; nothing is added
+            then.
+        """
+        if len(lists) != len(self.sentences):
+            raise InputError(f"{len(lists)} k-best lists for {len(self.sentences)} sentences of references")
+        values = [_values(sentence, hypotheses) for sentence, hypotheses in enumerate(lists)]
+        before = len(self)
+        for candidates, hypotheses, flat in zip(self.sentences, lists, values, strict=True):
+            if hypotheses:
+                self._add_sentence(candidates, hypotheses, flat)
+        return len(self) - before
+
+    def _add_sentence(
+        self, candidates: Candidates, hypotheses: Sequence[Hypothesis], values: NDArray[np.float32]
+    ) -> None:
+        columns = candidates.columns
+        cells: list[int] = []
+        for hypothesis in hypotheses:
+            for name in hypothesis.features:
+                number = self._number.setdefault(name, len(self._number))
+                if number == len(self.names):
+                    self.names.append(name)
+                cells.append(columns.setdefault(number, len(columns)))
+        rows = np.repeat(np.arange(len(hypotheses)), [len(hypothesis.features) for hypothesis in hypotheses])
+        features = np.zeros((len(hypotheses), len(columns)), dtype=np.float32)
+        features[rows, cells] = values
+        fresh, words = [], []
+        for row, hypothesis in enumerate(hypotheses):
+            tokens = hypothesis.text.split()
+            # Without its trailing zeros a row's digest does not change when the sentence gets more columns later.
+            content = " ".join(tokens).encode() + b"\n" + features[row].tobytes().rstrip(b"\0")
+            digest = blake2b(content, digest_size=8).digest()
+            if digest not in candidates.digests:
+                candidates.digests.add(digest)
+                fresh.append(row)
+                words.append(tokens)
+        known = np.pad(candidates.features, ((0, 0), (0, len(columns) - candidates.features.shape[1])))
+        candidates.features = np.concatenate([known, features[fresh]])
+        candidates.stats = np.concatenate([candidates.stats, candidates.references.stats(words)])
+
+    def vector(self, weights: Mapping[str, float]) -> NDArray[np.float64]:
+        """The weights by feature number, shape (features,); 0 for a feature without weight."""
+        return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
+
+    def best_stats(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Summed BLEU statistics, shape (10,), of each sentence's highest-scoring hypothesis (the first of equals).
+
+        A sentence without any hypothesis counts as translated by nothing. ``weights`` are by feature number.
+        """
+        total = np.zeros(WIDTH, dtype=np.int64)
+        for candidates in self.sentences:
+            if len(candidates.stats):
+                scores = candidates.features @ weights[candidates.numbers()]
+                total += candidates.stats[scores.argmax()]
+            else:
+                total += candidates.references.stats([[]])[0]
+        return total
+
+    def oracle_bleu(self, sweeps: int = 5) -> float:
+        """BLEU (0 to 100) of a greedy choice of hypotheses: a lower bound of the best that the pool allows.
+
+        Starts from the first hypotheses and goes over the sentences until no exchange of one hypothesis raises the
+        corpus's BLEU, at most ``sweeps`` times.
+        """
+        lists = [
+            candidates.stats if len(candidates.stats) else candidates.references.stats([[]])
+            for candidates in self.sentences
+        ]
+        chosen = [0] * len(lists)
+        total = np.zeros(WIDTH, dtype=np.int64)
+        for stats in lists:
+            total += stats[0]
+        score = corpus_bleu(total)
+        for _ in range(sweeps):
+            changed = False
+            for sentence, stats in enumerate(lists):
+                others = total - stats[chosen[sentence]]
+                scores = bleu(others + stats)
+                best = int(scores.argmax())
+                if scores[best] > score:
+                    chosen[sentence], total, score, changed = best, others + stats[best], float(scores[best]), True
+            if not changed:
+                break
+        return score
+
+
+def _values(sentence: int, hypotheses: Sequence[Hypothesis]) -> NDArray[np.float32]:
+    """The feature values of a list one after another, as 32-bit floats; zero is always +0."""
+    with np.errstate(over="ignore"):
+        values = np.array([v for h in hypotheses for v in h.features.values()], dtype=np.float32) + np.float32(0)
+    if not np.isfinite(values).all():
+        bad = int(np.argmin(np.isfinite(values)))
+        name, value = [item for h in hypotheses for item in h.features.items()][bad]
+        raise InputError(f"sentence {sentence + 1}: feature {name} has value {value}, which is not finite")
+    return values
