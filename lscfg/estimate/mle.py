@@ -10,19 +10,20 @@ from lscfg.estimate.examples import Examples
 from lscfg.parameters import MAX_ARITY, Parameters
 
 
-def spread_oov(tensors: np.ndarray, singletons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gives the mass of all singletons in equal shares to each of them and to the OOV rule.
 
     Args:
-        tensors: float64 [rules without nonterminals, m]; singletons: bool [the same rules].
+        tensors: float64 [rules without nonterminals, m]; counts: int64 [the same rules], their tokens.
 
     Returns:
         The changed tensors, and the tensor of the OOV rule [m].
     """
+    singletons = counts == 1
     share = tensors[singletons].sum(axis=0) / (singletons.sum() + 1)
-    if not singletons.any():
-        # No word was seen only once: an unknown word is as rare as the rarest rule's share of the mass.
-        share = tensors.sum(axis=0) / (len(tensors) + 1) if len(tensors) else share
+    if not singletons.any() and len(tensors):
+        # No rule was seen only once: an unknown word counts as the average token.
+        share = tensors.sum(axis=0) / counts.sum()
     tensors = tensors.copy()
     tensors[singletons] = share
     return tensors, share
@@ -44,7 +45,6 @@ def estimate_mle(derivations: Derivations) -> Parameters:
         raise InputError("the derivations hold no rule of at most two nonterminals")
     frequencies = by_arity(examples.counts / examples.n_examples, examples)
     tensors = [f.reshape(-1, *[1] * (k + 1)) for k, f in enumerate(frequencies)]
-    singletons = by_arity(examples.singletons(), examples)[0]
-    tensors[0], unk = spread_oov(tensors[0], singletons)
+    tensors[0], unk = spread_oov(tensors[0], by_arity(examples.counts, examples)[0])
     about = {"method": "mle", "rule tokens": examples.n_examples, "sentences": len(derivations)}
     return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), unk, about)

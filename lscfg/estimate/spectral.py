@@ -12,7 +12,7 @@ from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import INSIDE, OUTSIDE, inside_features, outside_features, scale
-from lscfg.estimate.mle import spread_oov
+from lscfg.estimate.mle import by_arity, spread_oov
 from lscfg.kernel import add_moments
 from lscfg.log import warn
 from lscfg.parameters import MAX_ARITY, Parameters
@@ -99,8 +99,7 @@ def estimate_spectral(derivations: Derivations, settings: SpectralSettings) -> P
     tensors = _moments(examples, y, z)
     for tensor in tensors:
         tensor /= n
-    singletons = examples.singletons()[examples.rules.arity == 0]
-    tensors[0], unk = spread_oov(tensors[0], singletons)
+    tensors[0], unk = spread_oov(tensors[0], by_arity(examples.counts, examples)[0])
     roots = examples.is_root & examples.is_example
     root = y[roots].mean(axis=0) if roots.any() else y[examples.is_root].mean(axis=0)
     about = {

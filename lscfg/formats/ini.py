@@ -1,0 +1,260 @@
+"""cdec.ini: the part of cdec's configuration that the embedded decoder understands, read and written.
+
+One ``key=value`` a line, ``#`` starts a comment. Paths count from the working directory, as in cdec; where nothing is
+there, from the file's own folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from lscfg.errors import InputError
+from lscfg.text import read_lines, write_lines
+
+
+@dataclass(frozen=True)
+class LatentFeature:
+    """A feature_function line of lscfg's own: ``LSCFG key=value ...`` or ``External LIBRARY key=value ...``.
+
+    Attributes:
+        library: cdec's shared library, None in the form without one.
+        options: the pairs as they stand; ``model`` is among them.
+    """
+
+    options: Mapping[str, str]
+    library: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The value of the feature_function line."""
+        head = "LSCFG" if self.library is None else f"External {self.library}"
+        return " ".join([head, *(f"{key}={value}" for key, value in self.options.items())])
+
+
+@dataclass(frozen=True)
+class DecoderConfig:
+    """What a decoder is made of; the defaults are cdec's.
+
+    Attributes:
+        grammars: grammar files (grammar, may be repeated).
+        language_model: a model that KenLM reads (feature_function=KLanguageModel).
+        language_model_name: name of its feature (-n of KLanguageModel); the unknown words' has ``_OOV`` behind it.
+        word_penalty: count target words (feature_function=WordPenalty).
+        latent: lscfg's own features (feature_function=LSCFG or External).
+        max_span: most words that a rule covers, glue apart (scfg_max_span_limit).
+        pop_limit: candidates taken at each node (cubepruning_pop_limit).
+        pass_through: every word may be translated by itself (add_pass_through_rules).
+        glue: Hiero's glue rules (on unless scfg_no_hiero_glue_grammar).
+        goal: category of whole sentences (goal).
+        weights: weights file.
+        k_best: length of k-best lists; unique_k_best: of different translations.
+    """
+
+    grammars: tuple[Path, ...] = ()
+    language_model: Path | None = None
+    language_model_name: str = "LanguageModel"
+    word_penalty: bool = False
+    latent: LatentFeature | None = None
+    max_span: int = 10
+    pop_limit: int = 200
+    pass_through: bool = False
+    glue: bool = True
+    goal: str = "S"
+    weights: Path | None = None
+    k_best: int | None = None
+    unique_k_best: bool = False
+
+
+FEATURE_FUNCTIONS = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
+
+
+def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
+    """The configuration in a cdec.ini.
+
+    Raises:
+        InputError: a line that is no setting, a setting that is unknown, repeated or has a bad value, a formalism other
+            than scfg, or a file that does not exist; by file and line.
+    """
+    reader = _Reader(path)
+    for number, line in enumerate(read_lines(path), 1):
+        text = line.split("#", 1)[0].strip()
+        if text:
+            reader.setting(number, text)
+    return reader.finish()
+
+
+def write_ini(path: str | os.PathLike[str], config: DecoderConfig) -> None:
+    """Writes the configuration so that cdec (given the library of an External line) and ``read_ini`` both read it."""
+    write_lines(path, format_ini(config))
+
+
+def format_ini(config: DecoderConfig) -> list[str]:
+    """The lines of the configuration; settings that have their default are left out."""
+    lines = ["formalism=scfg", *(f"grammar={grammar}" for grammar in config.grammars)]
+    if config.word_penalty:
+        lines.append("feature_function=WordPenalty")
+    if config.language_model is not None:
+        default = config.language_model_name == DecoderConfig.language_model_name
+        name = "" if default else f"-n {config.language_model_name} "
+        lines.append(f"feature_function=KLanguageModel {name}{config.language_model}")
+    if config.latent is not None:
+        lines.append(f"feature_function={config.latent.line}")
+    if config.max_span != DecoderConfig.max_span:
+        lines.append(f"scfg_max_span_limit={config.max_span}")
+    if config.pop_limit != DecoderConfig.pop_limit:
+        lines.append(f"cubepruning_pop_limit={config.pop_limit}")
+    if config.pass_through:
+        lines.append("add_pass_through_rules=true")
+    if not config.glue:
+        lines.append("scfg_no_hiero_glue_grammar=true")
+    if config.goal != DecoderConfig.goal:
+        lines.append(f"goal={config.goal}")
+    if config.weights is not None:
+        lines.append(f"weights={config.weights}")
+    if config.k_best is not None:
+        lines.append(f"k_best={config.k_best}")
+    if config.unique_k_best:
+        lines.append("unique_k_best=true")
+    return lines
+
+
+@dataclass
+class _Reader:
+    path: str | os.PathLike[str]
+    config: DecoderConfig = field(default_factory=DecoderConfig)
+    seen: dict[str, int] = field(default_factory=dict)
+    number: int = 0
+
+    def error(self, message: str) -> InputError:
+        return InputError(message, self.path, self.number)
+
+    def setting(self, number: int, text: str) -> None:
+        self.number = number
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise self.error(f"expected key=value, found {text!r}")
+        if key not in _SETTINGS:
+            raise self.error(f"{key} is not supported here; supported are {', '.join(_SETTINGS)}")
+        if key not in ("grammar", "feature_function"):
+            if key in self.seen:
+                raise self.error(f"{key} is set in line {self.seen[key]} already; keep one of the two")
+            self.seen[key] = number
+        _SETTINGS[key](self, key, value)
+
+    def finish(self) -> DecoderConfig:
+        if "formalism" not in self.seen:
+            raise InputError("no formalism; add the line formalism=scfg", self.path)
+        if self.config.goal != "S" and self.config.glue:
+            raise InputError(
+                f"glue rules end in [S], but the goal is {self.config.goal}; set scfg_no_hiero_glue_grammar=true",
+                self.path,
+            )
+        return self.config
+
+    def file(self, key: str, value: str) -> Path:
+        for candidate in (Path(value), Path(self.path).parent / value):
+            if value and candidate.is_file():
+                return candidate
+        folders = " or ".join(dict.fromkeys((str(Path.cwd()), str(Path(self.path).resolve().parent))))
+        raise self.error(f"{key}: no file {value!r} in {folders}")
+
+    def one_of(self, key: str, value: str) -> None:
+        allowed = {"formalism": "scfg", "scfg_default_nt": "X", "intersection_strategy": "cube_pruning"}[key]
+        if value.lower() != allowed.lower():
+            raise self.error(f"{key}={value} is not supported; only {allowed} is")
+
+    def number_of(self, key: str, value: str) -> None:
+        name = {"scfg_max_span_limit": "max_span", "cubepruning_pop_limit": "pop_limit", "k_best": "k_best"}[key]
+        if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**31):
+            raise self.error(f"{key} must be a whole number from 1 to 2147483647, found {value!r}")
+        self.config = replace(self.config, **{name: int(value)})  # type: ignore[arg-type]
+
+    def switch(self, key: str, value: str) -> None:
+        if value.lower() not in ("", "true", "1", "yes", "on"):
+            raise self.error(f"{key}={value}: cdec takes any value as true; remove the line to switch {key} off")
+        if key != "quiet":
+            name, on = {
+                "add_pass_through_rules": ("pass_through", True),
+                "scfg_no_hiero_glue_grammar": ("glue", False),
+                "unique_k_best": ("unique_k_best", True),
+            }[key]
+            self.config = replace(self.config, **{name: on})  # type: ignore[arg-type]
+
+    def goal(self, key: str, value: str) -> None:
+        if not value or set(value) & set(" []|"):
+            raise self.error(f"goal must be the name of a category without brackets, found {value!r}")
+        self.config = replace(self.config, goal=value)
+
+    def weights(self, key: str, value: str) -> None:
+        self.config = replace(self.config, weights=self.file(key, value))
+
+    def grammar(self, key: str, value: str) -> None:
+        self.config = replace(self.config, grammars=(*self.config.grammars, self.file(key, value)))
+
+    def feature_function(self, key: str, value: str) -> None:
+        name, *arguments = value.split() or [""]
+        if name == "WordPenalty" and not arguments:
+            self.once(self.config.word_penalty, name)
+            self.config = replace(self.config, word_penalty=True)
+        elif name == "KLanguageModel":
+            self.once(self.config.language_model is not None, name)
+            self.language_model(arguments)
+        elif name in ("LSCFG", "External"):
+            self.once(self.config.latent is not None, "LSCFG or External")
+            self.latent(name, arguments)
+        else:
+            raise self.error(
+                f"feature function {value!r} is not supported; supported are {', '.join(FEATURE_FUNCTIONS)}"
+            )
+
+    def once(self, there: bool, name: str) -> None:
+        if there:
+            raise self.error(f"a second feature_function={name}; keep one of the two")
+
+    def language_model(self, arguments: list[str]) -> None:
+        if len(arguments) == 3 and arguments[0] == "-n":
+            self.config = replace(self.config, language_model_name=arguments[1])
+            arguments = arguments[2:]
+        if len(arguments) != 1 or arguments[0].startswith("-"):
+            raise self.error("expected feature_function=KLanguageModel [-n NAME] FILE")
+        self.config = replace(self.config, language_model=self.file("KLanguageModel", arguments[0]))
+
+    def latent(self, name: str, arguments: list[str]) -> None:
+        library = None
+        if name == "External":
+            if not arguments or "lscfg" not in Path(arguments[0]).name:
+                raise self.error("the only External feature function that is supported is lscfg's own library")
+            library, *arguments = arguments
+        options: dict[str, str] = {}
+        for argument in arguments:
+            key, equals, value = argument.partition("=")
+            if not (key and equals and value):
+                raise self.error(f"expected key=value behind {name}, found {argument!r}")
+            if key in options:
+                raise self.error(f"option {key} of {name} is given twice")
+            options[key] = value
+        if "model" not in options:
+            raise self.error(f"{name} needs model=FILE")
+        self.config = replace(self.config, latent=LatentFeature(MappingProxyType(options), library))
+
+
+_SETTINGS: Mapping[str, Callable[[_Reader, str, str], None]] = {
+    "formalism": _Reader.one_of,
+    "grammar": _Reader.grammar,
+    "feature_function": _Reader.feature_function,
+    "scfg_max_span_limit": _Reader.number_of,
+    "cubepruning_pop_limit": _Reader.number_of,
+    "add_pass_through_rules": _Reader.switch,
+    "scfg_no_hiero_glue_grammar": _Reader.switch,
+    "goal": _Reader.goal,
+    "scfg_default_nt": _Reader.one_of,
+    "intersection_strategy": _Reader.one_of,
+    "weights": _Reader.weights,
+    "k_best": _Reader.number_of,
+    "unique_k_best": _Reader.switch,
+    "quiet": _Reader.switch,
+}

@@ -1,0 +1,214 @@
+"""MLE and spectral estimates: against direct formulas, and recovery of a model from a sample of it."""
+
+import numpy as np
+import pytest
+
+from lscfg.derive import Derivations, derive
+from lscfg.errors import InputError
+from lscfg.estimate.examples import Examples
+from lscfg.estimate.features import inside_features, outside_features, scale
+from lscfg.estimate.mle import estimate_mle
+from lscfg.estimate.spectral import SpectralSettings, estimate_spectral, truncated_svd
+from lscfg.parameters import Parameters
+from lscfg.rules import RuleTable
+
+
+def corpus(n=60, seed=0) -> Derivations:
+    """Sentences of noun phrases and verbs, some of them with exchanged order."""
+    rng = np.random.default_rng(seed)
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        words = rng.integers(0, 5, size=rng.integers(1, 7))
+        order = rng.permutation(len(words)) if rng.random() < 0.5 else np.arange(len(words))
+        src.append(" ".join(f"f{w}" for w in words))
+        tgt.append(" ".join(f"e{words[o]}" for o in order))
+        links.append(" ".join(f"{o}-{k}" for k, o in enumerate(order)))
+    return derive(src, tgt, links)
+
+
+def test_examples_know_their_neighbours():
+    derivations = derive(["a b c d", "a"], ["y z w x", "y"], ["0-0 1-1 2-3 3-2", "0-0"])
+    examples = Examples.of(derivations)
+    texts = [examples.rules.text(int(t)) for t in examples.type]
+    root = 0
+    left, right = examples.children[root]
+    assert texts[root] == "[X] ||| [X,1] [X,2] ||| [X,1] [X,2]"
+    assert texts[left] == "[X] ||| [X,1] [X,2] ||| [X,1] [X,2]" and texts[right].endswith("||| [X,2] [X,1]")
+    assert examples.parent[left] == root and examples.slot[right] == 1
+    assert examples.is_root.sum() == 2 and examples.n_examples == 8
+    assert (np.diff(examples.rules.arity) >= 0).all()
+
+
+def test_rules_of_more_nonterminals_are_neighbours_but_no_examples():
+    # 2 4 1 3: no two neighbours make a phrase pair
+    derivations = derive(["a b c d"], ["p q r s"], ["0-1 1-3 2-0 3-2"])
+    examples = Examples.of(derivations)
+    assert derivations.rules.arity.max() == 4
+    assert examples.n_examples == 4 and len(examples.rules) == 4
+    assert (examples.parent[examples.is_example] == 0).all()
+    psi = outside_features(examples, ("parent",))
+    assert psi[1:].sum() == 4  # the parent's rule is a feature of its children all the same
+
+
+def test_mle_is_relative_frequency():
+    derivations = corpus()
+    model = estimate_mle(derivations)
+    examples = Examples.of(derivations)
+    total = sum(tensor.sum() for tensor in model.tensors)
+    assert not examples.singletons().any()
+    assert np.isclose(total, 1) and model.rank == 1 and model.root.tolist() == [1]
+    frequent = int(examples.counts.argmax())
+    assert np.isclose(model.tensor(frequent).item(), examples.counts[frequent] / examples.n_examples)
+
+
+def test_oov_shares_the_mass_of_singletons():
+    derivations = derive(["a", "b", "c", "c"], ["x", "y", "z", "z"], ["0-0"] * 4)
+    model = estimate_mle(derivations)
+    values = {model.rules.src_text(r): model.tensor(r).item() for r in range(3)}
+    assert np.isclose(values["a"], (2 / 4) / 3) and values["a"] == values["b"] == model.unk.item()
+    assert np.isclose(values["c"], 2 / 4)
+
+
+def test_spectral_is_the_formula_of_the_paper():
+    """Dense numpy, token by token, as Fig. 2a says it."""
+    derivations = corpus(40)
+    settings = SpectralSettings(rank=3)
+    model = estimate_spectral(derivations, settings)
+    examples = Examples.of(derivations)
+    phi = scale(inside_features(examples), examples.is_example).toarray()
+    psi = scale(outside_features(examples), examples.is_example).toarray()
+    nodes = np.nonzero(examples.is_example)[0]
+    omega = sum(np.outer(phi[n], psi[n]) for n in nodes) / len(nodes)
+    u, sigma, vt = np.linalg.svd(omega)
+    y, z = phi @ u[:, :3], psi @ vt[:3].T / sigma[:3]
+    flip = np.sign(u[np.abs(u[:, :3]).argmax(axis=0), np.arange(3)])
+    y, z = y * flip, z * flip
+    singles = examples.singletons()
+    for rule in range(len(model.rules)):
+        if singles[rule]:
+            continue
+        arity = int(model.rules.arity[rule])
+        expected = np.zeros([3] * (arity + 1))
+        for node in nodes[examples.type[nodes] == rule]:
+            product = z[node]
+            for child in examples.children[node, :arity]:
+                product = np.multiply.outer(product, y[child])
+            expected += product
+        assert np.allclose(model.tensor(rule), expected / len(nodes), atol=1e-12)
+    assert np.allclose(model.root, y[examples.is_root & examples.is_example].mean(axis=0))
+    assert np.allclose(model.about["singular values"], sigma[:3])
+
+
+def test_scaling():
+    examples = Examples.of(corpus(20))
+    phi = inside_features(examples)
+    scaled = scale(phi, examples.is_example)
+    n = examples.n_examples
+    count = np.asarray(phi[examples.is_example].sum(axis=0)).ravel()
+    column = int(count.argmax())
+    values = scaled[:, [column]].toarray().ravel()
+    assert np.allclose(values[values > 0], np.sqrt((n - 1) / (count[column] + 5)))
+
+
+def sample_corpus(n: int, seed: int) -> tuple[Derivations, dict[str, float]]:
+    """Trees of an L-SCFG with two states that decide which words come: the pair (a, b) or (c, d), in one of two orders.
+
+    A root has two children that have the same state as the root itself, so that the children's words go together: what a
+    grammar with one state cannot say.
+    """
+    rng = np.random.default_rng(seed)
+    lexicon = ((("a", "A"), ("b", "B")), (("c", "C"), ("d", "D")))
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        state = rng.random() < 0.4
+        first, second = (lexicon[int(state)][int(rng.random() < 0.3)] for _ in range(2))
+        swapped = rng.random() < (0.9 if state else 0.2)
+        src.append(f"{first[0]} {second[0]}")
+        tgt.append(f"{second[1]} {first[1]}" if swapped else f"{first[1]} {second[1]}")
+        links.append("0-1 1-0" if swapped else "0-0 1-1")
+    truth = {}
+    for state, p_state in ((0, 0.6), (1, 0.4)):
+        for i, p_i in ((0, 0.7), (1, 0.3)):
+            for j, p_j in ((0, 0.7), (1, 0.3)):
+                for swap in (False, True):
+                    p_swap = (0.9 if swap else 0.1) if state else (0.2 if swap else 0.8)
+                    truth[f"{lexicon[state][i][0]} {lexicon[state][j][0]} {swap}"] = p_state * p_i * p_j * p_swap
+    return derive(src, tgt, links), truth
+
+
+def tree_value(model: Parameters, swap: bool, first: str, second: str) -> float:
+    """C^S . C^r (C^first, C^second) by hand."""
+    tensors = {model.rules.text(r): model.tensor(r) for r in range(len(model.rules))}
+    order = "[X,2] [X,1]" if swap else "[X,1] [X,2]"
+    binary = tensors[f"[X] ||| [X,1] [X,2] ||| {order}"]
+    left, right = (tensors[f"[X] ||| {w} ||| {w.upper()}"] for w in (first, second))
+    return float(model.root @ np.einsum("abc,b,c->a", binary, left, right))
+
+
+def tree_error(model: Parameters, truth: dict[str, float]) -> float:
+    """Total variation distance of the model's normalised tree probabilities from the true ones."""
+    keys = [(f, s, swap) for f in "abcd" for s in "abcd" for swap in (False, True)]
+    values = np.array([tree_value(model, swap, f, s) for f, s, swap in keys])
+    expected = np.array([truth.get(f"{f} {s} {swap}", 0.0) for f, s, swap in keys])
+    return float(np.abs(values / values.sum() - expected).sum() / 2)
+
+
+def test_spectral_recovers_a_model_from_its_sample():
+    # seed and sizes fixed: the figures are what they are, the bounds leave room to other libraries' last digits
+    errors = []
+    for n in (300, 30000):
+        derivations, truth = sample_corpus(n, 5)
+        errors.append(tree_error(estimate_spectral(derivations, SpectralSettings(rank=3)), truth))
+    derivations, truth = sample_corpus(30000, 5)
+    context_free = tree_error(estimate_mle(derivations), truth)
+    assert errors[1] < errors[0] and errors[1] < 0.03
+    assert context_free > 0.3
+
+
+def test_svd_signs_and_order():
+    rng = np.random.default_rng(1)
+    from scipy import sparse
+
+    for size in (30, 600):
+        matrix = sparse.csr_matrix(rng.normal(size=(size, 5)) @ rng.normal(size=(5, size)))
+        u, sigma, v = truncated_svd(matrix, 4, 1)
+        assert (np.diff(sigma) <= 0).all()
+        assert (u[np.abs(u).argmax(axis=0), np.arange(4)] > 0).all()
+        exact = np.linalg.svd(matrix.toarray(), compute_uv=False)[:4]
+        assert np.allclose(sigma, exact)
+        assert np.allclose(matrix @ v, u * sigma)
+
+
+def test_direction_of_noise_is_dropped(capsys):
+    from scipy import sparse
+
+    u, sigma, _ = truncated_svd(sparse.csr_matrix(np.outer([1.0, 2, 3], [1, 1, 0])), 2, 1)
+    assert u.shape == (3, 1) and len(sigma) == 1
+    assert "only 1 of 2 singular values" in capsys.readouterr().err
+
+
+def test_too_little_text_for_the_rank_says_what_is_possible():
+    derivations = derive(["a b"], ["x y"], ["0-0 1-1"])
+    with pytest.raises(InputError, match="at most 4 are possible"):
+        estimate_spectral(derivations, SpectralSettings(rank=9))
+    with pytest.raises(InputError, match="at least 1"):
+        SpectralSettings(rank=0)
+    with pytest.raises(InputError, match="unknown outside feature template 'parnt'"):
+        estimate_spectral(derivations, SpectralSettings(rank=1, outside=("parnt",)))
+
+
+def test_same_bytes_each_time(tmp_path):
+    for name in ("a", "b"):
+        estimate_spectral(corpus(50), SpectralSettings(rank=4)).save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    back = Parameters.load(tmp_path / "a")
+    assert back.about["method"] == "spectral" and back.rank == 4
+
+
+def test_parameters_that_are_not_finite_are_refused():
+    rules = RuleTable(
+        ["a", "b"], np.array([0, 1], np.int32), np.array([0, 2]), np.array([1], np.int32), np.array([0], np.int32)
+    )
+    tensors = (np.array([[np.nan]]), np.empty((0, 1, 1)), np.empty((0, 1, 1, 1)))
+    with pytest.raises(InputError, match="not finite"):
+        Parameters(rules, tensors, np.ones(1), np.ones(1))

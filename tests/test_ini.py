@@ -1,0 +1,136 @@
+"""cdec.ini: what is read, what is written, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("a.grammar", "b.grammar", "lm", "w"):
+        (tmp_path / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(folder: Path, text: str) -> DecoderConfig:
+    (folder / "cdec.ini").write_text(text)
+    return read_ini(folder / "cdec.ini")
+
+
+def test_defaults_are_those_of_cdec(folder: Path) -> None:
+    config = read(folder, "formalism=scfg\n")
+    assert config == DecoderConfig()
+    assert (config.max_span, config.pop_limit, config.glue, config.pass_through) == (10, 200, True, False)
+
+
+def test_every_setting_is_read_and_written(folder: Path) -> None:
+    config = read(
+        folder,
+        """# comment
+formalism = scfg
+grammar=a.grammar
+grammar=b.grammar  # another one
+feature_function=WordPenalty
+feature_function=KLanguageModel -n LM lm
+feature_function=External /lib/libcdec_lscfg.so model=m.lscfg features=log
+
+scfg_max_span_limit=15
+cubepruning_pop_limit=30
+add_pass_through_rules=true
+scfg_no_hiero_glue_grammar=true
+scfg_default_nt=X
+intersection_strategy=Cube_pruning
+goal=TOP
+weights=w
+k_best=100
+unique_k_best=true
+quiet=true
+""",
+    )
+    assert config == DecoderConfig(
+        grammars=(Path("a.grammar"), Path("b.grammar")),
+        language_model=Path("lm"),
+        language_model_name="LM",
+        word_penalty=True,
+        latent=LatentFeature({"model": "m.lscfg", "features": "log"}, "/lib/libcdec_lscfg.so"),
+        max_span=15,
+        pop_limit=30,
+        pass_through=True,
+        glue=False,
+        goal="TOP",
+        weights=Path("w"),
+        k_best=100,
+        unique_k_best=True,
+    )
+    write_ini(folder / "again.ini", config)
+    assert read_ini(folder / "again.ini") == config
+    other = replace(config, latent=LatentFeature({"model": "x"}), language_model_name="LanguageModel")
+    write_ini(folder / "again.ini", other)
+    assert read_ini(folder / "again.ini") == other
+
+
+def test_paths_fall_back_to_the_folder_of_the_file(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    text = "formalism=scfg\ngrammar=a.grammar\n"
+    assert read(folder, text).grammars == (folder / "a.grammar",)
+    (elsewhere / "a.grammar").write_text("")
+    assert read(folder, text).grammars == (Path("a.grammar"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nonsense", "expected key=value"),
+        ("beam_prune=3", "beam_prune is not supported here; supported are formalism, grammar"),
+        ("grammar=missing.gz", "no file 'missing.gz'"),
+        ("grammar=", "no file ''"),
+        ("formalism=scfg", "line 1 already"),
+        ("scfg_default_nt=Y", "only X"),
+        ("intersection_strategy=full", "only cube_pruning"),
+        ("scfg_max_span_limit=-1", "whole number"),
+        ("cubepruning_pop_limit=0", "whole number"),
+        ("cubepruning_pop_limit=many", "whole number"),
+        ("k_best=1e3", "whole number"),
+        ("add_pass_through_rules=false", "remove the line"),
+        ("goal=[S]", "without brackets"),
+        ("weights=missing", "no file"),
+        ("feature_function=", "feature function '' is not supported"),
+        ("feature_function=ArityPenalty", "supported are KLanguageModel, WordPenalty"),
+        ("feature_function=WordPenalty 3", "not supported"),
+        ("feature_function=WordPenalty\nfeature_function=WordPenalty", "a second"),
+        ("feature_function=KLanguageModel", "KLanguageModel \\[-n NAME\\] FILE"),
+        ("feature_function=KLanguageModel -x lm", "FILE"),
+        ("feature_function=KLanguageModel missing", "no file"),
+        ("feature_function=External other.so model=m", "lscfg's own"),
+        ("feature_function=LSCFG", "model=FILE"),
+        ("feature_function=LSCFG model", "expected key=value"),
+        ("feature_function=LSCFG model=a model=b", "twice"),
+    ],
+)
+def test_bad_lines_are_named(folder: Path, line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read(folder, "formalism=scfg\n" + line + "\n")
+    number = 2 + line.count("\n")
+    assert str(caught.value).startswith(f"{folder / 'cdec.ini'}:{number}: ")
+
+
+def test_formalism_is_required_and_must_be_scfg(folder: Path) -> None:
+    with pytest.raises(InputError, match="add the line formalism=scfg"):
+        read(folder, "k_best=3\n")
+    with pytest.raises(InputError, match="formalism=pb is not supported"):
+        read(folder, "formalism=pb\n")
+
+
+def test_glue_needs_its_goal(folder: Path) -> None:
+    with pytest.raises(InputError, match="goal is TOP"):
+        read(folder, "formalism=scfg\ngoal=TOP\n")

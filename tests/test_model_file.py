@@ -1,0 +1,125 @@
+"""The model file as the kernel reads it: every kind of damage is one clear error."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from helpers import rule_table, save_model
+
+from lscfg.errors import InputError
+from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    table = rule_table(["a ||| x", "b [X,1] ||| [X,1] y", "[X,1] [X,2] ||| [X,2] [X,1]"])
+    tensors = [np.ones([2] * (a + 1)) for a in table.arity]
+    return save_model(tmp_path / "m.lscfg", table, tensors, np.ones(2), np.ones(2))
+
+
+def rewritten(path, change):
+    """The file with its header, a dict, and its data changed in place by ``change(header, data)``."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header, body = json.loads(data[8 : 8 + length]), bytearray(data[8 + length :])
+    change(header, body)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(body))
+    return path
+
+
+def test_whole_file_opens(model_file):
+    model = Model(model_file)
+    assert (model.rank, len(model)) == (2, 3)
+    grammar = model.grammar()
+    assert [grammar.arity(r) for r in range(3)] == [0, 1, 2]
+
+
+def test_missing_and_empty_files(tmp_path):
+    with pytest.raises(InputError, match="cannot open"):
+        Model(tmp_path / "none")
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(InputError, match="empty"):
+        Model(tmp_path / "empty")
+
+
+def test_every_cut_is_refused(model_file, tmp_path):
+    data = model_file.read_bytes()
+    for size in range(0, len(data), 7):
+        (tmp_path / "cut").write_bytes(data[:size])
+        with pytest.raises(InputError):
+            Model(tmp_path / "cut")
+
+
+def test_random_damage_never_crashes(model_file, tmp_path):
+    data = model_file.read_bytes()
+    rng = np.random.default_rng(3)
+    opened = 0
+    for _ in range(600):
+        damaged = bytearray(data)
+        for position in rng.integers(0, len(data), size=3):
+            damaged[position] = rng.integers(0, 256)
+        (tmp_path / "d").write_bytes(damaged)
+        try:
+            model = Model(tmp_path / "d")
+        except InputError:
+            continue
+        opened += 1
+        try:
+            grammar = model.grammar()
+        except InputError:
+            continue
+        forest = grammar.parse(grammar.vocab.add_line("b a"), ParseOptions(9, True, 1))
+        if forest is not None:
+            Binding(model, grammar).infer(forest)
+    assert 0 < opened < 600
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h, d: h.pop("CS"), "'CS' is missing"),
+        (lambda h, d: h["C1"].update(dtype="F32"), "'C1' is F32"),
+        (lambda h, d: h["C0"].update(shape=[3, 2]), "size of its shape"),
+        (lambda h, d: h["C0"].update(shape=[2**62, 2**62]), "impossible dimensions"),
+        (lambda h, d: h["unk"].update(shape=[2, 1]), "'unk' is F64 with 2 dimensions"),
+        (lambda h, d: d.__setitem__(slice(h["C0"]["data_offsets"][0], None), b""), "cut off"),
+    ],
+)
+def test_damaged_header(model_file, change, message):
+    with pytest.raises(InputError, match=message):
+        Model(rewritten(model_file, change))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("C0", struct.pack("<d", float("nan")), "not finite"),
+        ("rules.symbols", struct.pack("<i", 99), "rule 0 of the model is malformed"),
+        ("rules.offsets", struct.pack("<q", 1), "does not cover"),
+        ("rules.src_length", struct.pack("<i", 0), "malformed"),
+        ("vocab.offsets", struct.pack("<q", 2**40), "not in order"),
+    ],
+)
+def test_damaged_values(model_file, name, value, message):
+    def change(header, data):
+        begin = header[name]["data_offsets"][0]
+        data[begin : begin + len(value)] = value
+
+    with pytest.raises(InputError, match=message):
+        Model(rewritten(model_file, change))
+
+
+def test_rules_that_the_model_does_not_know_have_no_mass(model_file):
+    model = Model(model_file)
+    grammar = Grammar()
+    grammar.read_text("[X] ||| a ||| x\n[X] ||| a ||| new\n[X] ||| [X,1] [X,2] ||| [2] [1]\n")
+    grammar.finish()
+    binding = Binding(model, grammar)
+    assert binding.known == 2
+    forest = grammar.parse(grammar.vocab.add_line("a a"), ParseOptions(9, False, 0, X))
+    result = binding.infer(forest)
+    by_rule = [result.apps[forest.app_rule == r].sum() for r in range(3)]
+    assert np.allclose(by_rule, [2, 0, 1])

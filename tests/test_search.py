@@ -1,0 +1,270 @@
+"""Cube pruning and k-best extraction against the enumeration of all derivations on small random grammars."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import kenlm
+import numpy as np
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.kernel import Forest, Grammar, ParseOptions, Vocab
+from lscfg.lm.automaton import LanguageModel
+from lscfg.search import KBest, SearchOptions, search
+
+EVERYTHING = 1_000_000
+WORDS = [*"abcd", "unk1", "unk2"]
+LM_WEIGHT, OOV_WEIGHT = 0.7, -1.3
+
+
+def random_arpa(path: Path, order: int, rng: random.Random) -> Path:
+    """A model of a to d with some n-grams of each order; the prefix of each is in it, as ARPA wants, and the suffix."""
+    grams: list[list[tuple[str, ...]]] = [[("<unk>",), ("<s>",), ("</s>",), *((w,) for w in WORDS[:4])]]
+    for _ in range(order - 1):
+        known = set(grams[-1])
+        longer = [(*g, w) for g in grams[-1] for (w,) in grams[0] if g[-1] != "</s>" and w not in ("<s>", "<unk>")]
+        grams.append([g for g in longer if g[1:] in known and "<unk>" not in g and rng.random() < 0.5])
+    lines = ["\\data\\", *(f"ngram {n}={len(list_)}" for n, list_ in enumerate(grams, 1)), ""]
+    for n, list_ in enumerate(grams, 1):
+        lines.append(f"\\{n}-grams:")
+        for gram in list_:
+            backoff = "" if n == order else f"\t{-rng.random():.6f}"
+            lines.append(f"{-3 * rng.random() - 0.01:.6f}\t{' '.join(gram)}{backoff}")
+        lines.append("")
+    path.write_text("\n".join([*lines, "\\end\\", ""]), encoding="utf-8")
+    return path
+
+
+def random_grammar(rng: random.Random) -> Grammar:
+    """Rules of arity 0 to 2, some with reordering, words on neither side of a nonterminal, or no target words."""
+    grammar = Grammar()
+    sources = ["x", "y", "x y", "[X,1] y", "x [X,1]", "[X,1] [X,2]", "[X,1] x [X,2]"]
+    rules = set()
+    for source in sources:
+        slots = ["[X,1]", "[X,2]"][: source.count("[X")]
+        for _ in range(2):
+            target = [*slots, *rng.choices(WORDS, k=rng.randint(0, 3))]
+            rng.shuffle(target)
+            rules.add((source, " ".join(target)))
+    # a target side without words may be left after the line is split, but an empty one is not a rule of cdec's
+    for source, target in sorted(rules):
+        if target:
+            grammar.read_text(f"[X] ||| {source} ||| {target} ||| F=1\n")
+    grammar.read_text("[X] ||| x ||| a ||| F=1\n[X] ||| y ||| b c ||| F=1\n")
+    grammar.finish()
+    return grammar
+
+
+def derivations(forest: Forest, grammar: Grammar) -> list[tuple[list[int], list[int]]]:
+    """(target words, applications) of every derivation of the root."""
+    of_node: list[list[tuple[list[int], list[int]]]] = []
+    size = len(grammar)
+
+    def target(app: int) -> list[int]:
+        rule = int(forest.app_rule[app])
+        if rule < size:
+            return grammar.tgt(rule)
+        head = forest.edge_head[forest.app_edge[app]]
+        return [[-1], [-1, -2], [int(forest.words[forest.node_span[head][0]])]][rule - size]
+
+    for node in range(forest.n_nodes):
+        found = []
+        edges = range(forest.node_edges[node], forest.node_edges[node + 1])
+        for edge, app in ((e, a) for e in edges for a in range(forest.edge_apps[e], forest.edge_apps[e + 1])):
+            tails = [of_node[q] for q in forest.edge_tail[edge] if q >= 0]
+            for parts in itertools.product(*tails):
+                words = [w for s in target(app) for w in ([s] if s >= 0 else parts[-1 - s][0])]
+                found.append((words, [app, *(a for part in parts for a in part[1])]))
+        of_node.append(found)
+    return of_node[-1]
+
+
+class Case:
+    """A sentence under a random grammar and model, with all its derivations scored on their whole strings."""
+
+    def __init__(self, seed: int, order: int, folder: Path):
+        rng = random.Random(1000 * seed + order)
+        self.path = random_arpa(folder / f"{seed}.{order}.arpa", order, rng)
+        self.grammar = random_grammar(rng)
+        options = ParseOptions(max_span=10, glue=seed % 2 == 0, pass_through=1, goal=int(seed % 2 == 0))
+        sentence = " ".join(rng.choices("xyz" if seed % 2 == 0 else "xy", k=3 + seed % 2))
+        forest = self.grammar.parse(self.grammar.vocab.add_line(sentence), options)
+        assert forest is not None
+        self.forest = forest
+        self.app_scores = np.random.default_rng(seed).normal(size=forest.n_apps)
+        self.all = derivations(forest, self.grammar)
+        model = kenlm.Model(str(self.path), quiet())
+        self.lm, self.oov, self.score = [], [], []
+        for words, apps in self.all:
+            scores = list(model.full_scores(self.text(words), bos=True, eos=True))
+            self.lm.append(sum(p for p, _, _ in scores))
+            self.oov.append(sum(unknown for _, _, unknown in scores))
+            self.score.append(self.app_scores[apps].sum() + LM_WEIGHT * self.lm[-1] + OOV_WEIGHT * self.oov[-1])
+
+    def text(self, words: list[int]) -> str:
+        return " ".join(self.grammar.vocab.word(w) for w in words)
+
+    def search(self, k: int, unique: bool = False, pop_limit: int = EVERYTHING) -> KBest:
+        options = SearchOptions(pop_limit, k, unique, LM_WEIGHT, OOV_WEIGHT)
+        return search(self.forest, self.grammar, LanguageModel(self.path, self.grammar.vocab), self.app_scores, options)
+
+
+def quiet() -> kenlm.Config:
+    config = kenlm.Config()
+    config.show_progress, config.arpa_complain = False, kenlm.ARPALoadComplain.NONE
+    return config
+
+
+def rows(found: KBest) -> Iterator[tuple[list[int], list[int]]]:
+    for h in range(len(found)):
+        yield (
+            found.words[found.word_offsets[h] : found.word_offsets[h + 1]].tolist(),
+            found.apps[found.app_offsets[h] : found.app_offsets[h + 1]].tolist(),
+        )
+
+
+@pytest.fixture(scope="module", params=list(itertools.product(range(6), [2, 3, 4])), ids=lambda p: f"{p[0]}-{p[1]}")
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    seed, order = request.param
+    return Case(seed, order, tmp_path_factory.mktemp("case"))
+
+
+@pytest.fixture(scope="module")
+def one_case(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return Case(0, 3, tmp_path_factory.mktemp("case"))
+
+
+def test_without_pruning_every_derivation_is_found(case: Case) -> None:
+    found = case.search(len(case.all) + 10)
+    assert len(found) == len(case.all) > 20
+    expected = {tuple(sorted(apps)): i for i, (_, apps) in enumerate(case.all)}
+    # the same applications in another tree cannot happen: each is tied to its span
+    assert len(expected) == len(case.all)
+    for h, (words, apps) in enumerate(rows(found)):
+        i = expected.pop(tuple(sorted(apps)))
+        assert words == case.all[i][0]
+        assert found.score[h] == pytest.approx(case.score[i], abs=1e-4)
+        assert found.lm[h] == pytest.approx(case.lm[i], abs=1e-4)
+        assert found.oov[h] == case.oov[i]
+
+
+def test_lists_are_sorted_and_nested(case: Case) -> None:
+    long = case.search(200)
+    assert (np.diff(long.score) <= 1e-9).all()
+    assert long.score == pytest.approx(sorted(case.score, reverse=True)[:200], abs=1e-4)
+    short = case.search(7)
+    assert np.array_equal(short.score, long.score[:7])
+    assert np.array_equal(short.words, long.words[: short.word_offsets[-1]])
+
+
+def test_unique_keeps_the_best_of_each_string(case: Case) -> None:
+    best: dict[tuple[int, ...], float] = {}
+    for (words, _), score in zip(case.all, case.score, strict=True):
+        best[tuple(words)] = max(score, best.get(tuple(words), -np.inf))
+    found = case.search(len(best) + 10, unique=True)
+    strings = [tuple(words) for words, _ in rows(found)]
+    assert len(set(strings)) == len(strings) == len(best)
+    assert [best[s] for s in strings] == pytest.approx(list(found.score), abs=1e-4)
+
+
+def test_pruned_search_is_sound_and_repeatable(case: Case) -> None:
+    first, second = case.search(50, pop_limit=3), case.search(50, pop_limit=3)
+    expected = {tuple(sorted(apps)): score for (_, apps), score in zip(case.all, case.score, strict=True)}
+    for name in ("score", "lm", "oov", "words", "apps"):
+        assert np.array_equal(getattr(first, name), getattr(second, name))
+    assert (np.diff(first.score) <= 1e-9).all()
+    for score, (_, apps) in zip(first.score, rows(first), strict=True):
+        assert score == pytest.approx(expected[tuple(sorted(apps))], abs=1e-4)
+
+
+def test_pop_limit_one_is_greedy() -> None:
+    grammar = Grammar()
+    grammar.read_text("[X] ||| x ||| a ||| F=1\n[X] ||| x ||| b ||| F=1\n[S] ||| [X,1] ||| [X,1] c ||| F=1\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("x"), ParseOptions(glue=False, pass_through=0))
+    assert forest is not None
+    scores = np.where(forest.app_rule == 1, 2.0, 1.0)
+    found = search(forest, grammar, None, scores, SearchOptions(pop_limit=1, k=5))
+    assert list(found.score) == [3.0]
+    both = search(forest, grammar, None, scores, SearchOptions(pop_limit=2, k=5))
+    assert list(both.score) == [3.0, 2.0]
+    assert (both.lm == 0).all() and (both.oov == 0).all()
+
+
+def test_sums_without_model(case: Case) -> None:
+    found = search(case.forest, case.grammar, None, case.app_scores, SearchOptions(EVERYTHING, len(case.all)))
+    expected = sorted((case.app_scores[apps].sum() for _, apps in case.all), reverse=True)
+    assert found.score == pytest.approx(expected, abs=1e-9)
+
+
+def test_ties_keep_a_fixed_order() -> None:
+    grammar = Grammar()
+    grammar.read_text("".join(f"[X] ||| x ||| w{i} ||| F=1\n" for i in range(30)))
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("x x"), ParseOptions(pass_through=0))
+    assert forest is not None
+    options = SearchOptions(pop_limit=1000, k=900, unique=True)
+    lists = [search(forest, grammar, None, np.zeros(forest.n_apps), options).words for _ in range(2)]
+    assert len(lists[0]) == 2 * 900
+    assert np.array_equal(*lists)
+
+
+def test_long_sentence_needs_no_deep_stack(tmp_path: Path) -> None:
+    grammar = Grammar()
+    grammar.read_text("[X] ||| x ||| a ||| F=1\n[X] ||| x ||| b c ||| F=1\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("x " * 2000), ParseOptions(max_span=1))
+    assert forest is not None
+    model = LanguageModel(random_arpa(tmp_path / "arpa", 3, random.Random(1)), grammar.vocab)
+    scores = np.linspace(0, 1, forest.n_apps)
+    found = search(forest, grammar, model, scores, SearchOptions(pop_limit=20, k=100, unique=True, lm_weight=1))
+    assert len(found) == 100
+    assert len(next(rows(found))[1]) == 4000
+
+
+def test_error_of_the_model_comes_back(one_case: Case) -> None:
+    class Broken(Vocab):
+        def word(self, index: int) -> str:
+            raise ZeroDivisionError("no such word")
+
+    broken = Broken()
+    grammar = Grammar(broken)
+    grammar.read_text("[X] ||| x ||| a b ||| F=1\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("x x"), ParseOptions())
+    assert forest is not None
+    model = LanguageModel(one_case.path, broken)
+    for _ in range(2):  # the model can be used again after a failure
+        with pytest.raises(ZeroDivisionError, match="no such word"):
+            search(forest, grammar, model, np.zeros(forest.n_apps), SearchOptions())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_scores_must_be_finite(one_case: Case, bad: float) -> None:
+    scores = one_case.app_scores.copy()
+    scores[1] = bad
+    with pytest.raises(InputError, match="application 1"):
+        search(one_case.forest, one_case.grammar, None, scores, SearchOptions())
+    with pytest.raises(InputError, match="weight"):
+        search(one_case.forest, one_case.grammar, None, one_case.app_scores, SearchOptions(lm_weight=bad))
+
+
+def test_limits_are_checked(one_case: Case) -> None:
+    for options in (SearchOptions(pop_limit=0), SearchOptions(k=0)):
+        with pytest.raises(InputError, match="1 or more"):
+            search(one_case.forest, one_case.grammar, None, one_case.app_scores, options)
+    with pytest.raises(ValueError, match="application scores"):
+        search(one_case.forest, one_case.grammar, None, one_case.app_scores[1:], SearchOptions())
+
+
+def test_not_a_language_model(tmp_path: Path) -> None:
+    path = tmp_path / "lm"
+    path.write_text("hello\n")
+    with pytest.raises(InputError, match="not a language model"):
+        LanguageModel(path, Vocab())
+    with pytest.raises(InputError, match="No such file"):
+        LanguageModel(tmp_path / "missing", Vocab())
