@@ -1,0 +1,1 @@
+"""cdec as a decoder for lscfg: found on this machine, run over a file, its lists read."""

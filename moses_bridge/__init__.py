@@ -1,0 +1,1 @@
+"""Moses for lscfg: its files in lscfg's terms."""

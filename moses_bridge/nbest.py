@@ -1,0 +1,84 @@
+"""Moses' n-best lists: ``id ||| translation ||| Name= value [value ...] ... ||| score``.
+
+A feature of Moses may have several values; they are called ``Name_0``, ``Name_1`` and so on here, and a single value
+``Name``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from lscfg.errors import InputError
+from lscfg.formats.kbest import Hypothesis
+from lscfg.text import atomic_write, read_lines
+
+
+def parse_features(text: str) -> dict[str, float]:
+    """Features of one line by name.
+
+    Raises:
+        ValueError: a value that is no number, or a name without one.
+    """
+    groups: list[tuple[str, list[float]]] = []
+    for token in text.split():
+        if token.endswith("="):
+            groups.append((token[:-1], []))
+        elif not groups:
+            raise ValueError(f"value {token!r} without a name")
+        else:
+            groups[-1][1].append(float(token))
+    features: dict[str, float] = {}
+    for name, values in groups:
+        if not values:
+            raise ValueError(f"feature {name} without a value")
+        names = [name] if len(values) == 1 else [f"{name}_{k}" for k in range(len(values))]
+        features.update(zip(names, values, strict=True))
+    return features
+
+
+def format_features(features: dict[str, float]) -> str:
+    """The inverse of ``parse_features``; values ``Name_0``, ``Name_1`` ... that follow each other are one feature."""
+    texts: list[str] = []
+    previous = ""
+    for name, value in features.items():
+        stem, _, number = name.rpartition("_")
+        if stem and number == "0" and f"{stem}_1" in features:
+            texts.append(f"{stem}= {value:.9g}")
+        elif stem and number.isdigit() and previous == f"{stem}_{int(number) - 1}":
+            texts.append(f"{value:.9g}")
+        else:
+            texts.append(f"{name}= {value:.9g}")
+        previous = name
+    return " ".join(texts)
+
+
+def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
+    """The n-best lists of a file by sentence id.
+
+    Raises:
+        InputError: a malformed line, named by file and line.
+    """
+    lists: dict[int, list[Hypothesis]] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        fields = [field.strip() for field in line.split("|||")]
+        if len(fields) < 4:
+            raise InputError(f"an n-best line has 4 fields between |||, this one {len(fields)}", path, number)
+        try:
+            features = parse_features(fields[2])
+            hypothesis = Hypothesis(fields[1], features, float(fields[3]))
+            sentence = int(fields[0])
+        except ValueError as error:
+            raise InputError(f"not an n-best line ({error})", path, number) from error
+        if not all(value - value == 0 for value in (*features.values(), hypothesis.score)):
+            raise InputError("a feature value or score is not finite", path, number)
+        lists.setdefault(sentence, []).append(hypothesis)
+    return lists
+
+
+def write_nbest(path: str | os.PathLike[str], lists: Iterable[Sequence[Hypothesis]]) -> None:
+    """Writes one n-best list per sentence, sentences numbered from 0."""
+    with atomic_write(path) as file:
+        for sentence, hypotheses in enumerate(lists):
+            for h in hypotheses:
+                file.write(f"{sentence} ||| {h.text} ||| {format_features(dict(h.features))} ||| {h.score:.9g}\n")
