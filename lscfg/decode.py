@@ -7,6 +7,7 @@ features of its rule applications, is therefore kept for each distinct sentence.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -17,10 +18,11 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig
+from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, ParseOptions
 from lscfg.lm.automaton import LanguageModel
+from lscfg.marginals import LatentFeatures
 from lscfg.search import KBest, SearchOptions, search
 from lscfg.workers import WorkerPool
 
@@ -141,6 +143,20 @@ class EmbeddedDecoder:
             raise ValueError(f"the provider names a feature twice: {names}")
         self._rules = sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, len(columns)))
         self.feature_names = tuple(columns)
+
+    @classmethod
+    def from_ini(cls, path: str | os.PathLike[str], jobs: int = 1) -> EmbeddedDecoder:
+        """The decoder of a cdec.ini, with the latent features that it asks for.
+
+        Raises:
+            InputError: the ini or a file that it names cannot be read or is malformed.
+        """
+        config = read_ini(path)
+        grammar = read_grammar(config)
+        provider = None
+        if config.latent is not None:
+            provider = LatentFeatures.from_ini(config.latent, grammar, path)
+        return cls(config, provider, grammar, jobs)
 
     def __enter__(self) -> EmbeddedDecoder:
         return self

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lscfg.errors import InputError
+from lscfg.formats.ini import LatentFeature, find_file
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
 from lscfg.log import warn
 
@@ -56,6 +59,36 @@ class LatentFeatures:
         if not self.binding.known:
             warn(f"{model}: the model knows no rule of the grammar; all latent features are at their floor")
 
+    @classmethod
+    def from_ini(cls, feature: LatentFeature, grammar: Grammar, ini: str | os.PathLike[str]) -> LatentFeatures:
+        """The features that a feature_function line of an ini file asks for.
+
+        Options: ``model=FILE``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``.
+
+        Raises:
+            InputError: an unknown option or a bad value, or the model cannot be opened.
+        """
+        options = dict(feature.options)
+        name = options.pop("model", "")
+        model = find_file(name, ini)
+        if model is None:
+            raise InputError(f"feature function LSCFG: no model file {name!r}", ini)
+        values: dict[str, Any] = {}
+        for name, value in options.items():
+            if name == "log" and value in ("true", "false"):
+                values["log"] = value == "true"
+            elif name == "negative":
+                values["negative"] = value
+            elif name == "floor" and _is_number(value):
+                values["floor"] = float(value)
+            else:
+                raise InputError(
+                    f"feature function LSCFG: {name}={value} is not understood; "
+                    "options are model=FILE log=true|false floor=X negative=flip|clamp",
+                    ini,
+                )
+        return cls(model, grammar, FeatureOptions(**values))
+
     def features(self, forest: Forest) -> np.ndarray:
         """float64 [n_apps, 3]; all 0 where no derivation has a probability."""
         inference = self.binding.infer(forest)
@@ -63,6 +96,13 @@ class LatentFeatures:
         if inference.sign == 0:
             return np.zeros((forest.n_apps, len(NAMES)))
         return self.binding.features(forest, inference.apps, self.options)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def sentence_record(grammar: Grammar, binding: Binding, words: list[str], options: FeatureOptions) -> dict[str, Any]:

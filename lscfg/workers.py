@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -110,6 +111,7 @@ class WorkerPool:
 
 def _serve(connection: Connection, inherited: list[Connection], work: Work) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too and says what is to be done
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
     while True:
@@ -123,4 +125,13 @@ def _serve(connection: Connection, inherited: list[Connection], work: Work) -> N
         except BrokenPipeError:
             return
         except Exception as error:
-            connection.send(error)
+            connection.send(_portable(error))
+
+
+def _portable(error: Exception) -> Exception:
+    """The error itself if it survives the way to the parent, which not every class does."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        return KernelError(f"{type(error).__name__}: {error}")

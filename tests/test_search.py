@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import random
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.kernel import Forest, Grammar, ParseOptions, Vocab
+from lscfg.lm import automaton
 from lscfg.lm.automaton import LanguageModel
 from lscfg.search import KBest, SearchOptions, search
 
@@ -50,10 +52,11 @@ def random_grammar(rng: random.Random) -> Grammar:
             target = [*slots, *rng.choices(WORDS, k=rng.randint(0, 3))]
             rng.shuffle(target)
             rules.add((source, " ".join(target)))
-    # a target side without words may be left after the line is split, but an empty one is not a rule of cdec's
     for source, target in sorted(rules):
         if target:
             grammar.read_text(f"[X] ||| {source} ||| {target} ||| F=1\n")
+        else:
+            grammar.add(0, [grammar.vocab.add(word) for word in source.split()], [])
     grammar.read_text("[X] ||| x ||| a ||| F=1\n[X] ||| y ||| b c ||| F=1\n")
     grammar.finish()
     return grammar
@@ -268,3 +271,20 @@ def test_not_a_language_model(tmp_path: Path) -> None:
         LanguageModel(path, Vocab())
     with pytest.raises(InputError, match="No such file"):
         LanguageModel(tmp_path / "missing", Vocab())
+
+
+def test_what_can_be_extended_only_joins_states(one_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the list of n-grams that end longer ones the scores are the same."""
+    expected = one_case.search(len(one_case.all))
+    monkeypatch.setattr(automaton, "MOST_EXTENSIONS", 0)
+    found = one_case.search(len(one_case.all))
+    assert found.score == pytest.approx(expected.score, abs=1e-4)
+
+
+def test_compressed_model_is_the_same(one_case: Case, tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "lm.gz", "wb") as file:
+        file.write(one_case.path.read_bytes())
+    model = LanguageModel(tmp_path / "lm.gz", one_case.grammar.vocab)
+    options = SearchOptions(10, 20, False, LM_WEIGHT, OOV_WEIGHT)
+    found = search(one_case.forest, one_case.grammar, model, one_case.app_scores, options)
+    assert np.array_equal(found.score, one_case.search(20, pop_limit=10).score)

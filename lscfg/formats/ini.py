@@ -87,6 +87,12 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
     return reader.finish()
 
 
+def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
+    """The file that a path in an ini file means: from the working directory or else from the ini file's folder."""
+    candidates = (Path(value), Path(ini).parent / value)
+    return next((path for path in candidates if value and path.is_file()), None)
+
+
 def write_ini(path: str | os.PathLike[str], config: DecoderConfig) -> None:
     """Writes the configuration so that cdec (given the library of an External line) and ``read_ini`` both read it."""
     write_lines(path, format_ini(config))
@@ -156,11 +162,11 @@ class _Reader:
         return self.config
 
     def file(self, key: str, value: str) -> Path:
-        for candidate in (Path(value), Path(self.path).parent / value):
-            if value and candidate.is_file():
-                return candidate
-        folders = " or ".join(dict.fromkeys((str(Path.cwd()), str(Path(self.path).resolve().parent))))
-        raise self.error(f"{key}: no file {value!r} in {folders}")
+        found = find_file(value, self.path)
+        if found is None:
+            folders = " or ".join(dict.fromkeys((str(Path.cwd()), str(Path(self.path).resolve().parent))))
+            raise self.error(f"{key}: no file {value!r} in {folders}")
+        return found
 
     def one_of(self, key: str, value: str) -> None:
         allowed = {"formalism": "scfg", "scfg_default_nt": "X", "intersection_strategy": "cube_pruning"}[key]

@@ -226,7 +226,8 @@ enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s>
  * LSCFG_LM_BEGIN or a number of the caller's choice below 2^28; equal states behave equally) and the word's reach: the
  * words, itself included, of the longest n-gram of the model that ends in it and that a word in front could still
  * extend; 0 if there is none, -1 if the model does not know the word. Too large a reach, such as the n-gram found
- * whether or not a longer one ends in it, costs only states that could have been one. Non-zero stops the search. */
+ * whether or not a longer one ends in it, only keeps states apart that could have been one. Non-zero stops the
+ * search. */
 typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
 /* order: the n of the n-gram model, 1 to 14; end_word: the vocabulary id of </s>. */

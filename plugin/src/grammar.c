@@ -375,6 +375,7 @@ static int order_categories(lscfg_grammar *g, lscfg_error *error) {
     }
   }
   free(placed);
+  g->n_ordered = done;
   if (done == n) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
                     "rules whose source side is a single nonterminal lead from a category back to itself; remove one");

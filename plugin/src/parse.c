@@ -162,7 +162,7 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
   items->begin = items->end = (int32_t)p->items.size;
   if (within && scan_cell(p, i, j)) return LSCFG_ENOMEM;
-  for (int32_t c = 0; c < lscfg_vocab_size(&g->categories); c++)
+  for (int32_t c = 0; c < g->n_ordered; c++)
     if (finish_node(p, g->categories_in_order[c], i, j)) return LSCFG_ENOMEM;
   /* rules that begin with a node over the whole cell */
   if (within && extend_by_nodes(p, *cell(p, p->item_cells, i, i), *nodes)) return LSCFG_ENOMEM;

@@ -1,0 +1,55 @@
+"""``lscfg decode``: translation with the embedded decoder."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "translate with the embedded decoder, configured like cdec"
+EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line")
+    parser.add_argument("-c", "--config", metavar="INI", required=True, help="decoder configuration (cdec.ini)")
+    parser.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
+    parser.add_argument(
+        "-k", "--k-best", type=int, metavar="K", help="k-best lists in cdec's format instead of translations"
+    )
+    parser.add_argument("-r", "--unique", action="store_true", help="only different translations in a list")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Translates; as many lines as the text has, or as many lists.
+
+    Raises:
+        InputError: a file cannot be read or is malformed, or there are no weights.
+    """
+    import sys
+
+    from lscfg.decode import EmbeddedDecoder
+    from lscfg.errors import InputError
+    from lscfg.formats.kbest import format_hypothesis
+    from lscfg.formats.weights import read_weights
+    from lscfg.text import atomic_write, read_lines
+
+    sentences = read_lines(args.text)
+    with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs) as decoder:
+        path = args.weights or decoder.config.weights
+        if path is None:
+            raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)
+        k = args.k_best or decoder.config.k_best
+        unique = args.unique or decoder.config.unique_k_best
+        lists = decoder.decode(sentences, read_weights(path), k or 1, unique)
+    if k:
+        lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
+    else:
+        lines = [found[0].text for found in lists]
+    text = "".join(line + "\n" for line in lines)
+    if args.output:
+        with atomic_write(args.output) as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)

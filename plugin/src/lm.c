@@ -1,0 +1,68 @@
+/* The language model as an automaton whose transitions are remembered: the caller is asked once for each. */
+#include "lm.h"
+
+#include <math.h>
+
+enum { FIRST_SLOTS_LOG2 = 12 };
+
+static lm_slot *empty_slots(int32_t log2) {
+  size_t count = (size_t)1 << log2;
+  lm_slot *slots = malloc(count * sizeof *slots);
+  for (size_t i = 0; slots && i < count; i++) slots[i].key = LM_NO_KEY;
+  return slots;
+}
+
+lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step step, void *context) {
+  if (order < 1 || order > LM_MAX_ORDER || end_word < 0 || !step) return NULL;
+  lscfg_lm *lm = malloc(sizeof *lm);
+  if (!lm) return NULL;
+  *lm = (lscfg_lm){order, end_word, step, context, empty_slots(FIRST_SLOTS_LOG2), 64 - FIRST_SLOTS_LOG2, 0};
+  if (lm->slots) return lm;
+  free(lm);
+  return NULL;
+}
+
+void lscfg_lm_free(lscfg_lm *lm) {
+  if (!lm) return;
+  free(lm->slots);
+  free(lm);
+}
+
+static lm_slot *free_slot(const lscfg_lm *lm, uint64_t key) {
+  uint64_t mask = UINT64_MAX >> lm->shift, i = lm_hash(lm, key);
+  while (lm->slots[i].key != LM_NO_KEY) i = (i + 1) & mask;
+  return lm->slots + i;
+}
+
+static int grow(lscfg_lm *lm) {
+  lm_slot *old = lm->slots;
+  size_t count = (size_t)1 << (64 - lm->shift);
+  lm_slot *bigger = empty_slots(64 - lm->shift + 1);
+  if (!bigger) return LSCFG_ENOMEM;
+  lm->slots = bigger;
+  lm->shift--;
+  for (size_t i = 0; i < count; i++)
+    if (old[i].key != LM_NO_KEY) *free_slot(lm, old[i].key) = old[i];
+  free(old);
+  return LSCFG_OK;
+}
+
+const lm_slot *lm_miss(lscfg_lm *lm, uint64_t key, int *code) {
+  float log10p = 0;
+  int32_t next = -1, reach = -2;
+  /* The table is not touched before the answer is there: the caller may well fail. */
+  if (lm->step(lm->context, (int32_t)(key >> 32), (int32_t)(key & UINT32_MAX), &log10p, &next, &reach) ||
+      !isfinite(log10p) || next < 0 || next >= 1 << (32 - LM_REACH_BITS) || reach < -1 || reach > lm->order) {
+    *code = LSCFG_ECALLBACK;
+    return NULL;
+  }
+  /* Two thirds full at most: a miss costs a walk to the next hole. */
+  if ((lm->used + 1) * 3 > (int64_t)2 << (64 - lm->shift) && grow(lm)) {
+    *code = LSCFG_ENOMEM;
+    return NULL;
+  }
+  lm_slot *slot = free_slot(lm, key);
+  *slot = (lm_slot){key, log10p, (uint32_t)next << LM_REACH_BITS | (uint32_t)(reach + 1)};
+  lm->used++;
+  return slot;
+}
