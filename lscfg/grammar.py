@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lscfg.derive import Derivations
+from lscfg.errors import InputError
 from lscfg.log import progress
 from lscfg.text import atomic_write
 
@@ -32,6 +33,10 @@ here what the glue rule does in a Hiero grammar. Inverse: 1 where the two nonter
 
 NO_TRANSLATION = 1e-7
 """Lexical probability of a word that no word of the other side translates."""
+
+MAX_TARGETS = 30
+"""Target sides that a source side keeps. Bare nonterminals with some unlinked target word have thousands, most of them
+seen once; they would be tried in every span of every sentence."""
 
 ROOT_RULE = "[S] ||| [X,1] ||| [1] ||| "
 
@@ -95,15 +100,31 @@ def _lexical_weights(derivations: Derivations) -> Iterator[tuple[float, float]]:
         yield weight(e, f, sides[0]), weight(f, e, sides[1])
 
 
-def write_grammar(path: str | os.PathLike[str], derivations: Derivations) -> int:
+def most_frequent_targets(derivations: Derivations, limit: int) -> np.ndarray:
+    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier)."""
+    source, counts = derivations.rules.source_id, derivations.counts
+    order = np.lexsort((np.arange(len(source)), -counts, source))
+    first_of_source = np.searchsorted(source[order], source[order])
+    kept = np.zeros(len(source), bool)
+    kept[order] = np.arange(len(order)) - first_of_source < limit
+    return kept
+
+
+def write_grammar(path: str | os.PathLike[str], derivations: Derivations, max_targets: int = MAX_TARGETS) -> int:
     """Writes the minimal grammar in cdec's format and returns its number of rules.
 
-    Rules of more than two nonterminals are left out. The last line is the root rule ``[S] -> [X,1]``: the grammar is
-    meant for a decoder without Hiero's glue rules.
+    Rules of more than two nonterminals are left out, and so are target sides beyond the ``max_targets`` most frequent of
+    a source side; relative frequencies are those of all rules. The last line is the root rule ``[S] -> [X,1]``: the
+    grammar is meant for a decoder without Hiero's glue rules.
+
+    Raises:
+        InputError: ``max_targets`` is less than 1.
     """
+    if max_targets < 1:
+        raise InputError(f"a source side needs at least 1 target side, not {max_targets}")
     rules = derivations.rules
     values = rule_features(derivations)
-    kept = np.nonzero(rules.arity <= MAX_ARITY)[0]
+    kept = np.nonzero((rules.arity <= MAX_ARITY) & most_frequent_targets(derivations, max_targets))[0]
     with atomic_write(path) as file:
         for rule in kept.tolist():
             row = values[rule].tolist()

@@ -12,6 +12,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("derivations", metavar="DERIVATIONS", help="derivation file of lscfg derive")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="grammar to write (.gz allowed)")
+    parser.add_argument(
+        "--max-targets",
+        type=int,
+        default=30,
+        metavar="N",
+        help="most frequent target sides that a source side keeps (default: %(default)s)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -24,4 +31,4 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.derive import Derivations
     from lscfg.grammar import write_grammar
 
-    log.info(f"{write_grammar(args.output, Derivations.load(args.derivations))} rules: {args.output}")
+    log.info(f"{write_grammar(args.output, Derivations.load(args.derivations), args.max_targets)} rules: {args.output}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
-from lscfg.demo.features import Features
+from lscfg.demo.features import Features, words
 
 PRONOUNS = {
     # subject: object, possessive, reflexive
@@ -16,39 +17,40 @@ PRONOUNS = {
     "we": "us our ourselves",
     "they": "them their themselves",
 }
-_AGREEING = {"a": "some", "this": "these", "that": "those", "another": "more", "one": "ones", "much": "many"}
+_AGREEING = {
+    "the": "the",
+    "a": "some",
+    "this": "these",
+    "that": "those",
+    "another": "some more",
+}
 _PLURALS = {
-    "child": "children",
-    "person": "people",
     "knife": "knives",
-    "woman": "women",
-    "man": "men",
-    "tooth": "teeth",
-    "foot": "feet",
-    "shelf": "shelves",
     "scarf": "scarves",
-    "loaf": "loaves",
 }
 
 # Past and participle (where it differs) of the verbs that do not just take -ed.
-_IRREGULAR = dict(
-    (verb.split("/")[0], tuple(verb.split("/")[1:]) or ("", ""))
-    for verb in "be/was/been have/had do/did/done go/went/gone take/took/taken get/got see/saw/seen eat/ate/eaten "
-    "drink/drank/drunk buy/bought lose/lost leave/left find/found meet/met forget/forgot/forgotten break/broke/broken "
-    "steal/stole/stolen send/sent spend/spent put/put pay/paid wear/wore/worn bring/brought give/gave/given "
-    "swim/swam/swum ride/rode/ridden speak/spoke/spoken sleep/slept come/came/come know/knew/known say/said tell/told "
-    "think/thought feel/felt fall/fell/fallen cut/cut hurt/hurt begin/began/begun catch/caught read/read hear/heard "
-    "write/wrote/written sit/sat run/ran/run drive/drove/driven make/made fly/flew/flown wake/woke/woken "
-    "lend/lent let/let keep/kept rise/rose/risen sell/sold build/built burn/burnt hit/hit learn/learned "
-    "choose/chose/chosen".split()
-)
-_DOUBLING = frozenset("swim get sit run stop plan shop put let cut forget hit travel begin".split())
+_IRREGULAR = {
+    forms.split("/")[0]: forms.split("/")[1:]
+    for forms in words(
+        "be/was/been have/had do/did/done go/went/gone take/took/taken get/got see/saw/seen eat/ate/eaten "
+        "drink/drank/drunk buy/bought lose/lost leave/left find/found meet/met forget/forgot/forgotten "
+        "break/broke/broken steal/stole/stolen send/sent spend/spent put/put pay/paid wear/wore/worn "
+        "bring/brought give/gave/given swim/swam/swum ride/rode/ridden speak/spoke/spoken sleep/slept "
+        "come/came/come know/knew/known say/said tell/told think/thought feel/felt fall/fell/fallen cut/cut "
+        "hurt/hurt begin/began/begun catch/caught read/read hear/heard write/wrote/written sit/sat run/ran/run "
+        "drive/drove/driven make/made fly/flew/flown wake/woke/woken lend/lent let/let keep/kept rise/rose/risen "
+        "sell/sold build/built burn/burnt hit/hit learn/learned choose/chose/chosen withdraw/withdrew/withdrawn "
+        "set/set cost/cost sing/sang/sung"
+    )
+}
+_DOUBLING = frozenset(words("swim get sit run stop plan shop put let cut forget hit travel begin cancel prefer set"))
 _BE = {"i": ("am", "was"), "he": ("is", "was"), "she": ("is", "was"), "it": ("is", "was")}
 
 _COMPARATIVES = {"good": "better", "bad": "worse", "far": "farther", "quiet": "quieter", "big": "bigger"}
 _COMPARATIVES |= {"hot": "hotter", "thin": "thinner", "simple": "simpler"}
 _SUPERLATIVES = {"good": "best", "bad": "worst"}
-_LONG = frozenset("modern recent central".split())
+_LONG = frozenset(words("modern recent central"))
 
 # Spoken contractions of subject and auxiliary; they need a word after them ("yes , i am .").
 _CONTRACTIONS = {
@@ -113,7 +115,7 @@ def compare(word: str, form: str) -> str:
 
 
 def agree(word: str, features: Features, owner: Features | None = None) -> str:
-    """A pronoun or determiner that agrees: ``i``, ``me``, ``my`` and ``myself`` of any person, it/them, this/these ..."""
+    """A pronoun or determiner that agrees: ``i``, ``me``, ``my``, ``myself`` of any person, it/them, this/these ..."""
     of = owner or features
     objective, possessive, reflexive = PRONOUNS[of.pronoun].split()
     special = {"i": of.pronoun, "me": objective, "it": objective, "my": possessive, "myself": reflexive}
@@ -161,16 +163,15 @@ def verb(word: str, form: str, features: Features) -> str:
     return f"{have} {conjugate(word, 'part', features.pronoun)}"
 
 
-def polish(words: list[str], contract: float) -> list[str]:
+def polish(sentence: list[str], contract: float) -> list[str]:
     """Applies what depends on the next word: "an" before a vowel sound and, if ``contract`` is below 0.8, i 'm ..."""
-    out = list(words)
-    for at, word in enumerate(words[:-1]):
-        after = words[at + 1]
+    out = list(sentence)
+    for at, (word, after) in enumerate(pairwise(sentence)):
         if word == "a" and begins_with_vowel_sound(after):
             out[at] = "an"
-        elif at and contract < 0.8 and at + 1 < len(words) and after[0].isalpha():
-            short = _CONTRACTIONS.get((words[at - 1], word))
-            if short and (word != "is" or words[at - 1] not in ("where", "what") or contract < 0.4):
+        elif at and contract < 0.8 and after[0].isalpha():
+            short = _CONTRACTIONS.get((sentence[at - 1], word))
+            if short and (contract < 0.4 or sentence[at - 1] not in ("where", "what")):
                 out[at] = short
     return out
 
@@ -182,11 +183,11 @@ def begins_with_vowel_sound(word: str) -> bool:
     return word[0] in "aeiou" and not word.startswith(_SPELT_VOWEL_SPOKEN_CONSONANT)
 
 
-_UNITS = (
+_UNITS = words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
 
 
 def number(n: int) -> str:

@@ -1,8 +1,18 @@
-"""What a noun or person passes on to the words that agree with it."""
+"""What a noun or person passes on to the words that agree with it, and two functions to write word lists."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: how word lists are written here."""
+    return text.split()
+
+
+def table(text: str) -> dict[str, str]:
+    """Pairs written ``key:value key:value ...``."""
+    return {key: value for key, _, value in (pair.partition(":") for pair in text.split())}
 
 
 class Features(NamedTuple):

@@ -9,7 +9,7 @@ in braces are filled once, for both sides::
 ``{room}``            a phrase of the class ``room``; ``{room2}`` is another phrase of the same class
 ``{room+}``           in the plural; ``{room*}`` in either number
 ``{room?}``           filled or, on both sides, left out
-``{un buen room}``    words before the name agree with what fills the slot (un, una, unos; a, some)
+``{el otro room}``    words before the name agree with what fills the slot (el otro, la otra; this, these)
 ``{mi@who room}``     a possessive agrees with both: the owner ``who`` and the thing (mi, tus, nuestra; my, your, our)
 ``{act.pret@who}``    a verb phrase whose first word is conjugated for the subject ``who``
 ``{roomadj@room}``    an adjective phrase that agrees with what fills ``room``
@@ -296,8 +296,12 @@ def parse_entry(text: str, kind: str) -> Entry:
     slots: dict[str, bool] = {}
     owners: dict[str, None] = {}
     spanish_side = tuple(_parse(variant, kind, SPANISH, slots, owners, text) for variant in source.split(" / "))
-    english_side = tuple(_parse(variant, kind, ENGLISH, slots, owners, text) for variant in (target or source).split(" / "))
-    if kind.endswith("person") and all(len(variant) == 1 and variant[0] in english.PRONOUNS for variant in english_side):
+    english_side = tuple(
+        _parse(variant, kind, ENGLISH, slots, owners, text) for variant in (target or source).split(" / ")
+    )
+    if kind.endswith("person") and all(
+        len(variant) == 1 and variant[0] in english.PRONOUNS for variant in english_side
+    ):
         features = features._replace(is_pronoun=True)
     return Entry(
         (spanish_side, english_side),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from lscfg.demo.features import Features
+from lscfg.demo.features import Features, table, words
 
 PERSONS = ("1s", "2s", "3s", "1p", "3p")
 
@@ -14,28 +14,25 @@ _DETERMINERS = {
     "un": "un una unos unas",
     "este": "este esta estos estas",
     "ese": "ese esa esos esas",
-    "aquel": "aquel aquella aquellos aquellas",
-    "algún": "algún alguna algunos algunas",
-    "ningún": "ningún ninguna ningunos ningunas",
-    "buen": "buen buena buenos buenas",
-    "gran": "gran gran grandes grandes",
-    "primer": "primer primera primeros primeras",
-    "tercer": "tercer tercera terceros terceras",
-    "cuál": "cuál cuál cuáles cuáles",
-    "le": "le le les les",
     "al": "al a~la a~los a~las",
     "del": "del de~la de~los de~las",
 }
-_UNCHANGING = frozenset("qué más muy tan demasiado cada naranja rosa beige marfil claro oscuro gratis".split())
+_UNCHANGING = frozenset(words("más muy tan demasiado naranja rosa beige gratis"))
 _POSSESSIVES = {"1s": "mi", "2s": "tu", "3s": "su", "1p": "nuestro", "3p": "su"}
 _REFLEXIVES = {"1s": "me", "2s": "te", "3s": "se", "1p": "nos", "3p": "se"}
 _DATIVES = {"1s": "me", "2s": "te", "3s": "le", "1p": "nos", "3p": "les"}
-_WITH = {"1s": "conmigo", "2s": "contigo", "1p": "con~nosotros"}
 
 _UNACCENTED = str.maketrans("áéíóú", "aeiou")
 _STRESSED_A = frozenset(("agua", "área", "aula"))  # feminine, yet "el agua"
 
-_PLURALS = {"lunes": "lunes", "martes": "martes", "jersey": "jerséis", "joven": "jóvenes", "bus": "buses"}
+_PLURALS = {
+    "lunes": "lunes",
+    "martes": "martes",
+    "jersey": "jerséis",
+    "joven": "jóvenes",
+    "bus": "buses",
+    "gris": "grises",
+}
 
 
 @cache
@@ -87,8 +84,8 @@ def adjective(word: str, form: str, features: Features) -> str:
 def agree(word: str, features: Features, owner: Features | None = None) -> str:
     """An article, pronoun, adjective or participle that agrees with a noun or person.
 
-    A possessive (``mi``) agrees with what is owned, and its person comes from ``owner``. ``se``, ``les`` and ``conmigo``
-    stand for the reflexive, the dative and the comitative pronoun of any person.
+    A possessive (``mi``) agrees with what is owned, and its person comes from ``owner``. ``se`` and ``les`` stand
+    for the reflexive and the dative pronoun of any person.
     """
     if owner is not None:
         if word != "mi":
@@ -98,9 +95,6 @@ def agree(word: str, features: Features, owner: Features | None = None) -> str:
         return _REFLEXIVES[features_person(features)]
     elif word == "les":
         return _DATIVES[features_person(features)]
-    elif word == "conmigo":
-        third = "con~" + {"sm": "él", "sf": "ella", "pm": "ellos", "pf": "ellas"}[features.number + features.gender]
-        return _WITH.get(features_person(features), third).replace("~", " ")
     return _agreed(word, features.gender, features.number).replace("~", " ")
 
 
@@ -112,36 +106,32 @@ def features_person(features: Features) -> str:
 # Verbs. Stem changes: the last "from" of the stem becomes "to" under stress ...
 _STEM_CHANGES = {
     "e>ie": "perder cerrar empezar querer sentir preferir recomendar despertar sentar pensar calentar encender nevar "
-    "entender tener venir divertir merendar fregar apretar atender",
+    "entender tener venir divertir merendar fregar regar apretar atender",
     "o>ue": "poder contar dormir volver encontrar probar costar doler acostar mostrar recordar llover almorzar "
-    "devolver soler",
+    "devolver soler torcer",
     "e>i": "pedir servir seguir repetir vestir conseguir decir elegir despedir",
     "u>ue": "jugar",
     "i>í": "enviar",
 }
-_CHANGE = {verb: tuple(change.split(">")) for change, verbs in _STEM_CHANGES.items() for verb in verbs.split()}
+_CHANGE = {verb: tuple(change.split(">")) for change, verbs in _STEM_CHANGES.items() for verb in words(verbs)}
 
 # ... the first person of the present, from which the subjunctive comes; preterite, future and participle of their own.
-_FIRST = dict(
-    pair.split(":")
-    for pair in "tener:tengo salir:salgo poner:pongo hacer:hago traer:traigo venir:vengo decir:digo caer:caigo "
+_FIRST = table(
+    "tener:tengo salir:salgo poner:pongo hacer:hago traer:traigo venir:vengo decir:digo caer:caigo "
     "conocer:conozco conducir:conduzco saber:sé ver:veo dar:doy estar:estoy ser:soy ir:voy haber:he seguir:sigo "
-    "conseguir:consigo parecer:parezco".split()
+    "conseguir:consigo parecer:parezco valer:valgo"
 )
-_PRETERITE = dict(
-    pair.split(":")
-    for pair in "tener:tuv estar:estuv poder:pud poner:pus saber:sup hacer:hic querer:quis venir:vin decir:dij "
-    "traer:traj conducir:conduj".split()
+_PRETERITE = table(
+    "tener:tuv estar:estuv poder:pud poner:pus saber:sup hacer:hic querer:quis venir:vin decir:dij "
+    "traer:traj conducir:conduj haber:hub"
 )
-_FUTURE = dict(
-    pair.split(":")
-    for pair in "tener:tendr poder:podr poner:pondr salir:saldr venir:vendr hacer:har decir:dir querer:querr "
-    "saber:sabr haber:habr".split()
+_FUTURE = table(
+    "tener:tendr poder:podr poner:pondr salir:saldr venir:vendr hacer:har decir:dir querer:querr "
+    "saber:sabr haber:habr valer:valdr"
 )
-_PARTICIPLE = dict(
-    pair.split(":")
-    for pair in "abrir:abierto escribir:escrito hacer:hecho poner:puesto ver:visto volver:vuelto devolver:devuelto "
-    "romper:roto decir:dicho morir:muerto".split()
+_PARTICIPLE = table(
+    "abrir:abierto escribir:escrito hacer:hecho poner:puesto ver:visto volver:vuelto devolver:devuelto "
+    "romper:roto decir:dicho morir:muerto"
 )
 _IRREGULAR = {
     "ser pres": "soy eres es somos son",
@@ -200,9 +190,9 @@ def _joined(lemma: str, stem: str, ending: str) -> str:
             for sound, spelling in (("c", "qu"), ("g", "gu"), ("z", "c")):
                 if stem.endswith(sound):
                     return stem[: -len(sound)] + spelling + ending
-    elif not front and stem.endswith("g") and lemma.endswith(("ger", "gir")):
-        return stem[:-1] + "j" + ending
-    elif stem[-1] in "aeo" and ending[0] == "i":
+    elif not front and lemma.endswith(("ger", "gir", "rcer")):
+        return stem[:-1] + {"g": "j", "c": "z"}[stem[-1]] + ending
+    elif stem.endswith(("a", "e", "o")) and ending[0] == "i":
         return stem + ("y" + ending[1:] if len(ending) > 1 and ending[1] in "eó" else "í" + ending[1:])
     return stem + ending
 
@@ -211,8 +201,6 @@ def _finite(lemma: str, tense: str, who: str) -> str:
     at = PERSONS.index(who)
     if own := _IRREGULAR.get(f"{lemma} {tense}"):
         return own.split()[at]
-    if lemma == "estar" and tense == "pret":
-        return "estuv" + _ENDINGS["strong pret"].split()[at]
     stem, theme = lemma[:-2], lemma[-2]
     conjugation = "a" if theme == "a" else "e"
     stressed = who != "1p"
@@ -262,9 +250,7 @@ def conjugate(lemma: str, form: str, who: str) -> str:
             return "yendo"
         return lemma[:-2] + "ando" if lemma[-2] == "a" else _joined(lemma, _changed(lemma, lemma[:-2], True), "iendo")
     if form == "part":
-        return _PARTICIPLE.get(lemma) or (
-            lemma[:-2] + "ado" if lemma[-2] == "a" else _joined(lemma, lemma[:-2], "ido")
-        )
+        return _PARTICIPLE.get(lemma) or (lemma[:-2] + "ado" if lemma[-2] == "a" else _joined(lemma, lemma[:-2], "ido"))
     return _finite(lemma, form, who)
 
 
@@ -277,10 +263,10 @@ def _begins(word: str, sounds: tuple[str, ...]) -> bool:
     return word.startswith(sounds) and not word.startswith(("hie", "hue"))
 
 
-def polish(words: list[str]) -> list[str]:
+def polish(sentence: list[str]) -> list[str]:
     """Applies what depends on the next word: al, del, el agua, "e" before i-, "u" before o-."""
     out: list[str] = []
-    for word in words:
+    for word in sentence:
         before = out[-1] if out else ""
         if word in _STRESSED_A and before in ("la", "una"):
             out[-1] = "el" if before == "la" else "un"
@@ -297,14 +283,14 @@ def polish(words: list[str]) -> list[str]:
     return out
 
 
-_UNITS = (
+_UNITS = words(
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "
     "dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete "
     "veintiocho veintinueve"
-).split()
-_TENS = "treinta cuarenta cincuenta sesenta setenta ochenta noventa".split()
-_HUNDREDS = (
-    "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos".split()
+)
+_TENS = words("treinta cuarenta cincuenta sesenta setenta ochenta noventa")
+_HUNDREDS = words(
+    "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos"
 )
 
 

@@ -50,7 +50,7 @@ def run_experiment(path: str | os.PathLike[str], output: str | os.PathLike[str],
     with locked(folder):
         cache = StageCache(folder / "cache")
         derivations = stages.derive(cache, experiment, stages.align(cache, experiment, jobs))
-        rules = stages.grammar(cache, derivations)
+        rules = stages.grammar(cache, experiment, derivations)
         lm = stages.language_model(cache, experiment)
         systems = {}
         for name, system in experiment.systems.items():

@@ -54,17 +54,18 @@ def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) 
     return cache.run("derive", {}, inputs, make)
 
 
-def grammar(cache: StageCache, derivations: Stage) -> Stage:
+def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> Stage:
     """The minimal grammar."""
+    limit = experiment.grammar.max_targets
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
         from lscfg.grammar import write_grammar
 
-        rules = write_grammar(folder / GRAMMAR, Derivations.load(derivations / DERIVATIONS))
+        rules = write_grammar(folder / GRAMMAR, Derivations.load(derivations / DERIVATIONS), limit)
         _write_json(folder / "size.json", {"rules": rules})
 
-    return cache.run("grammar", {}, {"derivations": derivations}, make)
+    return cache.run("grammar", {"max_targets": limit}, {"derivations": derivations}, make)
 
 
 def language_model(cache: StageCache, experiment: Experiment) -> Stage:
@@ -114,7 +115,7 @@ def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | N
         parameters.save(folder / MODEL)
         _write_json(folder / "size.json", {"states": parameters.rank, "effective": effective_size(parameters)})
 
-    facts = dataclasses.asdict(system) if system.estimator != "mle" else {"estimator": "mle"}
+    facts = dataclasses.asdict(system) if system.estimator == "spectral" else {"estimator": system.estimator}
     return cache.run("estimate", facts, {"derivations": derivations}, make)
 
 

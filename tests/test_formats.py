@@ -1,0 +1,148 @@
+"""The examples in docs/FORMATS.md are read by the code that users run."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lscfg.corpus import check_sentences
+from lscfg.derive import derive
+from lscfg.errors import InputError
+from lscfg.formats.ini import format_ini, read_ini
+from lscfg.formats.kbest import format_hypothesis, read_kbest
+from lscfg.formats.weights import read_weights, write_weights
+from lscfg.inspection import show_tree
+from lscfg.kernel import Grammar
+from lscfg.lm.arpa import check_arpa
+from lscfg.lm.lmplz import build_lm
+from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
+from moses_bridge.nbest import read_nbest
+from tuning.experiment.config import read_experiment
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "FORMATS.md"
+
+
+@pytest.fixture
+def example(tmp_path):
+    """Writes a named example of the document to a file."""
+
+    def write(name):
+        found = re.search(rf"<!-- example: {name} -->\n```\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
+        assert found, name
+        path = tmp_path / name
+        path.write_text(found[1], encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_every_example_has_a_test():
+    names = re.findall(r"<!-- example: (\w+) -->", DOCUMENT.read_text(encoding="utf-8"))
+    source = Path(__file__).read_text(encoding="utf-8")
+    assert names and all(f'example("{name}")' in source for name in names)
+
+
+def test_text_and_alignments(example):
+    src = read_lines(example("text"))
+    check_sentences(src, "text")
+    links = read_lines(example("alignments"))
+    tgt = ["i 'd like a quiet room , please .", "where is the station ?"]
+    assert len(derive(src, tgt, links)) == 2
+
+
+def test_tree(example, tmp_path):
+    derive(["una habitación tranquila ."], ["a quiet room ."], ["0-0 1-2 2-1 3-3"]).save(tmp_path / "d")
+    assert show_tree(tmp_path / "d", 1) == example("tree").read_text(encoding="utf-8").rstrip("\n")
+
+
+def test_grammar(example):
+    grammar = Grammar.from_files([example("grammar")])
+    assert len(grammar) == 3 and grammar.feature_names == ["EgivenF", "CountEF", "Inverse"]
+
+
+def test_ini(example, tmp_path):
+    for name in ("min.grammar.gz", "lm.arpa"):
+        (tmp_path / name).touch()
+    path = example("ini")
+    config = read_ini(path)
+    assert dict(config.latent.options) == {"model": "spectral8.lscfg", "log": "true", "floor": "1e-6"}
+    expected = path.read_text(encoding="utf-8").replace("cubepruning_pop_limit=200\n", "")  # a default
+    assert "\n".join(format_ini(config)).replace(f"{tmp_path}/", "") + "\n" == expected
+
+
+def test_weights(example, tmp_path):
+    weights = read_weights(example("weights"))
+    assert weights == {"LanguageModel": 1.25, "WordPenalty": -0.75}
+    write_weights(tmp_path / "w", weights)
+    assert read_weights(tmp_path / "w") == weights
+
+
+@pytest.mark.parametrize("line", ["A", "A x", "A 1 2", "A nan", "B 2"])
+def test_malformed_weights(tmp_path, line):
+    (tmp_path / "w").write_text(f"B 1\n{line}\n")
+    with pytest.raises(InputError, match="w:2: "):
+        read_weights(tmp_path / "w")
+
+
+def test_kbest(example):
+    path = example("kbest")
+    lists = read_kbest(path)
+    assert [format_hypothesis(0, h) for h in lists[0]] == read_lines(path)
+
+
+@pytest.mark.parametrize("line", ["0 ||| a ||| A=1", "0 ||| a ||| A ||| 1", "x ||| a ||| ||| 1", "0 ||| a ||| A=nan ||| 1"])
+def test_malformed_kbest(tmp_path, line):
+    (tmp_path / "k").write_text(f"0 ||| a ||| ||| 1\n{line}\n")
+    with pytest.raises(InputError, match="k:2: "):
+        read_kbest(tmp_path / "k")
+
+
+def test_nbest(example):
+    assert read_nbest(example("nbest"))[0][0].features["TM_1"] == -0.5
+
+
+def test_arpa(example, tmp_path):
+    assert check_arpa(example("arpa"), 2) == 2
+    write_lines(tmp_path / "text", ["a b", "a c"])
+    build_lm(tmp_path / "text", tmp_path / "made", 2, (), (0.5, 1.0, 1.5), "lscfg")
+    assert (tmp_path / "made").read_text(encoding="utf-8") == example("arpa").read_text(encoding="utf-8")
+
+
+def test_marginals(example):
+    record = json.loads(example("marginals").read_text(encoding="utf-8"))
+    assert record["spans"][0][2] == 1
+
+
+def test_experiment(example, tmp_path):
+    for name in ("train.ja", "train.en", "dev.ja", "dev.en", "test.ja", "test.en"):
+        (tmp_path / name).touch()
+    experiment = read_experiment(example("experiment"))
+    assert experiment.systems["SPECTRAL"].m == 8 and experiment.corpus.dev_reference == [tmp_path / "dev.en"]
+
+
+def test_gzip_by_name_and_equal_bytes(tmp_path):
+    for name in ("a.gz", "b.gz"):
+        write_lines(tmp_path / name, ["é", "日"])
+    assert read_lines(tmp_path / "a.gz") == ["é", "日"]
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def test_bad_text_names_file_and_line(tmp_path):
+    (tmp_path / "t").write_bytes(b"good\nb\xe4d\n")
+    with pytest.raises(InputError, match="t:2: not valid UTF-8"):
+        read_lines(tmp_path / "t")
+    write_lines(tmp_path / "z.gz", ["a" * 1000])
+    data = (tmp_path / "z.gz").read_bytes()
+    for damaged in (data[:-9], data[:12] + b"\xff\xff\xff" + data[15:]):
+        (tmp_path / "z.gz").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"z\.gz: compressed file is cut off or damaged|z\.gz: cannot read"):
+            read_bytes(tmp_path / "z.gz")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    write_lines(tmp_path / "f", ["old"])
+    with pytest.raises(ZeroDivisionError), atomic_write(tmp_path / "f") as file:
+        file.write("new")
+        raise ZeroDivisionError
+    assert read_lines(tmp_path / "f") == ["old"] and [p.name for p in tmp_path.iterdir()] == ["f"]
