@@ -13,9 +13,21 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from types import ModuleType
 
+# in order of the data flow, then the whole job
 ORDER = (
-    "align derive grammar lm estimate marginals decode tune evaluate run demo inspect"  # data flow first, then the whole
-).split()
+    "align",
+    "derive",
+    "grammar",
+    "lm",
+    "estimate",
+    "marginals",
+    "decode",
+    "tune",
+    "evaluate",
+    "run",
+    "demo",
+    "inspect",
+)
 
 GOOD, BAD_INPUT, BAD_USAGE = 0, 1, 2
 

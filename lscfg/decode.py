@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol
 
@@ -20,7 +20,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
-from lscfg.kernel import Forest, Grammar, ParseOptions
+from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.lm.automaton import LanguageModel
 from lscfg.marginals import LatentFeatures
 from lscfg.search import KBest, SearchOptions, search
@@ -69,6 +69,8 @@ class _Sentence:
 class EmbeddedDecoder:
     """Decodes as cdec does with the same configuration: exhaustive parse, then cube pruning with the language model.
 
+    One thing is more than cdec does: a sentence that has no parse without Hiero's glue rules is parsed with them.
+
     A context manager; ``close`` ends the worker processes. Not to be used by two threads at once.
 
     Args:
@@ -108,6 +110,8 @@ class EmbeddedDecoder:
             pass_through=int(config.pass_through),
             goal=self.grammar.category(config.goal),
         )
+        # A sentence longer than any rule may be has no parse without glue: better glued than not translated.
+        self._last_resort = replace(self._options, glue=True, goal=S)
         self._model = None
         if config.language_model is not None:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
@@ -230,7 +234,9 @@ class EmbeddedDecoder:
     def _prepare(self, index: int, text: str) -> _Sentence:
         """Parses a sentence and works out what does not depend on the weights."""
         ids = self.grammar.vocab.add_line(text)
-        forest = self.grammar.parse(ids, self._options) if len(ids) else None
+        forest = None
+        if len(ids):
+            forest = self.grammar.parse(ids, self._options) or self.grammar.parse(ids, self._last_resort)
         if forest is None:
             if text not in self._warned:
                 self._warned.add(text)

@@ -113,8 +113,8 @@ def most_frequent_targets(derivations: Derivations, limit: int) -> np.ndarray:
 def write_grammar(path: str | os.PathLike[str], derivations: Derivations, max_targets: int = MAX_TARGETS) -> int:
     """Writes the minimal grammar in cdec's format and returns its number of rules.
 
-    Rules of more than two nonterminals are left out, and so are target sides beyond the ``max_targets`` most frequent of
-    a source side; relative frequencies are those of all rules. The last line is the root rule ``[S] -> [X,1]``: the
+    Rules of more than two nonterminals are left out, and so are target sides beyond the ``max_targets`` most frequent
+    of a source side; relative frequencies are those of all rules. The last line is the root rule ``[S] -> [X,1]``: the
     grammar is meant for a decoder without Hiero's glue rules.
 
     Raises:

@@ -56,7 +56,9 @@ def show_rule(path: str | os.PathLike[str], text: str) -> str:
         if f"{parameters.rules.src_text(rule)} ||| {parameters.rules.tgt_text(rule)}" == wanted:
             values = np.array2string(parameters.tensor(rule), precision=4, max_line_width=120)
             return f"{parameters.rules.text(rule)}\n{values}"
-    raise InputError(f"the model has no rule {wanted!r}; sides are separated by |||, nonterminals are [X,1] [X,2]", path)
+    raise InputError(
+        f"the model has no rule {wanted!r}; sides are separated by |||, nonterminals are [X,1] [X,2]", path
+    )
 
 
 def describe_derivations(path: str | os.PathLike[str], n_rules: int) -> str:

@@ -216,8 +216,10 @@ class Grammar:
         lib.lscfg_grammar_features(self.pointer, indptr, indices, values)
         rows = np.array(view(indptr[0], len(self) + 1, np.int64, self))
         count = int(rows[-1])
-        return rows, np.array(view(indices[0], count, np.int32, self)), np.array(
-            view(values[0], count, np.float64, self)
+        return (
+            rows,
+            np.array(view(indices[0], count, np.int32, self)),
+            np.array(view(values[0], count, np.float64, self)),
         )
 
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
@@ -458,7 +460,9 @@ class Deriver:
         }
 
 
-def add_moments(rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+def add_moments(
+    rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray
+) -> None:
     """``out[rows[k]] += z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` for each token k, in order.
 
     Args:
@@ -471,7 +475,7 @@ def add_moments(rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndar
     if out.shape[1:] != (m,) * (arity + 1) or y.shape[1] != m or out.dtype != np.float64 or not out.flags.c_contiguous:
         raise ValueError(f"arity {arity}: z {z.shape}, y {y.shape} and out {out.shape} do not fit")
     for name, index, bound in (("row", rows, len(out)), ("head", head, len(z)), ("tail", tail, len(y))):
-        if index.shape[0] != n or (index.size and not (0 <= index.min() and index.max() < bound)):
+        if index.shape[0] != n or (index.size and not (index.min() >= 0 and index.max() < bound)):
             raise ValueError(f"{name} index out of range")
     integers = [np.ascontiguousarray(a, np.int64) for a in (rows, head, tail)]
     reals = [np.ascontiguousarray(a, np.float64) for a in (z, y)]

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.formats.ini import LatentFeature, find_file
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import warn
 
 NAMES = Binding.names
-
-
-@dataclass
-class Tally:
-    """What happened over many sentences.
-
-    Attributes:
-        sentences: forests seen; no_probability: those without any derivation of a probability; negative_g: those whose
-            sum over derivations is negative; with_negative: those with negative marginals; negative_mass: the sum of the
-            share of negative mass over the sentences.
-    """
-
-    sentences: int = 0
-    no_probability: int = 0
-    negative_g: int = 0
-    with_negative: int = 0
-    negative_mass: float = 0.0
-
-    def add(self, inference: Inference) -> None:
-        """Counts one sentence."""
-        self.sentences += 1
-        self.no_probability += inference.sign == 0
-        self.negative_g += inference.sign < 0
-        self.with_negative += inference.negative > 0
-        self.negative_mass += inference.negative_mass
 
 
 class LatentFeatures:
@@ -55,7 +29,6 @@ class LatentFeatures:
         self.options = options or FeatureOptions()
         self.model = Model(model)
         self.binding = Binding(self.model, grammar)
-        self.tally = Tally()
         if not self.binding.known:
             warn(f"{model}: the model knows no rule of the grammar; all latent features are at their floor")
 
@@ -92,7 +65,6 @@ class LatentFeatures:
     def features(self, forest: Forest) -> np.ndarray:
         """float64 [n_apps, 3]; all 0 where no derivation has a probability."""
         inference = self.binding.infer(forest)
-        self.tally.add(inference)
         if inference.sign == 0:
             return np.zeros((forest.n_apps, len(NAMES)))
         return self.binding.features(forest, inference.apps, self.options)

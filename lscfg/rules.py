@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class RuleTable:
         """The inverse of ``arrays``."""
         data = arrays["vocab.bytes"].tobytes()
         ends = arrays["vocab.offsets"].tolist()
-        words = [data[a:b].decode("utf-8") for a, b in zip(ends, ends[1:], strict=False)]
+        words = [data[a:b].decode("utf-8") for a, b in pairwise(ends)]
         return cls(
             words,
             arrays["rules.symbols"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 
@@ -22,9 +23,7 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadat
 
 
 def _sorted_metadata(data: bytes) -> bytes:
-    """The file with the keys of its metadata sorted: the library writes them in an order that changes from run to run."""
-    import json
-
+    """The file with the keys of its metadata sorted: the library's order of them changes from run to run."""
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     metadata = header.pop("__metadata__", {})

@@ -24,7 +24,7 @@ ffibuilder.set_source(
     '#include "lscfg.h"',
     # setuptools wants paths relative to the project's root
     sources=sorted(f"plugin/src/{path.name}" for path in (HERE / "src").glob("*.c")),
-    depends=sorted(f"plugin/src/{path.name}" for path in (HERE / "src").glob("*.h")) + ["plugin/include/lscfg.h"],
+    depends=[*sorted(f"plugin/src/{path.name}" for path in (HERE / "src").glob("*.h")), "plugin/include/lscfg.h"],
     include_dirs=["plugin/include", "plugin/src"],
     # Contraction off: the same input gives the same bytes whether or not the compiler knows fused multiply-add.
     extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-ffp-contract=off", "-fvisibility=hidden"],

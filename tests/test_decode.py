@@ -143,6 +143,17 @@ def test_odd_sentences_lose_no_line(
     ]
 
 
+def test_sentence_beyond_the_span_limit_is_glued(config: DecoderConfig) -> None:
+    """Without glue rules it has no parse; it is translated all the same, and shorter sentences see no glue."""
+    grammar = "[S] ||| [X,1] ||| [1] |||\n[X] ||| casa ||| house ||| P=1\n[X] ||| [X,1] [X,2] ||| [1] [2] |||\n"
+    config.grammars[0].write_text(grammar)
+    limited = DecoderConfig(grammars=config.grammars, glue=False, max_span=2)
+    with EmbeddedDecoder(limited) as decoder:
+        (short,), (long,) = decoder.decode(["casa casa", "casa casa casa"], {"P": 1.0, "Glue": -0.5})
+    assert (short.text, dict(short.features)) == ("house house", {"P": 2.0})
+    assert long.text == "house house house" and long.features["Glue"] == 1.0
+
+
 class Dying(Provider):
     def features(self, forest: Forest) -> np.ndarray:
         if forest.n_words == 2:

@@ -1,6 +1,7 @@
 """Minimal derivation trees: properties on random alignments, and another program's trees on real text."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_sequences_are_bracketed_to_the_left(pair):
     span = derivations.span
     borders = {phrase[:2] for phrase in tight_phrase_pairs(len(src), len(tgt), links)}
     for kids in below.values():
-        for left, right in zip(kids, kids[1:], strict=False):
+        for left, right in pairwise(kids):
             for part in below[right][:1]:
                 # were (left, part) a phrase pair, then it would be a node
                 if span[part, 0] == span[right, 0]:

@@ -113,8 +113,8 @@ def test_scaling():
 def sample_corpus(n: int, seed: int) -> tuple[Derivations, dict[str, float]]:
     """Trees of an L-SCFG with two states that decide which words come: the pair (a, b) or (c, d), in one of two orders.
 
-    A root has two children that have the same state as the root itself, so that the children's words go together: what a
-    grammar with one state cannot say.
+    A root has two children that have the same state as the root itself, so that the children's words go together: what
+    a grammar with one state cannot say.
     """
     rng = np.random.default_rng(seed)
     lexicon = ((("a", "A"), ("b", "B")), (("c", "C"), ("d", "D")))

@@ -91,7 +91,9 @@ def test_kbest(example):
     assert [format_hypothesis(0, h) for h in lists[0]] == read_lines(path)
 
 
-@pytest.mark.parametrize("line", ["0 ||| a ||| A=1", "0 ||| a ||| A ||| 1", "x ||| a ||| ||| 1", "0 ||| a ||| A=nan ||| 1"])
+@pytest.mark.parametrize(
+    "line", ["0 ||| a ||| A=1", "0 ||| a ||| A ||| 1", "x ||| a ||| ||| 1", "0 ||| a ||| A=nan ||| 1"]
+)
 def test_malformed_kbest(tmp_path, line):
     (tmp_path / "k").write_text(f"0 ||| a ||| ||| 1\n{line}\n")
     with pytest.raises(InputError, match="k:2: "):

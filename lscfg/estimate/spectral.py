@@ -44,9 +44,7 @@ class SpectralSettings:
             raise InputError(f"the number of hidden states must be at least 1, got {self.rank}")
 
 
-def truncated_svd(
-    matrix: sparse.csr_matrix, rank: int, seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def truncated_svd(matrix: sparse.csr_matrix, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """U [rows, k], singular values [k] in falling order, V [columns, k]; k = rank or less.
 
     The signs are fixed by the entry of largest absolute value of each column of U, which is positive. Directions below
@@ -70,7 +68,9 @@ def truncated_svd(
         u, sigma, vt = u[:, order], sigma[order], vt[order]
     kept = int((sigma > SMALLEST_SINGULAR_VALUE * sigma[0]).sum()) if sigma[0] > 0 else 0
     if not kept:
-        raise InputError("the inside and outside features do not vary together at all; is the corpus a single sentence?")
+        raise InputError(
+            "the inside and outside features do not vary together at all; is the corpus a single sentence?"
+        )
     if kept < rank:
         warn(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
     signs = np.sign(u[np.abs(u[:, :kept]).argmax(axis=0), np.arange(kept)])

@@ -33,7 +33,9 @@ def write_kbest(path: str | PathLike[str], lists: Iterable[Sequence[Hypothesis]]
                 file.write(format_hypothesis(sentence, hypothesis) + "\n")
 
 
-def parse_hypothesis(line: str, path: str | PathLike[str] | None = None, number: int | None = None) -> tuple[int, Hypothesis]:
+def parse_hypothesis(
+    line: str, path: str | PathLike[str] | None = None, number: int | None = None
+) -> tuple[int, Hypothesis]:
     """Sentence id and hypothesis of one line.
 
     Raises:
@@ -41,7 +43,9 @@ def parse_hypothesis(line: str, path: str | PathLike[str] | None = None, number:
     """
     fields = [field.strip() for field in line.split("|||")]
     if len(fields) != 4:
-        raise InputError(f"a k-best line has 4 fields between |||, this one {len(fields)}; is the file cut?", path, number)
+        raise InputError(
+            f"a k-best line has 4 fields between |||, this one {len(fields)}; is the file cut?", path, number
+        )
     try:
         features = {}
         for item in fields[2].split():

@@ -64,9 +64,7 @@ def run(args: argparse.Namespace) -> None:
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
     print(run_experiment(folder / "demo.toml", folder, args.jobs))
-    outputs = {
-        name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")
-    }
+    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")}
     print("\nsome translations:")
     different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["SPECTRAL"][k]]
     for k in different[:5]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lscfg import log
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
-from lscfg.text import atomic_write, read_lines, write_lines
+from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Experiment, System
 
@@ -80,14 +80,10 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
         if settings.file:
             check_arpa(settings.file, settings.order)
             with atomic_write(folder / LM, "wb") as file:
-                from lscfg.text import read_bytes
-
                 file.write(read_bytes(settings.file))
             return
         fallback = DEFAULT_FALLBACK if settings.discount_fallback else None
-        used = build_lm(
-            experiment.corpus.target, folder / LM, settings.order, (), fallback, settings.estimator
-        )
+        used = build_lm(experiment.corpus.target, folder / LM, settings.order, (), fallback, settings.estimator)
         log.info(f"language model of order {settings.order} estimated by {used}")
 
     inputs = {"text": settings.file or experiment.corpus.target}
@@ -119,9 +115,7 @@ def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | N
     return cache.run("estimate", facts, {"derivations": derivations}, make)
 
 
-def tune(
-    cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int
-) -> Stage:
+def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int) -> Stage:
     """Weights tuned on the development set; a killed tuning goes on with the iteration it was in."""
     corpus, settings = experiment.corpus, experiment.tuning
 
@@ -181,7 +175,10 @@ def decode(
 
 
 def _decoder_inputs(rules: Stage, lm: Stage, model: Stage | None) -> dict[str, Path | Stage]:
-    return {"grammar": rules, "lm": lm} | ({"model": model} if model else {})
+    inputs: dict[str, Path | Stage] = {"grammar": rules, "lm": lm}
+    if model:
+        inputs["model"] = model
+    return inputs
 
 
 def _decoder_facts(experiment: Experiment, model: Stage | None) -> dict[str, Any]:

@@ -1,0 +1,148 @@
+"""The command line: help, each subcommand on files, exit status, errors without traceback."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+from lscfg.cli import ORDER
+from lscfg.text import write_lines
+
+SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
+TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
+LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
+
+
+def lscfg(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "lscfg", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A small model, grammar, language model and configuration, all made by the commands themselves."""
+    folder = tmp_path_factory.mktemp("cli")
+    for name, lines in (("f", SRC), ("e", TGT), ("links", LINKS), ("test", ["una flor roja", "", "la x"])):
+        write_lines(folder / name, lines)
+    for command in (
+        ("align", folder / "f", folder / "e", "-o", folder / "aligned"),
+        ("derive", folder / "f", folder / "e", folder / "links", "-o", folder / "deriv"),
+        ("grammar", folder / "deriv", "-o", folder / "g.gz"),
+        ("estimate", "mle", folder / "deriv", "-o", folder / "mle.lscfg"),
+        ("estimate", "spectral", folder / "deriv", "-m", 2, "-o", folder / "spectral.lscfg"),
+        ("lm", folder / "e", "-o", folder / "lm.arpa", "--order", 2, "--discount-fallback", "--estimator", "lscfg"),
+    ):
+        run = lscfg(*command)
+        assert run.returncode == 0 and run.stdout == "", run.stderr
+    (folder / "cdec.ini").write_text(
+        "formalism=scfg\ngrammar=g.gz\nfeature_function=WordPenalty\nfeature_function=KLanguageModel lm.arpa\n"
+        "feature_function=LSCFG model=spectral.lscfg floor=1e-4\nadd_pass_through_rules=true\n"
+        "scfg_max_span_limit=100\nscfg_no_hiero_glue_grammar=true\n"
+    )
+    (folder / "weights").write_text("LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n")
+    return folder
+
+
+def test_every_command_is_in_the_help_with_an_example():
+    assert {point.name for point in entry_points(group="lscfg.commands")} == set(ORDER)
+    text = lscfg("--help").stdout
+    for name in ORDER:
+        assert f"lscfg {name} " in text, name
+
+
+def test_usage_errors_have_status_2():
+    for arguments in ((), ("nothing",), ("align", "f"), ("estimate", "em", "d", "-o", "m")):
+        run = lscfg(*arguments)
+        assert run.returncode == 2 and "usage:" in run.stderr
+
+
+def test_decode_keeps_the_number_of_lines(files):
+    run = lscfg("decode", "-c", files / "cdec.ini", "-w", files / "weights", files / "test")
+    assert run.returncode == 0
+    assert run.stdout.split("\n") == ["a red flower", "", "the x", ""]
+    assert "sentence 2 is empty" in run.stderr
+
+
+def test_kbest_is_cdecs_format(files):
+    command = ("decode", "-c", files / "cdec.ini", "-w", files / "weights", files / "test", "-k", 5, "-r")
+    lines = lscfg(*command).stdout.splitlines()
+    assert lines[0].startswith("0 ||| a red flower ||| ") and "LatentMarginal=" in lines[0]
+    assert {line.split(" ||| ")[0] for line in lines} == {"0", "1", "2"}
+    assert lscfg(*command, "--jobs", 3).stdout.splitlines() == lines
+
+
+def test_marginals_are_json_lines(files):
+    run = lscfg("marginals", files / "mle.lscfg", files / "test")
+    records = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [record["parsed"] for record in records] == [True, False, True]
+    whole = [value for i, j, value in records[0]["spans"] if (i, j) == (0, 3)]
+    assert whole == pytest.approx([1.0])
+    assert {"rule": "x ||| x", "span": [1, 2]}.items() <= records[2]["applications"][1].items()
+
+
+def test_evaluate_and_tune(files, tmp_path):
+    longer = [f"{line} and {line}" for line in TGT]
+    write_lines(tmp_path / "a", longer)
+    write_lines(tmp_path / "b", [line.replace("red", "blue") for line in longer])
+    run = lscfg(
+        "evaluate", "--reference", tmp_path / "a", "--baseline", "B", f"B={tmp_path / 'b'}", f"A={tmp_path / 'a'}"
+    )
+    assert run.returncode == 0 and "100.00" in run.stdout
+    run = lscfg(
+        *("tune", "--config", files / "cdec.ini", "--source", files / "f", "--reference", files / "e"),
+        *("--weights", files / "weights", "-o", tmp_path / "tuned", "--iterations", 2),
+    )
+    assert run.returncode == 0, run.stderr
+    assert "LanguageModel" in (tmp_path / "tuned" / "weights").read_text()
+
+
+def test_inspect(files):
+    text = lscfg("inspect", files / "spectral.lscfg").stdout
+    assert "singular values" in text and "effective grammar size" in text
+    assert "[X] ||| una ||| a" in lscfg("inspect", files / "spectral.lscfg", "--rule", "una ||| a").stdout
+    assert "habit" not in lscfg("inspect", files / "deriv").stdout
+    assert "[0,2) [0,2)  [X,1] [X,2] ||| [X,1] [X,2]" in lscfg("inspect", files / "deriv", "--tree", 1).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("align", "{f}", "{test}", "-o", "{out}"), "test: 3 lines, but"),
+        (("derive", "{f}", "{e}", "{test}", "-o", "{out}"), "test: 3 lines for 40 sentence pairs"),
+        (("derive", "{f}", "{none}", "{links}", "-o", "{out}"), "none: cannot read: No such file"),
+        (("grammar", "{mle.lscfg}", "-o", "{out}"), "not an lscfg derivations file, but 'model'"),
+        (("grammar", "{f}", "-o", "{out}"), "not a safetensors file, or cut off"),
+        (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
+        (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "at least 1"),
+        (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
+        (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
+        (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
+        (("decode", "-c", "{cdec.ini}", "{test}"), "no weights"),
+        (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),
+        (("inspect", "{f}"), "not a safetensors file"),
+        (("inspect", "{mle.lscfg}", "--rule", "no ||| such"), "the model has no rule"),
+        (("inspect", "{mle.lscfg}", "--tree", "1"), "--rule is for models"),
+        (("run", "{e}", "-o", "{out}"), "e:1: not TOML"),
+        (("evaluate", "--reference", "{e}", "A={test}"), "3"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_1(files, tmp_path, arguments, message):
+    def fill(argument):
+        if "{" not in argument:
+            return argument
+        prefix, name = argument.rstrip("}").split("{")
+        return f"{prefix}{tmp_path / 'out' if name == 'out' else files / name}"
+
+    run = lscfg(*map(fill, arguments))
+    errors = [line for line in run.stderr.splitlines() if line and not line.startswith("[lscfg]")]
+    assert run.returncode == 1 and len(errors) == 1, run.stderr
+    assert message in errors[0] and "Traceback" not in run.stderr
+    assert not (tmp_path / "out").exists() or not any((tmp_path / "out").glob("*.json"))
+
+
+def test_quiet_is_silent(files, tmp_path):
+    run = lscfg("grammar", files / "deriv", "-o", tmp_path / "g", "--quiet")
+    assert run.returncode == 0 and run.stderr == "" and (tmp_path / "g").exists()
