@@ -1,15 +1,19 @@
 """The command line: help, each subcommand on files, exit status, errors without traceback."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
-from lscfg.cli import ORDER
+from lscfg.cli import ORDER, build_parser, load_commands
 from lscfg.text import write_lines
 
+README = Path(__file__).parents[1] / "README.md"
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
 LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
@@ -51,6 +55,26 @@ def test_every_command_is_in_the_help_with_an_example():
     text = lscfg("--help").stdout
     for name in ORDER:
         assert f"lscfg {name} " in text, name
+
+
+def test_commands_in_help_and_readme_are_understood():
+    commands = load_commands()
+    parser = build_parser(commands)
+    lines = [module.EXAMPLE for module in commands.values()]
+    lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", README.read_text(encoding="utf-8"), re.M)
+    assert len(lines) > 2 * len(ORDER) - 5
+    for line in lines:
+        words = shlex.split(line.split(" > ")[0])
+        assert parser.parse_args(words[1:]).command == words[1], line
+
+
+def test_python_in_the_readme_runs(files, tmp_path):
+    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
+    code = code.replace("spectral8.lscfg", str(files / "spectral.lscfg")).replace(
+        "una habitación tranquila .", "una casa"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0 and run.stdout.startswith("-"), run.stderr
 
 
 def test_usage_errors_have_status_2():
