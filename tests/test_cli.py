@@ -61,7 +61,8 @@ def test_commands_in_help_and_readme_are_understood():
     commands = load_commands()
     parser = build_parser(commands)
     lines = [module.EXAMPLE for module in commands.values()]
-    lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", README.read_text(encoding="utf-8"), re.M)
+    for block in re.findall(r"```\n(.*?)```", README.read_text(encoding="utf-8"), re.S):
+        lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", block, re.M)
     assert len(lines) > 2 * len(ORDER) - 5
     for line in lines:
         words = shlex.split(line.split(" > ")[0])
