@@ -21,7 +21,7 @@ LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
 
 def lscfg(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "lscfg", *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)], capture_output=True, text=True, check=False
     )
 
 
@@ -61,7 +61,7 @@ def test_commands_in_help_and_readme_are_understood():
     commands = load_commands()
     parser = build_parser(commands)
     lines = [module.EXAMPLE for module in commands.values()]
-    for block in re.findall(r"```\n(.*?)```", README.read_text(encoding="utf-8"), re.S):
+    for block in re.findall(r"^```\w*\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S):
         lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", block, re.M)
     assert len(lines) > 2 * len(ORDER) - 5
     for line in lines:
@@ -74,7 +74,7 @@ def test_python_in_the_readme_runs(files, tmp_path):
     code = code.replace("spectral8.lscfg", str(files / "spectral.lscfg")).replace(
         "una habitación tranquila .", "una casa"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0 and run.stdout.startswith("-"), run.stderr
 
 

@@ -50,7 +50,11 @@ def corpus(tmp_path_factory):
 
 def lscfg(*arguments, **options):
     return subprocess.run(
-        [sys.executable, "-m", "lscfg", *map(str, arguments)], capture_output=True, text=True, check=False, **options
+        [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
     )
 
 
@@ -91,7 +95,7 @@ def test_published_configuration_translates_the_same(whole, corpus):
 
 def test_killed_run_resumes_to_the_same_bytes(whole, corpus, tmp_path):
     """Killed in the tuning of the second system, when a checkpoint is there."""
-    command = [sys.executable, "-m", "lscfg", "run", str(corpus / "e.toml"), "-o", str(tmp_path), "--jobs", "2"]
+    command = [sys.executable, "-P", "-m", "lscfg", "run", str(corpus / "e.toml"), "-o", str(tmp_path), "--jobs", "2"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
