@@ -65,7 +65,7 @@ static int check_rule(const lscfg_model *model, int64_t rule, int32_t arity, lsc
   int ok = n_src >= 1 && n_src <= n;
   for (int64_t k = 0; k < n && ok; k++) {
     ok = symbols[k] < model->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
-    if (symbols[k] >= 0) continue;
+    if (symbols[k] >= 0 || !ok) continue;
     if (k < n_src) found++;
     else if (linked & (1 << (-1 - symbols[k]))) ok = 0;
     else linked |= 1 << (-1 - symbols[k]);
