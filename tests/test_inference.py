@@ -7,8 +7,10 @@ import json
 import numpy as np
 import pytest
 from helpers import derivations, rule_table, save_model
+from reference import FigureOne
 
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.parameters import Parameters
 
 RULES = [
     "a ||| x",
@@ -128,6 +130,26 @@ def test_marginals_do_not_depend_on_the_latent_basis(tmp_path):
         results.append(Binding(model, grammar).infer(forest))
     assert np.allclose(results[0].apps, results[1].apps, rtol=1e-9, atol=1e-9)
     assert np.isclose(results[0].log_g, results[1].log_g)
+
+
+@pytest.mark.parametrize("m", [1, 8, 17, 32])
+def test_equals_figure_one_in_numpy(tmp_path, m):
+    """At sizes that enumeration does not reach: the paper's algorithm, edge by edge."""
+    rng = np.random.default_rng(m)
+    table = rule_table(RULES)
+    tensors = [rng.normal(size=[m] * (a + 1)) / m ** (a / 2) for a in table.arity]
+    path = save_model(tmp_path / "m", table, tensors, rng.normal(size=m), rng.normal(size=m))
+    model = Model(path)
+    grammar = model.grammar()
+    reference = FigureOne(Parameters.load(path), grammar)
+    for sentence in ("b a b c a q", "a b a b a b c a b"):
+        forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(100, False, 2, X))
+        mu, nodes, g = reference.marginals(forest)
+        result = Binding(model, grammar).infer(forest)
+        scale = np.abs(mu).max()
+        assert np.abs(result.apps - mu).max() < 1e-10 * max(1, scale)
+        assert np.abs(result.nodes - nodes).max() < 1e-10 * max(1, scale)
+        assert np.isclose(result.sign * np.exp(result.log_g), g, rtol=1e-10)
 
 
 def test_long_sentence_of_tiny_parameters_neither_vanishes_nor_overflows(tmp_path):

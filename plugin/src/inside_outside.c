@@ -17,11 +17,19 @@ typedef struct {
   int32_t rank;
   double *inside, *outside; /* [node][rank] */
   int64_t *inside_exponent, *outside_exponent;
-  double *outer;   /* [rank^3]: outside of the head times insides of the tails */
-  double *part;    /* [rank^2] */
-  double *sum[2];  /* [rank] */
+  int32_t *order;   /* edges by node, those with the same rules next to each other */
+  int32_t *by_rule; /* edges by their rules, those of one node next to each other */
+  double *outer;    /* [HEADS x longest run][rank^2]: products of the tails' insides */
+  int64_t *outer_exponent;
+  double *part; /* [HEADS][rank^2] */
+  double *sum;  /* [rank] */
 } pass;
 
+/* Eight doubles that the compiler maps to registers of whatever width there is. */
+enum { LANES = 8 };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+enum { HEADS = 4 }; /* nodes for which a tensor is read once: the registers hold no more */
 enum { NONE = INT32_MIN }; /* exponent of a vector that is still zero */
 
 static int32_t states_of(const pass *p, int32_t node) {
@@ -59,18 +67,22 @@ static void normalise(double *vector, int64_t *exponent, int32_t n) {
   *exponent += shift;
 }
 
-/* Sixteen sums side by side, so that the compiler can use vector registers of any width, and every width gives the same
- * bits. */
+/* Two sums of eight lanes side by side; every instruction set adds in the same order and gives the same bits. */
 VECTORISED static double dot(const double *a, const double *b, int64_t n) {
-  enum { LANES = 16 };
-  double sum[LANES] = {0}, total = 0;
+  lanes even = {0}, odd = {0}, x, y;
+  double total = 0;
   int64_t k = 0;
-  for (; k + LANES <= n; k += LANES)
-    for (int lane = 0; lane < LANES; lane++) sum[lane] += a[k + lane] * b[k + lane];
+  for (; k + 2 * LANES <= n; k += 2 * LANES) {
+    memcpy(&x, a + k, sizeof x);
+    memcpy(&y, b + k, sizeof y);
+    even += x * y;
+    memcpy(&x, a + k + LANES, sizeof x);
+    memcpy(&y, b + k + LANES, sizeof y);
+    odd += x * y;
+  }
   for (; k < n; k++) total += a[k] * b[k];
-  for (int width = LANES / 2; width; width /= 2)
-    for (int lane = 0; lane < width; lane++) sum[lane] += sum[lane + width];
-  return sum[0] + total;
+  even += odd;
+  return ((even[0] + even[4]) + (even[2] + even[6])) + ((even[1] + even[5]) + (even[3] + even[7])) + total;
 }
 
 /* into += factor * values */
@@ -109,88 +121,227 @@ static double as_tree(const pass *p, int32_t node) {
   return p->forest->node_cat.data[node] == CATEGORY_X ? dot(p->binding->model->root, inside, p->rank) : inside[0];
 }
 
-/* head[h] of one edge = tensor x tails; the exponent of the result, NONE for zero. */
-static int64_t edge_inside(pass *p, int32_t edge, double *head) {
+/* ---- runs: edges of one node with the same rules, such as [X,1] [X,2] over all places where a span can be split.
+ * What depends on head and rules alone is worked out once for all of them. ---- */
+
+typedef struct {
+  int64_t rule; /* the first, in the upper half; the edge in the lower one */
+} edge_key;
+
+static int by_key(const void *a, const void *b) {
+  int64_t x = ((const edge_key *)a)->rule, y = ((const edge_key *)b)->rule;
+  return (x > y) - (x < y);
+}
+
+static int same_rules(const lscfg_forest *f, int32_t e, int32_t d) {
+  int32_t n = f->edge_apps.data[e + 1] - f->edge_apps.data[e];
+  return n == f->edge_apps.data[d + 1] - f->edge_apps.data[d] &&
+         f->app_rule.data[f->edge_apps.data[e]] == f->app_rule.data[f->edge_apps.data[d]];
+}
+
+/* One behind the last edge, in order, of the run that begins at position k of a node whose edges end at last. */
+static int32_t run_end(const pass *p, int32_t k, int32_t last) {
+  int32_t end = k + 1;
+  if (p->forest->node_cat.data[p->forest->edge_head.data[p->order[k]]] != CATEGORY_X) return end;
+  while (end < last && same_rules(p->forest, p->order[k], p->order[end])) end++;
+  return end;
+}
+
+/* Fills order and by_rule; the length of the longest run, 0 when memory is out. */
+static int32_t sort_edges(pass *p) {
+  const lscfg_forest *f = p->forest;
+  int32_t longest = 1, n = (int32_t)f->edge_head.size;
+  edge_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
+  if (!keys) return 0;
+  for (int32_t e = 0; e < n; e++) keys[e].rule = (int64_t)f->app_rule.data[f->edge_apps.data[e]] << 32 | e;
+  qsort(keys, (size_t)n, sizeof *keys, by_key);
+  for (int32_t k = 0; k < n; k++) p->by_rule[k] = (int32_t)(keys[k].rule & INT32_MAX);
+  for (int32_t e = 0; e < n; e++) keys[e].rule = (int64_t)f->app_rule.data[f->edge_apps.data[e]] << 32 | e;
+  for (int32_t q = 0; q < f->node_cat.size; q++) {
+    int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
+    qsort(keys + begin, (size_t)(end - begin), sizeof *keys, by_key);
+    for (int32_t k = begin; k < end; k++) p->order[k] = (int32_t)(keys[k].rule & INT32_MAX);
+    for (int32_t k = begin, next; k < end; k = next) {
+      next = run_end(p, k, end);
+      if (next - k > longest) longest = next - k;
+    }
+  }
+  free(keys);
+  return longest;
+}
+
+static const int32_t *tails_of(const pass *p, int32_t edge, int32_t *arity) {
   const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
+  *arity = (tail[0] >= 0) + (tail[1] >= 0);
+  return tail;
+}
+
+/* outer = product of the tails' insides, [rank^arity]; its exponent, NONE for zero. */
+static int64_t outer_product(const pass *p, int32_t edge, double *outer) {
+  int32_t arity, m = p->rank;
+  const int32_t *tail = tails_of(p, edge, &arity);
   int64_t exponent = 0;
-  int32_t m = p->rank, arity = (tail[0] >= 0) + (tail[1] >= 0);
   for (int32_t t = 0; t < arity; t++) {
     if (p->inside_exponent[tail[t]] == NONE) return NONE;
     exponent += p->inside_exponent[tail[t]];
   }
-  if (p->forest->node_cat.data[p->forest->edge_head.data[edge]] != CATEGORY_X) {
-    head[0] = p->forest->edge_apps.data[edge + 1] - p->forest->edge_apps.data[edge];
-    for (int32_t t = 0; t < arity; t++) head[0] *= as_tree(p, tail[t]);
-    return exponent;
-  }
-  const double *tensor = edge_tensor(p, edge);
-  if (!tensor) return NONE;
-  const double *first = p->inside + (int64_t)(arity ? tail[0] : 0) * m;
-  if (arity == 0) {
-    memcpy(head, tensor, (size_t)m * sizeof *head);
-  } else if (arity == 1) {
-    for (int32_t h = 0; h < m; h++) head[h] = dot(tensor + (int64_t)h * m, first, m);
-  } else {
-    const double *second = p->inside + (int64_t)tail[1] * m;
-    for (int32_t a = 0; a < m; a++)
-      for (int32_t b = 0; b < m; b++) p->part[a * m + b] = first[a] * second[b];
-    for (int32_t h = 0; h < m; h++) head[h] = dot(tensor + (int64_t)h * m * m, p->part, (int64_t)m * m);
+  const double *first = p->inside + (int64_t)tail[0] * m;
+  if (arity == 1) memcpy(outer, first, (size_t)m * sizeof *outer);
+  if (arity == 2) {
+    memset(outer, 0, (size_t)m * (size_t)m * sizeof *outer);
+    for (int32_t a = 0; a < m; a++) add_multiple(outer + (int64_t)a * m, first[a], p->inside + (int64_t)tail[1] * m, m);
   }
   return exponent;
+}
+
+/* Value of an edge whose head has no states: a product of whole trees, for one application; NONE for zero. */
+static int64_t value_without_states(const pass *p, int32_t edge, double *value) {
+  int32_t arity;
+  const int32_t *tail = tails_of(p, edge, &arity);
+  int64_t exponent = 0;
+  *value = 1;
+  for (int32_t t = 0; t < arity; t++) {
+    if (p->inside_exponent[tail[t]] == NONE) return NONE;
+    exponent += p->inside_exponent[tail[t]];
+    *value *= as_tree(p, tail[t]);
+  }
+  return exponent;
+}
+
+/* ---- inside ---- */
+
+static void inside_run(pass *p, int32_t begin, int32_t end, double *inside, int64_t *inside_exponent) {
+  int32_t edge = p->order[begin], arity, m = p->rank;
+  const double *tensor = edge_tensor(p, edge);
+  int64_t size = m, exponent = NONE;
+  tails_of(p, edge, &arity);
+  if (!tensor) return;
+  if (!arity) {
+    accumulate(inside, inside_exponent, tensor, 0, m);
+    return;
+  }
+  if (arity == 2) size *= m;
+  for (int32_t k = begin; k < end; k++) {
+    int64_t term = outer_product(p, p->order[k], p->outer);
+    if (term != NONE) accumulate(p->part, &exponent, p->outer, term, (int32_t)size);
+  }
+  if (exponent == NONE) return;
+  for (int32_t h = 0; h < m; h++) p->sum[h] = dot(tensor + h * size, p->part, size);
+  accumulate(inside, inside_exponent, p->sum, exponent, m);
 }
 
 static void inside_pass(pass *p) {
   const lscfg_forest *f = p->forest;
   for (int32_t q = 0; q < f->node_cat.size; q++) {
     double *inside = p->inside + (int64_t)q * p->rank;
+    int32_t last = f->node_edges.data[q + 1];
     p->inside_exponent[q] = NONE;
-    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) {
-      int64_t exponent = edge_inside(p, e, p->sum[0]);
-      if (exponent != NONE) accumulate(inside, &p->inside_exponent[q], p->sum[0], exponent, states_of(p, q));
+    for (int32_t k = f->node_edges.data[q], next; k < last; k = next) {
+      next = run_end(p, k, last);
+      if (f->node_cat.data[q] == CATEGORY_X) {
+        inside_run(p, k, next, inside, &p->inside_exponent[q]);
+        continue;
+      }
+      double value;
+      int64_t exponent = value_without_states(p, p->order[k], &value);
+      value *= f->edge_apps.data[p->order[k] + 1] - f->edge_apps.data[p->order[k]];
+      if (exponent != NONE) accumulate(inside, &p->inside_exponent[q], &value, exponent, 1);
     }
     normalise(inside, &p->inside_exponent[q], states_of(p, q));
   }
 }
 
-/* Adds to the outsides of the tails of one edge. */
-static void edge_outside(pass *p, int32_t edge) {
-  const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
-  int32_t head = p->forest->edge_head.data[edge], m = p->rank, arity = (tail[0] >= 0) + (tail[1] >= 0);
+/* ---- outside ---- */
+
+/* part[i] = outside[i] x tensor over the head's states, [rank^arity], for n <= HEADS heads. With all heads each value of
+ * the tensor is read once. */
+VECTORISED static void contract_heads(const double *const *outside, int32_t n, const double *tensor, int32_t m,
+                                      int64_t size, double *part) {
+  int64_t k = 0;
+  for (; n == HEADS && k + LANES <= size; k += LANES) {
+    lanes sum0 = {0}, sum1 = {0}, sum2 = {0}, sum3 = {0}, values;
+    for (int32_t h = 0; h < m; h++) {
+      memcpy(&values, tensor + h * size + k, sizeof values);
+      sum0 += values * outside[0][h];
+      sum1 += values * outside[1][h];
+      sum2 += values * outside[2][h];
+      sum3 += values * outside[3][h];
+    }
+    memcpy(part + k, &sum0, sizeof sum0);
+    memcpy(part + size + k, &sum1, sizeof sum1);
+    memcpy(part + 2 * size + k, &sum2, sizeof sum2);
+    memcpy(part + 3 * size + k, &sum3, sizeof sum3);
+  }
+  for (int32_t i = 0; i < n && k < size; i++) {
+    int64_t x = k;
+    for (; x + 2 * LANES <= size; x += 2 * LANES) {
+      lanes sum0 = {0}, sum1 = {0}, values;
+      for (int32_t h = 0; h < m; h++) {
+        memcpy(&values, tensor + h * size + x, sizeof values);
+        sum0 += values * outside[i][h];
+        memcpy(&values, tensor + h * size + x + LANES, sizeof values);
+        sum1 += values * outside[i][h];
+      }
+      memcpy(part + i * size + x, &sum0, sizeof sum0);
+      memcpy(part + i * size + x + LANES, &sum1, sizeof sum1);
+    }
+    for (; x < size; x++) {
+      double sum = 0;
+      for (int32_t h = 0; h < m; h++) sum += outside[i][h] * tensor[h * size + x];
+      part[i * size + x] = sum;
+    }
+  }
+}
+
+/* Adds p->sum * 2^exponent to a tail's outside. */
+static void add_outside(pass *p, int32_t tail, int64_t exponent) {
+  accumulate(p->outside + (int64_t)tail * p->rank, &p->outside_exponent[tail], p->sum, exponent, states_of(p, tail));
+}
+
+static void outside_run(pass *p, int32_t begin, int32_t end, int32_t head) {
+  int32_t arity, m = p->rank;
+  const double *tensor = edge_tensor(p, p->order[begin]);
+  tails_of(p, p->order[begin], &arity);
+  if (!tensor || !arity) return;
   const double *outside = p->outside + (int64_t)head * m;
-  if (!arity || p->outside_exponent[head] == NONE) return;
-  for (int32_t t = 0; t < arity; t++) {
-    int32_t other = arity == 2 ? tail[1 - t] : -1;
+  contract_heads(&outside, 1, tensor, m, arity == 1 ? m : (int64_t)m * m, p->part);
+  for (int32_t k = begin; k < end; k++) {
+    const int32_t *tail = tails_of(p, p->order[k], &arity);
     int64_t exponent = p->outside_exponent[head];
-    if (other >= 0) {
-      if (p->inside_exponent[other] == NONE) continue;
-      exponent += p->inside_exponent[other];
+    if (arity == 1) {
+      memcpy(p->sum, p->part, (size_t)m * sizeof *p->sum);
+      add_outside(p, tail[0], exponent);
+      continue;
     }
-    if (p->forest->node_cat.data[head] != CATEGORY_X) {
-      double value = outside[0] * (other >= 0 ? as_tree(p, other) : 1.0) *
-                     (p->forest->edge_apps.data[edge + 1] - p->forest->edge_apps.data[edge]);
-      int32_t n = states_of(p, tail[t]);
-      for (int32_t h = 0; h < n; h++)
-        p->sum[0][h] = p->forest->node_cat.data[tail[t]] == CATEGORY_X ? value * p->binding->model->root[h] : value;
-    } else {
-      const double *tensor = edge_tensor(p, edge);
-      if (!tensor) return;
-      int64_t block = arity == 1 ? m : (int64_t)m * m;
-      if (t == 0) { /* part = outside(head) x tensor, shared by both tails */
-        memset(p->part, 0, (size_t)block * sizeof *p->part);
-        for (int32_t h = 0; h < m; h++) add_multiple(p->part, outside[h], tensor + h * block, block);
-      }
-      if (arity == 1) {
-        memcpy(p->sum[0], p->part, (size_t)m * sizeof *p->part);
-      } else if (t == 0) {
-        const double *second = p->inside + (int64_t)other * m;
-        for (int32_t a = 0; a < m; a++) p->sum[0][a] = dot(p->part + (int64_t)a * m, second, m);
-      } else {
-        const double *first = p->inside + (int64_t)other * m;
-        memset(p->sum[0], 0, (size_t)m * sizeof *p->sum[0]);
-        for (int32_t a = 0; a < m; a++) add_multiple(p->sum[0], first[a], p->part + (int64_t)a * m, m);
-      }
+    const double *first = p->inside + (int64_t)tail[0] * m, *second = p->inside + (int64_t)tail[1] * m;
+    if (p->inside_exponent[tail[1]] != NONE) {
+      for (int32_t a = 0; a < m; a++) p->sum[a] = dot(p->part + (int64_t)a * m, second, m);
+      add_outside(p, tail[0], exponent + p->inside_exponent[tail[1]]);
     }
-    accumulate(p->outside + (int64_t)tail[t] * m, &p->outside_exponent[tail[t]], p->sum[0], exponent, states_of(p, tail[t]));
+    if (p->inside_exponent[tail[0]] != NONE) {
+      memset(p->sum, 0, (size_t)m * sizeof *p->sum);
+      for (int32_t a = 0; a < m; a++) add_multiple(p->sum, first[a], p->part + (int64_t)a * m, m);
+      add_outside(p, tail[1], exponent + p->inside_exponent[tail[0]]);
+    }
+  }
+}
+
+static void outside_without_states(pass *p, int32_t edge, int32_t head) {
+  const lscfg_forest *f = p->forest;
+  int32_t arity;
+  const int32_t *tail = tails_of(p, edge, &arity);
+  for (int32_t t = 0; t < arity; t++) {
+    int64_t exponent = p->outside_exponent[head];
+    double value = p->outside[(int64_t)head * p->rank] * (f->edge_apps.data[edge + 1] - f->edge_apps.data[edge]);
+    if (arity == 2) {
+      if (p->inside_exponent[tail[1 - t]] == NONE) continue;
+      exponent += p->inside_exponent[tail[1 - t]];
+      value *= as_tree(p, tail[1 - t]);
+    }
+    int32_t n = states_of(p, tail[t]);
+    int has_states = f->node_cat.data[tail[t]] == CATEGORY_X;
+    for (int32_t h = 0; h < n; h++) p->sum[h] = has_states ? value * p->binding->model->root[h] : value;
+    add_outside(p, tail[t], exponent);
   }
 }
 
@@ -200,55 +351,97 @@ static void outside_pass(pass *p) {
   double *outside = p->outside + (int64_t)root * p->rank;
   for (int32_t q = 0; q <= root; q++) p->outside_exponent[q] = NONE;
   p->outside_exponent[root] = 0;
-  if (f->node_cat.data[root] == CATEGORY_X) memcpy(outside, p->binding->model->root, (size_t)p->rank * sizeof *outside);
-  else outside[0] = 1;
+  if (f->node_cat.data[root] == CATEGORY_X)
+    memcpy(outside, p->binding->model->root, (size_t)p->rank * sizeof *outside);
+  else
+    outside[0] = 1;
   for (int32_t q = root; q >= 0; q--) {
+    int32_t last = f->node_edges.data[q + 1];
     normalise(p->outside + (int64_t)q * p->rank, &p->outside_exponent[q], states_of(p, q));
-    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) edge_outside(p, e);
+    if (p->outside_exponent[q] == NONE) continue;
+    for (int32_t k = f->node_edges.data[q], next; k < last; k = next) {
+      next = run_end(p, k, last);
+      if (f->node_cat.data[q] == CATEGORY_X)
+        outside_run(p, k, next, q);
+      else
+        outside_without_states(p, p->order[k], q);
+    }
   }
 }
+
+/* ---- marginals ---- */
 
 /* value * 2^exponent with the exponent in a safe range. */
 static double scaled(double value, int64_t exponent) {
   return ldexp(value, exponent > 4000 ? 4000 : exponent < -4000 ? -4000 : (int)exponent);
 }
 
-/* outer = outside(head) x insides of the tails; its length, 0 for zero. */
-static int64_t outer_product(pass *p, int32_t edge, int64_t *exponent) {
-  const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
-  int32_t head = p->forest->edge_head.data[edge], m = p->rank;
-  int64_t n = m;
-  if ((*exponent = p->outside_exponent[head]) == NONE) return 0;
-  memcpy(p->outer, p->outside + (int64_t)head * m, (size_t)m * sizeof *p->outer);
-  for (int32_t t = 0; t < 2 && tail[t] >= 0; t++, n *= m) {
-    const double *inside = p->inside + (int64_t)tail[t] * m;
-    if (p->inside_exponent[tail[t]] == NONE) return 0;
-    *exponent += p->inside_exponent[tail[t]];
-    for (int64_t k = n - 1; k >= 0; k--) {
-      double value = p->outer[k]; /* written in place from the end, where nothing is needed any more */
-      for (int32_t h = m - 1; h >= 0; h--) p->outer[k * m + h] = value * inside[h];
-    }
-  }
-  return n;
+static void marginals_without_states(pass *p, int32_t edge, int32_t head, double g, int64_t g_exponent, double *marginal) {
+  const lscfg_forest *f = p->forest;
+  double value;
+  int64_t exponent = value_without_states(p, edge, &value);
+  value = exponent == NONE || p->outside_exponent[head] == NONE
+              ? 0
+              : scaled(value * p->outside[(int64_t)head * p->rank] / g,
+                       exponent + p->outside_exponent[head] - g_exponent);
+  for (int32_t a = f->edge_apps.data[edge]; a < f->edge_apps.data[edge + 1]; a++) marginal[a] = value;
 }
 
-static void edge_marginals(pass *p, int32_t edge, double g, int64_t g_exponent, double *marginal) {
+/* Up to HEADS runs with the same rules: run i is by_rule[first[i]] .. by_rule[first[i + 1] - 1]. */
+typedef struct {
+  int32_t n, first[HEADS + 1];
+} run_group;
+
+static void group_marginals(pass *p, const run_group *group, double g, int64_t g_exponent, double *marginal) {
   const lscfg_forest *f = p->forest;
-  int32_t head = f->edge_head.data[edge], begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1];
-  int64_t exponent, n;
-  if (f->node_cat.data[head] != CATEGORY_X) {
-    int64_t inside = edge_inside(p, edge, p->sum[0]);
-    double value = 0;
-    if (inside != NONE && p->outside_exponent[head] != NONE)
-      value = scaled(p->sum[0][0] / (end - begin) * p->outside[(int64_t)head * p->rank] / g,
-                     inside + p->outside_exponent[head] - g_exponent);
-    for (int32_t a = begin; a < end; a++) marginal[a] = value;
-    return;
+  int32_t arity, m = p->rank, begin = group->first[0], end = group->first[group->n], edge = p->by_rule[begin];
+  int32_t n_rules = f->edge_apps.data[edge + 1] - f->edge_apps.data[edge];
+  const double *outside[HEADS];
+  tails_of(p, edge, &arity);
+  int64_t size = arity == 2 ? (int64_t)m * m : m;
+  for (int32_t i = 0; i < group->n; i++)
+    outside[i] = p->outside + (int64_t)f->edge_head.data[p->by_rule[group->first[i]]] * m;
+  for (int32_t k = begin; k < end; k++) {
+    int64_t exponent = arity ? outer_product(p, p->by_rule[k], p->outer + (k - begin) * size) : 0;
+    int64_t above = p->outside_exponent[f->edge_head.data[p->by_rule[k]]];
+    p->outer_exponent[k - begin] = exponent == NONE || above == NONE ? NONE : exponent + above - g_exponent;
   }
-  n = outer_product(p, edge, &exponent);
-  for (int32_t a = begin; a < end; a++) {
-    const double *tensor = rule_tensor(p, f->app_rule.data[a], head);
-    marginal[a] = n && tensor ? scaled(dot(p->outer, tensor, n) / g, exponent - g_exponent) : 0;
+  for (int32_t r = 0; r < n_rules; r++) {
+    int32_t rule = f->app_rule.data[f->edge_apps.data[edge] + r];
+    const double *tensor = rule_tensor(p, rule, f->edge_head.data[edge]);
+    if (tensor && arity) contract_heads(outside, group->n, tensor, m, size, p->part);
+    for (int32_t i = 0; i < group->n; i++)
+      for (int32_t k = group->first[i]; k < group->first[i + 1]; k++) {
+        double *value = marginal + f->edge_apps.data[p->by_rule[k]] + r;
+        *value = 0;
+        if (!tensor || p->outer_exponent[k - begin] == NONE) continue;
+        *value = arity ? dot(p->part + i * size, p->outer + (k - begin) * size, size) : dot(outside[i], tensor, m);
+        *value = scaled(*value / g, p->outer_exponent[k - begin]);
+      }
+  }
+}
+
+/* Marginals of all edges, rule by rule, so that a tensor is in the cache for all places where it is needed. */
+static void all_marginals(pass *p, double g, int64_t g_exponent, double *marginal) {
+  const lscfg_forest *f = p->forest;
+  int32_t n = (int32_t)f->edge_head.size;
+  for (int32_t k = 0; k < n;) {
+    int32_t edge = p->by_rule[k], head = f->edge_head.data[edge];
+    if (f->node_cat.data[head] != CATEGORY_X) {
+      marginals_without_states(p, edge, head, g, g_exponent, marginal);
+      k++;
+      continue;
+    }
+    run_group group = {0, {k}};
+    /* whether a pass-through rule has a tensor depends on its node: each stands alone */
+    int32_t heads = f->app_rule.data[f->edge_apps.data[edge]] < lscfg_grammar_size(p->binding->grammar) ? HEADS : 1;
+    while (group.n < heads && k < n && same_rules(f, edge, p->by_rule[k]) &&
+           f->node_cat.data[f->edge_head.data[p->by_rule[k]]] == CATEGORY_X) {
+      head = f->edge_head.data[p->by_rule[k]];
+      while (k < n && f->edge_head.data[p->by_rule[k]] == head && same_rules(f, edge, p->by_rule[k])) k++;
+      group.first[++group.n] = k;
+    }
+    group_marginals(p, &group, g, g_exponent, marginal);
   }
 }
 
@@ -268,7 +461,7 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
     if (node_marginals) memset(node_marginals, 0, (size_t)f->node_cat.size * sizeof *node_marginals);
     return;
   }
-  for (int32_t e = 0; e < f->edge_head.size; e++) edge_marginals(p, e, g, g_exponent, app_marginals);
+  all_marginals(p, g, g_exponent, app_marginals);
   for (int32_t q = 0; node_marginals && q < f->node_cat.size; q++) {
     double value = node_value(p, q, &exponent);
     node_marginals[q] = scaled(value / g, exponent - g_exponent);
@@ -286,25 +479,36 @@ int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double
                 lscfg_inference *result, lscfg_error *error) {
   int64_t m = binding->model->rank, n = forest->node_cat.size;
   pass p = {.binding = binding, .forest = forest, .rank = (int32_t)m};
-  double *numbers = calloc((size_t)(2 * n * m + m * m * m + m * m + 2 * m), sizeof *numbers);
-  int64_t *exponents = malloc((size_t)(2 * n) * sizeof *exponents);
+  double *numbers = NULL;
+  int64_t *exponents = NULL;
+  int code = LSCFG_ENOMEM;
+  int32_t longest = 0;
+  if ((p.order = malloc((2 * (size_t)forest->edge_head.size + 1) * sizeof *p.order))) {
+    p.by_rule = p.order + forest->edge_head.size;
+    longest = sort_edges(&p);
+  }
+  if (longest) {
+    numbers = calloc((size_t)(2 * n * m + (longest + 1) * HEADS * m * m + m), sizeof *numbers);
+    exponents = malloc((size_t)(2 * n + HEADS * longest) * sizeof *exponents);
+  }
   if (numbers && exponents) {
     p.inside = numbers;
     p.outside = p.inside + n * m;
     p.outer = p.outside + n * m;
-    p.part = p.outer + m * m * m;
-    p.sum[0] = p.part + m * m;
-    p.sum[1] = p.sum[0] + m;
+    p.part = p.outer + longest * HEADS * m * m;
+    p.sum = p.part + HEADS * m * m;
     p.inside_exponent = exponents;
     p.outside_exponent = exponents + n;
+    p.outer_exponent = exponents + 2 * n;
     inside_pass(&p);
     outside_pass(&p);
     write_marginals(&p, app_marginals, node_marginals, result);
+    code = LSCFG_OK;
   }
-  int code = numbers && exponents ? LSCFG_OK : out_of_memory(error);
+  free(p.order);
   free(numbers);
   free(exponents);
-  return code;
+  return code ? out_of_memory(error) : LSCFG_OK;
 }
 
 /* ---- features ---- */
