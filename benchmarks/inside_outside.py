@@ -38,8 +38,7 @@ def pruned(model: str, targets: int) -> tuple[Parameters, Path]:
     kept = np.sort(order[rank < targets])
     arity = parameters.rules.arity
     tensors = tuple(t[np.isin(np.nonzero(arity == k)[0], kept)] for k, t in enumerate(parameters.tensors))
-    head = f"{'m':>3} {'edges':>7} {'apps':>8} {'parse ms':>9} {'kernel ms':>10} {'spread':>7}"
-    print(f"{head} {'NumPy ms':>9} {'ratio':>7}")
+    small = Parameters(parameters.rules.select(kept), tensors, parameters.root, parameters.unk)  # type: ignore[arg-type]
     path = Path(f"{model}.pruned")
     small.save(path)
     return small, path
