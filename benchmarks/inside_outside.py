@@ -38,7 +38,8 @@ def pruned(model: str, targets: int) -> tuple[Parameters, Path]:
     kept = np.sort(order[rank < targets])
     arity = parameters.rules.arity
     tensors = tuple(t[np.isin(np.nonzero(arity == k)[0], kept)] for k, t in enumerate(parameters.tensors))
-    small = Parameters(parameters.rules.select(kept), tensors, parameters.root, parameters.unk)  # type: ignore[arg-type]
+    rules = parameters.rules.select(kept)
+    small = Parameters(rules, (tensors[0], tensors[1], tensors[2]), parameters.root, parameters.unk)
     path = Path(f"{model}.pruned")
     small.save(path)
     return small, path
@@ -64,9 +65,8 @@ def main() -> None:
     parser.add_argument("--targets", type=int, default=30)
     args = parser.parse_args()
     print(f"# {platform.processor() or platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    print(
-        f"{'m':>3} {'edges':>7} {'apps':>8} {'parse ms':>9} {'kernel ms':>10} {'spread':>7} {'NumPy ms':>9} {'ratio':>7}"
-    )
+    widths = {"m": 3, "edges": 8, "apps": 9, "parse ms": 10, "kernel ms": 11, "spread": 8, "NumPy ms": 10, "ratio": 8}
+    print("".join(f"{name:>{width}}" for name, width in widths.items()))
     lines = read_lines(args.text)[: args.sentences]
     for name in args.models:
         parameters, path = pruned(name, args.targets)
