@@ -6,7 +6,7 @@ import pytest
 
 from lscfg.derive import derive
 from lscfg.errors import InputError
-from lscfg.grammar import FEATURES, rule_features, write_grammar
+from lscfg.grammar import MinimalRules, rule_features, select_rules, write_grammar
 from lscfg.kernel import Grammar
 
 
