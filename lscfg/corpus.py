@@ -30,7 +30,7 @@ def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, 
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
-    """Refuses what cannot stand in a grammar: empty lines, control characters and spaces other than the blank, and words
+    """Refuses what cannot stand in a grammar: empty lines, control characters, spaces other than the blank, and words
     that look like nonterminals.
 
     Raises:
@@ -64,7 +64,8 @@ def stream_aligned(
     for number, lines in enumerate(zip_longest(*map(stream_lines, paths)), 1):
         f, e, links = lines
         if f is None or e is None or links is None:
-            shorter, longer = (paths[next(k for k in range(3) if (lines[k] is None) == ended)] for ended in (True, False))
+            shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
+            longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
         check_sentence(f, src, number)
         check_sentence(e, tgt, number)

@@ -41,8 +41,8 @@ MaxLexFgivenE: -log10 of the lexical weights. CountEF, SampleCountF: log10(1 + c
 IsSingletonF, IsSingletonFE: 1 where the source side, the rule occurs once (however small a share of a count it has)."""
 
 GLUE_FEATURES = ("Glue", "Inverse")
-"""Features of a grammar with rules of bare nonterminals. Glue: 1 for [X,1] [X,2] in order, which does here what the glue
-rule does in a Hiero grammar. Inverse: 1 where the two nonterminals of a rule change places."""
+"""Features of a grammar with rules of bare nonterminals. Glue: 1 for [X,1] [X,2] in order, which does here what the
+glue rule does in a Hiero grammar. Inverse: 1 where the two nonterminals of a rule change places."""
 
 NO_TRANSLATION = 1e-7
 """Lexical probability of a word that no word of the other side translates."""
@@ -104,9 +104,7 @@ class MinimalRules(RuleCounts):
     def of(cls, derivations: Derivations) -> MinimalRules:
         """The rules of derivation trees."""
         counts = derivations.counts
-        return cls(
-            derivations.rules, counts.astype(np.float64), counts, derivations.lexicon, derivations.lexicon_count
-        )
+        return cls(derivations.rules, counts.astype(np.float64), counts, derivations.lexicon, derivations.lexicon_count)
 
 
 # ---- features ----
@@ -160,7 +158,7 @@ class RuleFeatures:
         """bool [rules]: two nonterminals that change places."""
         rules = self._counted.rules
         rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
-        in_target = np.arange(len(rules.symbols)) >= np.repeat(rules.offsets[:-1] + rules.src_length, np.diff(rules.offsets))
+        in_target = np.arange(len(rule)) >= (rules.offsets[:-1] + rules.src_length)[rule]
         nonterminals = np.flatnonzero(in_target & (rules.symbols < 0))
         having, first = np.unique(rule[nonterminals], return_index=True)
         inverse = np.zeros(len(rules), bool)

@@ -216,8 +216,10 @@ class Grammar:
         lib.lscfg_grammar_features(self.pointer, indptr, indices, values)
         rows = np.array(view(indptr[0], len(self) + 1, np.int64, self))
         count = int(rows[-1])
-        return rows, np.array(view(indices[0], count, np.int32, self)), np.array(
-            view(values[0], count, np.float64, self)
+        return (
+            rows,
+            np.array(view(indices[0], count, np.int32, self)),
+            np.array(view(values[0], count, np.float64, self)),
         )
 
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
@@ -560,7 +562,7 @@ class Rules:
 
     def _chosen(self, which: np.ndarray) -> np.ndarray:
         which = np.ascontiguousarray(which, np.int64)
-        if len(which) and not (0 <= which.min() and which.max() < len(self)):
+        if len(which) and not (which.min() >= 0 and which.max() < len(self)):
             raise ValueError("rule number out of range")
         return which
 
@@ -593,7 +595,7 @@ class Rules:
         return out
 
     def text(self, which: np.ndarray, names: Sequence[str], values: np.ndarray) -> bytes:
-        """The lines of some rules in cdec's format; values float64 [len(which), len(names)], those that are 0 left out."""
+        """The lines of some rules in cdec's format; values float64 [len(which), len(names)], a 0 is left out."""
         which = self._chosen(which)
         values = np.ascontiguousarray(values, np.float64)
         if values.shape != (len(which), len(names)):
@@ -637,7 +639,7 @@ class Matcher:
         self._found = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
 
     def match(self, words: np.ndarray) -> np.ndarray:
-        """Numbers, int32, ascending, of the source sides that can cover some part of a sentence of word ids (-1: unknown)."""
+        """Numbers, int32, ascending, of the source sides that can cover a part of the word ids (-1: unknown)."""
         words = np.ascontiguousarray(words, np.int32)
         error = ffi.new("lscfg_error *")
         found = ffi.from_buffer("int32_t[]", self._found)
@@ -646,7 +648,9 @@ class Matcher:
         return np.sort(self._found[:count])
 
 
-def add_moments(rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+def add_moments(
+    rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray
+) -> None:
     """``out[rows[k]] += z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` for each token k, in order.
 
     Args:
@@ -659,7 +663,7 @@ def add_moments(rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndar
     if out.shape[1:] != (m,) * (arity + 1) or y.shape[1] != m or out.dtype != np.float64 or not out.flags.c_contiguous:
         raise ValueError(f"arity {arity}: z {z.shape}, y {y.shape} and out {out.shape} do not fit")
     for name, index, bound in (("row", rows, len(out)), ("head", head, len(z)), ("tail", tail, len(y))):
-        if index.shape[0] != n or (index.size and not (0 <= index.min() and index.max() < bound)):
+        if index.shape[0] != n or (index.size and not (index.min() >= 0 and index.max() < bound)):
             raise ValueError(f"{name} index out of range")
     integers = [np.ascontiguousarray(a, np.int64) for a in (rows, head, tail)]
     reals = [np.ascontiguousarray(a, np.float64) for a in (z, y)]

@@ -73,7 +73,7 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        raw = open(temporary, "wb")
+        raw = open(temporary, "wb")  # noqa: SIM115 (closed below)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", path) from error
     try:
@@ -89,8 +89,8 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     """Opens a temporary neighbour of ``path`` for writing; it takes the name only when all went well.
 
-    ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A name ending in .gz is compressed, without a time stamp in it, so that
-    equal content gives equal bytes.
+    ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A name ending in .gz is compressed, without a time stamp in it, so
+    that equal content gives equal bytes.
 
     Raises:
         InputError: the file cannot be written.

@@ -1,9 +1,9 @@
 """Moses' rule table and glue grammar, of the same rules and features as cdec's grammar.
 
-A line is ``source [X] ||| target [X] ||| scores ||| alignment ||| counts ||| ||| |||``. Nonterminals are ``[X][X]``, and
-the alignment field (positions among the symbols of both sides) says which belong together. Scores are 10^-feature in the
-order of ``score_names``, so that the logarithm that Moses takes is -ln 10 times the feature. Counts are those of the
-target side, the source side and the rule.
+A line is ``source [X] ||| target [X] ||| scores ||| alignment ||| counts ||| ||| |||``. Nonterminals are ``[X][X]``;
+the alignment field (positions among the symbols of both sides) says which belong together. Scores are 10^-feature in
+the order of ``score_names``, so that the logarithm that Moses takes is -ln 10 times the feature. Counts are those of
+the target side, the source side and the rule.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def escape_words(words: list[str]) -> list[str]:
     return escaped
 
 
-def write_rule_table(
-    path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1
-) -> None:
+def write_rule_table(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
     """Writes the selected rules as a rule table, sorted by source side, and ``GLUE_FILE`` beside it.
 
     Raises:
@@ -85,7 +83,7 @@ class _Table:
         self._words = escape_words(counted.rules.words)
         counts = counted.count
         self._counts = np.stack(
-            [np.bincount(side, counts)[side] for side in (counted.rules.target_id, counted.rules.source_id)] + [counts], 1
+            [*(np.bincount(side, counts)[side] for side in (self._rules.target_id, self._rules.source_id)), counts], 1
         )
 
     def blocks(self, which: np.ndarray) -> Iterator[Callable[[], bytes]]:
@@ -107,7 +105,7 @@ class _Table:
             tgt = self._rules.tgt(rule).tolist()
             lines.append(
                 f"{self.source(rule)} ||| {self._side(tgt)} ||| {form % tuple(row)} ||| {self._links(rule, tgt)} ||| "
-                f"{'%.6g %.6g %.6g' % tuple(counts)} ||| ||| |||\n"
+                f"{counts[0]:.6g} {counts[1]:.6g} {counts[2]:.6g} ||| ||| |||\n"
             )
         return "".join(lines).encode("utf-8")
 

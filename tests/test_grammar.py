@@ -10,11 +10,11 @@ import subprocess
 
 import numpy as np
 import pytest
+from helpers import rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdec_bridge.decoder import find_cdec
-from helpers import rule_table
 from lscfg import grammar as grammar_module
 from lscfg.cli import build_parser
 from lscfg.commands import grammar as command
@@ -98,7 +98,8 @@ def test_shares_of_counts_and_single_occurrences_are_different_things():
     assert values["IsSingletonF"] == [0, 0, 1] and values["IsSingletonFE"] == [0, 1, 1]
 
 
-RULES = ["a b ||| x y", "[X,1] a ||| x [X,1]", "c ||| y y", "b [X,1] a ||| z [X,1]", "[X,1] [X,2] ||| [X,2] [X,1]", "a |||"]
+RULES = ["a b ||| x y", "[X,1] a ||| x [X,1]", "c ||| y y", "b [X,1] a ||| z [X,1]", "a |||"]
+RULES += ["[X,1] [X,2] ||| [X,2] [X,1]"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -148,7 +149,8 @@ def matches(src, words):
     return re.search("(?:^|(?<= ))" + "".join(parts), "".join(w + " " for w in words)) is not None
 
 
-SOURCES = [" ".join(p) for n in (1, 2, 3, 4) for p in itertools.product("abX", repeat=n) if p.count("X") < 3 and p != ("X",)]
+SOURCES = [" ".join(p) for n in (1, 2, 3, 4) for p in itertools.product("abX", repeat=n) if p.count("X") < 3]
+SOURCES.remove("X")
 
 
 def numbered(source):
@@ -260,7 +262,10 @@ def test_cdec_reads_sentence_grammars(tmp_path):
 # ---- bad input ----
 
 
-@pytest.mark.parametrize("word", ["", "a b", "a\tb", "a\r", "a\n", "|||", "[X]", "[X,1]", "[a]", "\x85", "\u200b", "a\u3000b", "\u2028"])
+BROKEN = ["", "a b", "a\tb", "a\r", "a\n", "|||", "[X]", "[X,1]", "[a]", "\x85", "\u200b", "a\u3000b", "\u2028"]
+
+
+@pytest.mark.parametrize("word", BROKEN)
 def test_no_grammar_is_written_with_a_word_that_breaks_it(minimal, tmp_path, word):
     words = [*minimal.rules.words[:-1], word]
     broken = dataclasses.replace(minimal, rules=dataclasses.replace(minimal.rules, words=words))
@@ -270,7 +275,8 @@ def test_no_grammar_is_written_with_a_word_that_breaks_it(minimal, tmp_path, wor
     assert not list(tmp_path.iterdir())
 
 
-WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=4) | st.text("[]|X,1=#-\u200b\u3000 \t", min_size=1, max_size=5)
+WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=4)
+WORDS |= st.text("[]|X,1=#-\u200b\u3000 \t", min_size=1, max_size=5)
 
 
 @settings(max_examples=300, deadline=None)
@@ -286,11 +292,12 @@ def test_what_is_written_is_what_is_read(tmp_path_factory, words):
     count = write(path, counted)
     grammar = Grammar.from_files([path])
     assert len(grammar) == count + 1
+    rules = counted.rules
     for rule in range(count):
-        for side, expected in ((grammar.src(rule), counted.rules.src(rule)), (grammar.tgt(rule), counted.rules.tgt(rule))):
-            assert [grammar.vocab.word(s) if s >= 0 else s for s in side] == [
-                counted.rules.words[s] if s >= 0 else s for s in expected.tolist()
-            ]
+        sides = (grammar.src(rule), rules.src(rule).tolist()), (grammar.tgt(rule), rules.tgt(rule).tolist())
+        for side, expected in sides:
+            found = [grammar.vocab.word(s) if s >= 0 else s for s in side]
+            assert found == [rules.words[s] if s >= 0 else s for s in expected]
 
 
 def test_long_sentences(tmp_path):
@@ -327,7 +334,8 @@ def test_moses_rule_table(minimal, tmp_path):
     write_rule_table(tmp_path / "rule-table.gz", minimal, select_rules(minimal), 2)
     lines = read_bytes(tmp_path / "rule-table.gz").decode().splitlines()
     assert len(lines) == len(minimal.rules) and lines == sorted(lines, key=lambda line: line.split(" ||| ")[0].encode())
-    swapped = next(line for line in lines if line.startswith("[X][X] [X][X] [X] ||| [X][X] [X][X] [X]") and "0-1 1-0" in line)
+    bare = [line for line in lines if line.startswith("[X][X] [X][X] [X] ||| [X][X] [X][X] [X]")]
+    swapped = next(line for line in bare if "0-1 1-0" in line)
     fields = swapped.split(" ||| ")
     assert fields[3] == "0-1 1-0" and swapped.endswith(" ||| ||| |||")
     expected = features(minimal, "[X,1] [X,2] ||| [X,2] [X,1]")
@@ -353,7 +361,7 @@ def test_moses_scores_have_a_logarithm(tmp_path):
 def test_moses_escapes_can_be_undone():
     words = ["a", "|", "x]", "[y", "a|b"]
     assert escape_words(words) == ["a", "&#124;", "x&#93;", "&#91;y", "a&#124;b"]
-    with pytest.raises(InputError, match="both the word '|' and"):
+    with pytest.raises(InputError, match=r"both the word '\|' and"):
         escape_words(["|", "&#124;"])
 
 
@@ -378,7 +386,9 @@ def test_command_writes_both_grammars(corpus, tmp_path, minimal):
     write(tmp_path / "expected", minimal)
     assert read_bytes(tmp_path / "min.gz") == (tmp_path / "expected").read_bytes()
     write_lines(tmp_path / "text", ["b", ""])
-    lscfg_grammar("--hiero", *corpus, "--filter", tmp_path / "text", "-o", tmp_path / "h", "--per-sentence", tmp_path / "g")
+    lscfg_grammar(
+        "--hiero", *corpus, "--filter", tmp_path / "text", "-o", tmp_path / "h", "--per-sentence", tmp_path / "g"
+    )
     assert [line.split(" ||| ")[1] for line in (tmp_path / "h").read_text().splitlines()] == ["b"]
     assert {path.name for path in (tmp_path / "g").iterdir()} == {"grammar.0.gz", "grammar.1.gz", "segments.sgm"}
 
@@ -396,11 +406,10 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
         (["d"], "nothing to do"),
         (["-o", "g"], "no rules"),
         (["d", "--hiero", "f", "e", "al", "-o", "g"], "one at a time"),
-        (["d", "--per-sentence", "g"], "--filter"),
+        (["d", "--per-sentence", "g"], "needs the sentences"),
         (["d", "-o", "g", "--threads", "0"], "threads"),
         (["--hiero", "f", "e", "al", "-o", "g", "--max-arity", "3"], "max_arity must be 0 to 2, not 3"),
         (["--hiero", "f", "e", "f", "-o", "g"], "f:1: 'a' is not an alignment link"),
-        (["--hiero", "f", "e", "d", "-o", "g"], "d:1: |d: "),
     ],
 )
 def test_command_refuses(corpus, tmp_path, monkeypatch, arguments, message):

@@ -50,9 +50,7 @@ def rules_of(phrase, phrases, src, tgt, links, limits):
             if any(a[1] >= b[0] for a, b in itertools.pairwise(chosen)):  # overlapping or adjacent
                 continue
             left = [
-                (s, t)
-                for s, t in links
-                if i <= s < j and not any(a <= s < b or c <= t < d for a, b, c, d in chosen)
+                (s, t) for s, t in links if i <= s < j and not any(a <= s < b or c <= t < d for a, b, c, d in chosen)
             ]
             f = side(src, i, j, [(a, b, f"[X,{x}]") for x, (a, b, _, _) in enumerate(chosen, 1)])
             if left and len(f) <= limits.max_symbols:
@@ -61,7 +59,7 @@ def rules_of(phrase, phrases, src, tgt, links, limits):
 
 
 def all_rules(src, tgt, links, limits):
-    """Fractional counts and occurrences of the rules of a pair, and how many initial phrase pairs there are, give one."""
+    """Fractional counts and occurrences of rules, and how many initial phrase pairs there are, and give one."""
     phrases = initial_phrase_pairs(len(src), len(tgt), links, limits)
     shares, tokens, used = Counter(), Counter(), 0
     for phrase in phrases:
@@ -179,7 +177,21 @@ def aligned_files(tmp_path, src, tgt, links):
     return paths
 
 
-BAD = ["", "  ", "a\tb", "a ||| b", "a [X] b", "[X,1]", "a\x00", "a\x0bb", "a\u200b", "a\u3000b", "\ufeffa", "a\x85b", "x\ry"]
+BAD = [
+    "",
+    "  ",
+    "a\tb",
+    "a ||| b",
+    "a [X] b",
+    "[X,1]",
+    "a\x00",
+    "a\x0bb",
+    "a\u200b",
+    "a\u3000b",
+    "\ufeffa",
+    "a\x85b",
+    "x\ry",
+]
 
 
 @pytest.mark.parametrize("bad", BAD)

@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--per-sentence", metavar="DIR", help="write a grammar for each sentence of --filter, and cdec's input, there"
     )
     parser.add_argument("--sizes", action="store_true", help="print a table of grammar sizes")
-    parser.add_argument("--filter", metavar="TEXT", help="only rules whose source side can match in a line of this text")
+    parser.add_argument(
+        "--filter", metavar="TEXT", help="only rules whose source side can match in a line of this text"
+    )
     parser.add_argument(
         "--format",
         choices=["cdec", *sorted({point.name for point in entry_points(group=FORMATS)})],
@@ -145,18 +147,19 @@ def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
 
     grammars: dict[str, RuleCounts] = {}
     if args.hiero:
-        grammars["HIERO"] = extract_files(*args.hiero, args)
+        grammars["HIERO"] = extract_files(args)
     if args.derivations:
         grammars["MIN"] = MinimalRules.of(Derivations.load(args.derivations))
     return grammars
 
 
-def extract_files(src: str, tgt: str, alignment: str, args: argparse.Namespace) -> HieroRules:
-    """The Hiero rules of an aligned corpus within the limits of the options."""
+def extract_files(args: argparse.Namespace) -> HieroRules:
+    """The Hiero rules of the aligned corpus, within the limits that the options give."""
     from lscfg.corpus import stream_aligned
     from lscfg.hiero import HieroLimits, extract
 
     limits = HieroLimits(args.max_phrase, args.max_target_phrase, args.max_symbols, args.max_arity)
+    src, tgt, alignment = args.hiero
     return extract(stream_aligned(src, tgt, alignment), limits, alignment)
 
 

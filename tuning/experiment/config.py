@@ -27,8 +27,9 @@ START_WEIGHTS = {
     "PassThrough": -1.0,
 }
 """Where tuning begins: the signs that the features ought to have, and a word penalty (less than 0 for every word, so
-that a negative weight rewards words) that makes the first translations about as long as the references. Features that are
-not named start at 0."""
+that a negative weight rewards words) that makes the first translations about as long as the references. Features that
+are not named start at 0."""
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -193,11 +194,13 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         if system.grammar not in GRAMMARS:
             raise reader.error(("systems", name, "grammar"), f"grammar must be one of {', '.join(GRAMMARS)}")
         if system.grammar == "hiero" and system.estimator != "none":
-            raise reader.error(("systems", name, "estimator"), "a Hiero grammar has no hidden states: estimator none only")
+            raise reader.error(
+                ("systems", name, "estimator"), "a Hiero grammar has no hidden states: estimator none only"
+            )
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
-    lower_bounds = {
+    lower_bounds: dict[tuple[str, ...], int] = {
         ("alignment", "iterations"): 1,
         ("grammar", "max_targets"): 1,
         ("hiero", "max_phrase"): 1,

@@ -171,9 +171,7 @@ def _manifest(path: Path, experiment: Experiment, cache: StageCache, jobs: int) 
         "experiment": path.read_text(encoding="utf-8"),
         "settings": _plain(dataclasses.asdict(experiment)),
         "sha256": {str(file): file_hash(file) for file in files},
-        "stages": [
-            {**stage.record, "folder": stage.path.name, "reused": stage.reused} for stage in cache.stages
-        ],
+        "stages": [{**stage.record, "folder": stage.path.name, "reused": stage.reused} for stage in cache.stages],
     }
 
 

@@ -111,9 +111,7 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
                 file.write(read_bytes(settings.file))
             return
         fallback = DEFAULT_FALLBACK if settings.discount_fallback else None
-        used = build_lm(
-            experiment.corpus.target, folder / LM, settings.order, (), fallback, settings.estimator
-        )
+        used = build_lm(experiment.corpus.target, folder / LM, settings.order, (), fallback, settings.estimator)
         log.info(f"language model of order {settings.order} estimated by {used}")
 
     inputs = {"text": settings.file or experiment.corpus.target}
@@ -145,9 +143,7 @@ def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | N
     return cache.run("estimate", facts, {"derivations": derivations}, make)
 
 
-def tune(
-    cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int
-) -> Stage:
+def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int) -> Stage:
     """Weights tuned on the development set; a killed tuning goes on with the iteration it was in."""
     corpus, settings = experiment.corpus, experiment.tuning
 
@@ -207,7 +203,8 @@ def decode(
 
 
 def _decoder_inputs(rules: Stage, lm: Stage, model: Stage | None) -> dict[str, Path | Stage]:
-    return {"grammar": rules, "lm": lm} | ({"model": model} if model else {})
+    inputs: dict[str, Path | Stage] = {"grammar": rules, "lm": lm}
+    return inputs | ({"model": model} if model else {})
 
 
 def _decoder_facts(experiment: Experiment, rules: Stage, model: Stage | None) -> dict[str, Any]:
