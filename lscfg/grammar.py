@@ -122,7 +122,7 @@ class RuleFeatures:
         self._single_f = np.bincount(source, counted.tokens)[source] == 1
         # -log10 of relative frequencies of links, a word without a link counting as one to NULL
         pairs, links = counted.lexicon, counted.lexicon_count.astype(float)
-        costs = [-np.log10(links / np.bincount(given, links)[given]) for given in (pairs + 1).T] or [np.empty(0)] * 2
+        costs = [-np.log10(links / np.bincount(given, links)[given]) for given in (pairs + 1).T]
         self._lexicon_costs = np.stack(costs, 1)
 
     def __call__(self, which: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,6 +34,10 @@ class RuleTable:
 
     def __len__(self) -> int:
         return len(self.src_length)
+
+    def __getstate__(self) -> dict[str, object]:
+        # the kernel's view of the table is made anew wherever a copy goes
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
     def src(self, rule: int) -> np.ndarray:
         """Symbols of the rule's source side."""
@@ -105,7 +110,7 @@ class RuleTable:
         """The inverse of ``arrays``."""
         data = arrays["vocab.bytes"].tobytes()
         ends = arrays["vocab.offsets"].tolist()
-        words = [data[a:b].decode("utf-8") for a, b in zip(ends, ends[1:], strict=False)]
+        words = [data[a:b].decode("utf-8") for a, b in pairwise(ends)]
         return cls(
             words,
             arrays["rules.symbols"],

@@ -5,6 +5,7 @@ import gzip
 import itertools
 import math
 import os
+import pickle
 import re
 import subprocess
 
@@ -325,6 +326,12 @@ def test_arrays_that_do_not_fit_never_reach_the_kernel(name, value):
     assert len(Rules(arrays)) == 2
     with pytest.raises(ValueError, match="rule table"):
         Rules({**arrays, name: np.array(value, arrays[name].dtype)})
+
+
+def test_a_table_that_the_kernel_has_seen_can_be_copied():
+    rules = rule_table(["a ||| b", "a ||| c"])
+    assert rules.source_id.tolist() == [0, 0]
+    assert pickle.loads(pickle.dumps(rules)).target_id.tolist() == [0, 1]
 
 
 # ---- Moses ----
