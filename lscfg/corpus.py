@@ -4,28 +4,74 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from lscfg.errors import InputError
-from lscfg.text import read_lines
+from lscfg.text import read_lines, stream_lines
 
 _RESERVED = re.compile(r"(?:^| )(\|\|\||\[[^ ]+\])(?= |$)")
-_BLANKS = re.compile(r"[\t\r\v\f\u0000]")
+# Control characters, line separators, and every space but U+0020: one program or another would end a word or a line
+# there, or show two different words alike. The joiners U+200C and U+200D are letters of some scripts and stay.
+_BLANKS = re.compile(
+    "[\u0000-\u001f\u007f-\u009f\u00a0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
+)
+
+
+def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
+    """Refuses what cannot stand in a grammar; see ``check_sentences``."""
+    if not allow_empty and not line.strip(" "):
+        raise InputError("empty line; remove this pair from both sides", path, number)
+    if match := _BLANKS.search(line):
+        kind = "control character" if ord(match[0]) < 0xA0 else "space character"
+        raise InputError(f"{kind} U+{ord(match[0]):04X}; separate words by single blanks", path, number)
+    if match := _RESERVED.search(line):
+        raise InputError(f"the word {match[1]!r} is reserved in grammars; replace it in the text", path, number)
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
-    """Refuses what cannot stand in a grammar: empty lines, control characters, and words that look like nonterminals.
+    """Refuses what cannot stand in a grammar: empty lines, control characters, spaces other than the blank, and words
+    that look like nonterminals.
 
     Raises:
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
-        if not allow_empty and not line.strip(" "):
-            raise InputError("empty line; remove this pair from both sides", path, number)
-        if match := _BLANKS.search(line):
-            raise InputError(f"control character {match[0]!r}; separate words by single blanks", path, number)
-        if match := _RESERVED.search(line):
-            raise InputError(f"the word {match[1]!r} is reserved in grammars; replace it in the text", path, number)
+        check_sentence(line, path, number, allow_empty)
+
+
+def check_words(words: Iterable[str]) -> None:
+    """Refuses words that a grammar file would not give back, whatever way they came.
+
+    Raises:
+        InputError: the first such word.
+    """
+    for word in words:
+        if not word or " " in word or _BLANKS.search(word) or _RESERVED.search(word):
+            raise InputError(f"the word {word!r} cannot stand in a grammar; replace it in the text and begin anew")
+
+
+def stream_aligned(
+    src: str | os.PathLike[str], tgt: str | os.PathLike[str], alignment: str | os.PathLike[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Source sentence, target sentence and links, pair by pair, in memory for one pair.
+
+    Raises:
+        InputError: the files differ in length or hold no line, or a sentence is refused by ``check_sentence``.
+    """
+    number = 0
+    paths = (src, tgt, alignment)
+    for number, lines in enumerate(zip_longest(*map(stream_lines, paths)), 1):
+        f, e, links = lines
+        if f is None or e is None or links is None:
+            shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
+            longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
+            raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
+        check_sentence(f, src, number)
+        check_sentence(e, tgt, number)
+        yield f, e, links
+    if not number:
+        raise InputError("the corpus is empty", src)
 
 
 def read_parallel(

@@ -1,16 +1,28 @@
-"""The minimal grammar with the usual features of a hierarchical system (paper, section 5.1), in cdec's format."""
+"""Grammars with the usual features of a hierarchical system (paper, section 5.1), in cdec's format.
+
+One implementation for all grammars: a ``RuleCounts`` says which rules there are and how often, a ``Selection`` which of
+them are written, ``RuleFeatures`` what their features are.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
+from lscfg.corpus import check_words
 from lscfg.derive import Derivations
 from lscfg.errors import InputError
+from lscfg.kernel import Matcher
 from lscfg.log import progress
-from lscfg.text import atomic_write
+from lscfg.rules import RuleTable
+from lscfg.text import write_blocks, write_lines
 
 MAX_ARITY = 2
 
@@ -23,13 +35,14 @@ FEATURES = (
     "SampleCountF",
     "IsSingletonF",
     "IsSingletonFE",
-    "Glue",
-    "Inverse",
 )
 """The features of each rule. EgivenF, FgivenE: -log10 of the relative frequencies P(e|f), P(f|e). MaxLexEgivenF,
 MaxLexFgivenE: -log10 of the lexical weights. CountEF, SampleCountF: log10(1 + count) of the rule, of its source side.
-IsSingletonF, IsSingletonFE: 1 where the source side, the rule occurs once. Glue: 1 for [X,1] [X,2] in order, which does
-here what the glue rule does in a Hiero grammar. Inverse: 1 where the two nonterminals change places."""
+IsSingletonF, IsSingletonFE: 1 where the source side, the rule occurs once (however small a share of a count it has)."""
+
+GLUE_FEATURES = ("Glue", "Inverse")
+"""Features of a grammar with rules of bare nonterminals. Glue: 1 for [X,1] [X,2] in order, which does here what the
+glue rule does in a Hiero grammar. Inverse: 1 where the two nonterminals of a rule change places."""
 
 NO_TRANSLATION = 1e-7
 """Lexical probability of a word that no word of the other side translates."""
@@ -38,97 +51,301 @@ MAX_TARGETS = 30
 """Target sides that a source side keeps. Bare nonterminals with some unlinked target word have thousands, most of them
 seen once; they would be tried in every span of every sentence."""
 
-ROOT_RULE = "[S] ||| [X,1] ||| [1] ||| "
+ROOT_RULE = "[S] ||| [X,1] ||| [1] |||"
+
+BLOCK = 50_000
+"""Rules that are turned into text at a time."""
 
 
-def rule_features(derivations: Derivations) -> np.ndarray:
-    """The values of ``FEATURES`` for every rule type, float64 [rules, features]."""
-    rules = derivations.rules
-    count = derivations.counts.astype(float)
-    count_f = np.bincount(rules.source_id, count)[rules.source_id]
-    count_e = np.bincount(rules.target_id, count)[rules.target_id]
-    lexical = np.array(list(_lexical_weights(derivations))).reshape(-1, 2)
-    first_of_tgt = rules.offsets[:-1] + rules.src_length
-    length = np.diff(rules.offsets)
-    bare = (rules.arity == 2) & (rules.src_length == 2) & (length == 4)
-    has_target = first_of_tgt < rules.offsets[1:]
-    ordered = np.zeros(len(rules), bool)
-    ordered[has_target] = rules.symbols[first_of_tgt[has_target]] == -1
-    inverse = np.array([rules.arity[r] == 2 and _swapped(rules.tgt(r)) for r in range(len(rules))], bool)
-    columns = [
-        -np.log10(count / count_f),
-        -np.log10(count / count_e),
-        lexical[:, 0],
-        lexical[:, 1],
-        np.log10(1 + count),
-        np.log10(1 + count_f),
-        count_f == 1,
-        count == 1,
-        bare & ordered,
-        inverse,
-    ]
-    return np.stack([np.asarray(c, float) for c in columns], 1) + 0.0  # + 0.0 turns -0 into 0
+@dataclass(frozen=True)
+class RuleCounts:
+    """The rules of a corpus, how often they occur, and which words are linked in it.
 
-
-def _swapped(tgt: np.ndarray) -> bool:
-    nonterminals = tgt[tgt < 0]
-    return len(nonterminals) == 2 and bool(nonterminals[0] < nonterminals[1])
-
-
-def _lexical_weights(derivations: Derivations) -> Iterator[tuple[float, float]]:
-    """-log10 of the lexical weights (e|f) and (f|e) of each rule.
-
-    Each word takes its best partner among the words of the other side and NULL (Koehn et al. 2003, with the maximum in
-    place of the mean); probabilities are relative frequencies of links, a word without a link counting as one to NULL.
+    Attributes:
+        rules: the rule types.
+        count: float64 [rules], the number of occurrences, or the sum of their shares.
+        tokens: int64 [rules], the number of occurrences.
+        lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
+        lexicon_count: int64 [pairs], how often.
     """
-    pairs, counts = derivations.lexicon, derivations.lexicon_count.astype(float)
-    sides = []
-    for given, wanted in ((0, 1), (1, 0)):
-        total = np.bincount(pairs[:, given] + 1, counts)
-        cost = -np.log10(counts / total[pairs[:, given] + 1])
-        keys = zip(pairs[:, wanted].tolist(), pairs[:, given].tolist(), strict=True)
-        sides.append(dict(zip(keys, cost.tolist(), strict=True)))
-    worst = -float(np.log10(NO_TRANSLATION))
 
-    def weight(words: list[int], others: list[int], costs: dict[tuple[int, int], float]) -> float:
-        return sum(min([costs.get((w, o), worst) for o in others] + [costs.get((w, -1), worst)]) for w in words)
+    rules: RuleTable
+    count: np.ndarray
+    tokens: np.ndarray
+    lexicon: np.ndarray
+    lexicon_count: np.ndarray
 
-    rules = derivations.rules
-    for rule in progress(range(len(rules)), "lexical weights"):
-        f = [s for s in rules.src(rule).tolist() if s >= 0]
-        e = [s for s in rules.tgt(rule).tolist() if s >= 0]
-        yield weight(e, f, sides[0]), weight(f, e, sides[1])
+    own_glue: ClassVar[bool] = False
+    """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features that a grammar of these rules has."""
+        return FEATURES + GLUE_FEATURES if self.own_glue else FEATURES
+
+    def statistics(self) -> dict[str, int]:
+        """Rule types and tokens by arity, for the log."""
+        arity = np.minimum(self.rules.arity, MAX_ARITY + 1)
+        sizes = {"rule tokens": int(self.tokens.sum()), "rule types": len(self.rules)}
+        for k in range(MAX_ARITY + 2):
+            name = f"arity {k}" if k <= MAX_ARITY else f"arity > {MAX_ARITY}"
+            if k <= MAX_ARITY or (arity == k).any():
+                sizes[f"types of {name}"] = int((arity == k).sum())
+                sizes[f"tokens of {name}"] = int(self.tokens[arity == k].sum())
+        return sizes
 
 
-def most_frequent_targets(derivations: Derivations, limit: int) -> np.ndarray:
+class MinimalRules(RuleCounts):
+    """The rules of minimal derivations."""
+
+    own_glue = True
+
+    @classmethod
+    def of(cls, derivations: Derivations) -> MinimalRules:
+        """The rules of derivation trees."""
+        counts = derivations.counts
+        return cls(derivations.rules, counts.astype(np.float64), counts, derivations.lexicon, derivations.lexicon_count)
+
+
+# ---- features ----
+
+
+class RuleFeatures:
+    """The features of rules; relative frequencies are those of all rules, also of those that are not written."""
+
+    def __init__(self, counted: RuleCounts):
+        self._counted = counted
+        rules = counted.rules
+        source, target = rules.source_id, rules.target_id
+        self._count_f = np.bincount(source, counted.count)[source]
+        self._count_e = np.bincount(target, counted.count)[target]
+        self._single_f = np.bincount(source, counted.tokens)[source] == 1
+        # -log10 of relative frequencies of links, a word without a link counting as one to NULL
+        pairs, links = counted.lexicon, counted.lexicon_count.astype(float)
+        costs = [-np.log10(links / np.bincount(given, links)[given]) for given in (pairs + 1).T]
+        self._lexicon_costs = np.stack(costs, 1)
+
+    def __call__(self, which: np.ndarray) -> np.ndarray:
+        """Values of ``RuleCounts.features`` for some rules, float64 [len(which), features]."""
+        counted = self._counted
+        count, count_f, count_e = counted.count[which], self._count_f[which], self._count_e[which]
+        lexical = self.lexical_weights(which)
+        columns = [
+            -np.log10(np.minimum(count / count_f, 1)),  # sums of shares are rounded
+            -np.log10(np.minimum(count / count_e, 1)),
+            lexical[:, 0],
+            lexical[:, 1],
+            np.log10(1 + count),
+            np.log10(1 + count_f),
+            self._single_f[which],
+            counted.tokens[which] == 1,
+        ]
+        if counted.own_glue:
+            columns += [self._glue[which], self._inverse[which]]
+        return np.stack([np.asarray(c, float) for c in columns], 1) + 0.0  # + 0.0 turns -0 into 0
+
+    def lexical_weights(self, which: np.ndarray) -> np.ndarray:
+        """-log10 of the lexical weights (e|f) and (f|e) of some rules, float64 [len(which), 2].
+
+        Each word takes its best partner among the words of the other side and NULL (Koehn et al. 2003, with the maximum
+        in place of the mean).
+        """
+        rules, worst = self._counted.rules, -float(np.log10(NO_TRANSLATION))
+        return rules.kernel.lexical_weights(self._counted.lexicon, self._lexicon_costs, worst, which)
+
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """bool [rules]: two nonterminals that change places."""
+        rules = self._counted.rules
+        rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
+        in_target = np.arange(len(rule)) >= (rules.offsets[:-1] + rules.src_length)[rule]
+        nonterminals = np.flatnonzero(in_target & (rules.symbols < 0))
+        having, first = np.unique(rule[nonterminals], return_index=True)
+        inverse = np.zeros(len(rules), bool)
+        inverse[having] = rules.symbols[nonterminals[first]] == -2
+        return inverse & (rules.arity == 2)
+
+    @cached_property
+    def _glue(self) -> np.ndarray:
+        """bool [rules]: the rule [X,1] [X,2] in order."""
+        rules = self._counted.rules
+        return (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4) & ~self._inverse
+
+
+def rule_features(counted: RuleCounts) -> np.ndarray:
+    """The values of ``counted.features`` for every rule type, float64 [rules, features]."""
+    return RuleFeatures(counted)(np.arange(len(counted.rules)))
+
+
+# ---- which rules are written ----
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rules to write.
+
+    Attributes:
+        kept: int64, their numbers, ascending.
+        dropped: how many others there are, by the reason.
+        sentences: the kept rules that each sentence of the filter can use, int64 each; None without a filter.
+    """
+
+    kept: np.ndarray
+    dropped: dict[str, int]
+    sentences: list[np.ndarray] | None = None
+
+
+def most_frequent_targets(counted: RuleCounts, limit: int) -> np.ndarray:
     """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier)."""
-    source, counts = derivations.rules.source_id, derivations.counts
-    order = np.lexsort((np.arange(len(source)), -counts, source))
+    source = counted.rules.source_id
+    order = np.lexsort((np.arange(len(source)), -counted.count, source))
     first_of_source = np.searchsorted(source[order], source[order])
     kept = np.zeros(len(source), bool)
     kept[order] = np.arange(len(order)) - first_of_source < limit
     return kept
 
 
-def write_grammar(path: str | os.PathLike[str], derivations: Derivations, max_targets: int = MAX_TARGETS) -> int:
-    """Writes the minimal grammar in cdec's format and returns its number of rules.
+def matching_sides(rules: RuleTable, sentences: Sequence[str]) -> Iterator[np.ndarray]:
+    """For each sentence the source sides (by ``rules.source_id``, ascending) that can cover some part of it.
 
-    Rules of more than two nonterminals are left out, and so are target sides beyond the ``max_targets`` most frequent
-    of a source side; relative frequencies are those of all rules. The last line is the root rule ``[S] -> [X,1]``: the
-    grammar is meant for a decoder without Hiero's glue rules.
+    A nonterminal covers one or more words; words are separated by blanks.
+    """
+    ids = {word: k for k, word in enumerate(rules.words)}
+    matcher = Matcher(rules.kernel, rules.source_id)
+    for line in progress(sentences, "filter", len(sentences)):
+        words = [ids.get(word, -1) for word in line.split(" ") if word]
+        yield matcher.match(np.array(words, np.int32))
+
+
+def select_rules(
+    counted: RuleCounts,
+    max_targets: int = MAX_TARGETS,
+    sentences: Sequence[str] | None = None,
+    separately: bool = False,
+) -> Selection:
+    """Which rules a grammar gets: of at most two nonterminals, with a frequent target side, of use for the text.
+
+    Args:
+        max_targets: target sides that a source side keeps, the most frequent ones; 0: all.
+        sentences: keep only rules whose source side can match a part of one of these sentences.
+        separately: list the rules of each sentence too.
 
     Raises:
-        InputError: ``max_targets`` is less than 1.
+        InputError: ``max_targets`` is negative.
     """
-    if max_targets < 1:
-        raise InputError(f"a source side needs at least 1 target side, not {max_targets}")
-    rules = derivations.rules
-    values = rule_features(derivations)
-    kept = np.nonzero((rules.arity <= MAX_ARITY) & most_frequent_targets(derivations, max_targets))[0]
-    with atomic_write(path) as file:
-        for rule in kept.tolist():
-            row = values[rule].tolist()
-            features = " ".join(f"{name}={value:.6g}" for name, value in zip(FEATURES, row, strict=True) if value)
-            file.write(f"{rules.text(rule)} ||| {features}\n")
-        file.write(ROOT_RULE + "\n")
-    return len(kept)
+    if max_targets < 0:
+        raise InputError(f"a source side keeps at least 1 target side (0: all), not {max_targets}")
+    rules = counted.rules
+    kept = rules.arity <= MAX_ARITY
+    dropped = {f"more than {MAX_ARITY} nonterminals": int((~kept).sum())}
+    if max_targets:
+        frequent = most_frequent_targets(counted, max_targets)
+        dropped[f"beyond the {max_targets} most frequent target sides"] = int((kept & ~frequent).sum())
+        kept &= frequent
+    if sentences is None:
+        return Selection(np.flatnonzero(kept), dropped)
+    sides = list(matching_sides(rules, sentences))
+    useful = np.zeros(int(rules.source_id.max(initial=-1)) + 1, bool)
+    for found in sides:
+        useful[found] = True
+    useful = useful[rules.source_id]
+    dropped["no match in the filter text"] = int((kept & ~useful).sum())
+    numbers = np.flatnonzero(kept & useful)
+    if not separately:
+        return Selection(numbers, dropped)
+    by_side = numbers[np.argsort(rules.source_id[numbers], kind="stable")]
+    bounds = np.searchsorted(rules.source_id[by_side], np.arange(len(useful) + 1))
+    each = [np.sort(by_side[_ranges(bounds[found], bounds[found + 1])]) for found in sides]
+    return Selection(numbers, dropped, each)
+
+
+def _ranges(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The numbers first[k] .. last[k] - 1 for each k, one range behind the other."""
+    lengths = last - first
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
+
+
+# ---- files ----
+
+
+def write_grammar(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
+    """Writes the selected rules in cdec's format.
+
+    A grammar with glue of its own ends with the root rule ``[S] -> [X,1]`` and is meant for a decoder without Hiero's
+    glue rules; a Hiero grammar is meant for one with them. The number of threads does not change the file.
+
+    Raises:
+        InputError: a word cannot stand in a grammar, or the file cannot be written.
+    """
+    check_words(counted.rules.words)
+    blocks = _blocks(counted, RuleFeatures(counted), selection.kept)
+    write_blocks(path, progress(blocks, "write", -(-len(selection.kept) // BLOCK)), threads)
+
+
+def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> Iterator[Callable[[], bytes]]:
+    def lines(chosen: np.ndarray) -> bytes:
+        return counted.rules.kernel.text(chosen, counted.features, features(chosen))
+
+    for begin in range(0, len(which), BLOCK):
+        yield partial(lines, which[begin : begin + BLOCK])
+    if counted.own_glue:
+        yield lambda: (ROOT_RULE + "\n").encode()
+
+
+SEGMENTS = "segments.sgm"
+"""The file of a folder of per-sentence grammars that cdec gets as its input."""
+
+
+def write_sentence_grammars(
+    folder: str | os.PathLike[str],
+    counted: RuleCounts,
+    selection: Selection,
+    sentences: Sequence[str],
+    threads: int = 1,
+) -> None:
+    """Writes a grammar for each sentence, ``grammar.N.gz`` with N from 0, and the input for cdec that names them.
+
+    Args:
+        selection: what ``select_rules`` gave for these sentences separately.
+
+    Raises:
+        InputError: a word cannot stand in a grammar, a sentence not in the input, or a file cannot be written.
+    """
+    assert selection.sentences is not None and len(selection.sentences) == len(sentences)
+    check_words(counted.rules.words)
+    folder = Path(folder)
+    if set('"<>') & set(str(folder)):
+        raise InputError("cdec's input cannot name a folder with quotes or angle brackets", folder)
+    for number, line in enumerate(sentences, 1):
+        if "</seg>" in line:
+            raise InputError(f"cdec's input cannot hold {'</seg>'!r}; replace it in sentence {number}")
+    features = RuleFeatures(counted)
+    paths = [folder / f"grammar.{n}.gz" for n in range(len(sentences))]
+
+    def write(item: tuple[Path, np.ndarray]) -> None:
+        write_blocks(item[0], _blocks(counted, features, item[1]))
+
+    _ = (counted.own_glue and features._inverse, counted.rules.kernel)  # made once, not by each thread
+    with ThreadPoolExecutor(threads) as pool:
+        work = zip(paths, selection.sentences, strict=True)
+        for _ in progress(pool.map(write, work), "write", len(paths)):
+            pass
+    segments = zip(paths, sentences, strict=True)
+    write_lines(
+        folder / SEGMENTS, (f'<seg grammar="{path}" id="{n}">{line}</seg>' for n, (path, line) in enumerate(segments))
+    )
+
+
+# ---- sizes ----
+
+
+def effective_size(counted: RuleCounts, m: int, kept: np.ndarray | None = None) -> int:
+    """Rules counted once for each assignment of m states to their nonterminals, as in the paper's Table 2.
+
+    Rules without nonterminals that occur once share the parameters of the OOV rule, and count as that one.
+    """
+    rules, tokens = counted.rules, counted.tokens
+    chosen = np.arange(len(rules)) if kept is None else kept
+    arity = rules.arity[chosen]
+    repeated = int(((arity == 0) & (tokens[chosen] > 1)).sum())
+    return m * (1 + repeated) + m**2 * int((arity == 1).sum()) + m**3 * int((arity == 2).sum())

@@ -460,6 +460,194 @@ class Deriver:
         }
 
 
+class HieroExtractor:
+    """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options."""
+
+    def __init__(self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_arity: int) -> None:
+        if max_phrase < 1 or max_target_phrase < 0 or max_symbols < 1 or not 0 <= max_arity <= 2:
+            raise ValueError(f"limits {max_phrase}, {max_target_phrase}, {max_symbols}, {max_arity} out of range")
+        options = ffi.new("lscfg_hiero_options *", (max_phrase, max_target_phrase, max_symbols, max_arity))
+        self.pointer = ffi.gc(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
+        if self.pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._error = ffi.new("lscfg_error *")
+
+    def add(self, src: str, tgt: str, links: str) -> None:
+        """Adds the rules of one pair: words separated by blanks, links ``i-j`` counted from 0.
+
+        Raises:
+            InputError: an empty side, or a link that is malformed or out of range; nothing is added then.
+        """
+        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
+        code = lib.lscfg_hiero_add(self.pointer, f, len(f), e, len(e), a, len(a), self._error)
+        check(code, self._error)
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Sentence pairs, initial phrase pairs, and those of them that gave a rule."""
+        v = ffi.new("lscfg_hiero_view *")
+        lib.lscfg_hiero_get(self.pointer, v)
+        return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything collected, as copies, named as in ``Deriver.arrays``; ``count`` float64 and ``tokens`` int64."""
+        v = ffi.new("lscfg_hiero_view *")
+        lib.lscfg_hiero_get(self.pointer, v)
+
+        def copy(pointer: Any, count: int, dtype: Any) -> np.ndarray:
+            return np.array(view(pointer, count, dtype, self), subok=False)
+
+        words, offsets = bytearray(), [0]
+        length = ffi.new("size_t *")
+        for k in range(lib.lscfg_vocab_size(v.vocab)):
+            word = lib.lscfg_vocab_word(v.vocab, k, length)
+            words += ffi.buffer(word, length[0])
+            offsets.append(len(words))
+        pairs = copy(v.pairs, v.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
+        return {
+            "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
+            "lexicon.count": pairs["count"].copy(),
+            "count": copy(v.count, v.n_rules, np.float64),
+            "tokens": copy(v.tokens, v.n_rules, np.int64),
+            "rules.symbols": copy(v.symbols, v.n_symbols, np.int32),
+            "rules.offsets": copy(v.offsets, v.n_rules + 1, np.int64),
+            "rules.src_length": copy(v.src_length, v.n_rules, np.int32),
+            "rules.arity": copy(v.arity, v.n_rules, np.int32),
+            "vocab.bytes": np.frombuffer(bytes(words), np.uint8),
+            "vocab.offsets": np.array(offsets, np.int64),
+        }
+
+
+class Rules:
+    """A table of rules that the kernel works on; arrays as of ``lscfg.rules.RuleTable.arrays``.
+
+    Raises:
+        ValueError: arrays that do not fit together.
+    """
+
+    def __init__(self, arrays: dict[str, np.ndarray]):
+        self._symbols = np.ascontiguousarray(arrays["rules.symbols"], np.int32)
+        self._offsets = np.ascontiguousarray(arrays["rules.offsets"], np.int64)
+        self._src_length = np.ascontiguousarray(arrays["rules.src_length"], np.int32)
+        self._words = np.ascontiguousarray(arrays["vocab.bytes"], np.uint8)
+        self._word_offsets = np.ascontiguousarray(arrays["vocab.offsets"], np.int64)
+        for offsets, end in ((self._offsets, len(self._symbols)), (self._word_offsets, len(self._words))):
+            if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
+                raise ValueError("rule table: offsets out of range")
+        lengths = np.diff(self._offsets)
+        if len(lengths) != len(self._src_length) or (self._src_length < 0).any() or (lengths < self._src_length).any():
+            raise ValueError("rule table: source lengths do not fit")
+        if len(self._symbols) and self._symbols.max() >= len(self._word_offsets) - 1:
+            raise ValueError("rule table: a word is not in the vocabulary")
+        self.pointer = ffi.new(
+            "lscfg_rules *",
+            (
+                len(self._src_length),
+                ffi.from_buffer("int32_t[]", self._symbols),
+                ffi.from_buffer("int64_t[]", self._offsets),
+                ffi.from_buffer("int32_t[]", self._src_length),
+                ffi.from_buffer("char[]", self._words),
+                ffi.from_buffer("int64_t[]", self._word_offsets),
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self._src_length)
+
+    def number(self, side: int) -> np.ndarray:
+        """int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first appearance."""
+        numbers = np.empty(len(self), np.int32)
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_rules_number(self.pointer, side, ffi.from_buffer("int32_t[]", numbers), error), error)
+        return numbers
+
+    def _chosen(self, which: np.ndarray) -> np.ndarray:
+        which = np.ascontiguousarray(which, np.int64)
+        if len(which) and not (which.min() >= 0 and which.max() < len(self)):
+            raise ValueError("rule number out of range")
+        return which
+
+    def lexical_weights(self, pairs: np.ndarray, costs: np.ndarray, worst: float, which: np.ndarray) -> np.ndarray:
+        """Lexical weights of some rules, float64 [len(which), 2]: of the target words, of the source words.
+
+        Args:
+            pairs: int32 [P, 2], source and target word, -1 for none.
+            costs: float64 [P, 2]: of the target given the source word, of the source given the target word.
+            worst: cost of a pair that is not listed.
+        """
+        which = self._chosen(which)
+        pairs, costs = np.ascontiguousarray(pairs, np.int32), np.ascontiguousarray(costs, np.float64)
+        if pairs.shape != costs.shape or pairs.shape[1:] != (2,):
+            raise ValueError(f"pairs {pairs.shape} and costs {costs.shape} do not fit")
+        out = np.empty((len(which), 2))
+        error = ffi.new("lscfg_error *")
+        code = lib.lscfg_rules_lexical(
+            self.pointer,
+            len(pairs),
+            ffi.from_buffer("int32_t[]", pairs),
+            ffi.from_buffer("double[]", costs),
+            worst,
+            len(which),
+            ffi.from_buffer("int64_t[]", which),
+            ffi.from_buffer("double[]", out),
+            error,
+        )
+        check(code, error)
+        return out
+
+    def text(self, which: np.ndarray, names: Sequence[str], values: np.ndarray) -> bytes:
+        """The lines of some rules in cdec's format; values float64 [len(which), len(names)], a 0 is left out."""
+        which = self._chosen(which)
+        values = np.ascontiguousarray(values, np.float64)
+        if values.shape != (len(which), len(names)):
+            raise ValueError(f"values of shape {values.shape} for {len(which)} rules and {len(names)} features")
+        kept = [ffi.new("char[]", name.encode("utf-8")) for name in names]
+        text, length = ffi.new("char **"), ffi.new("int64_t *")
+        error = ffi.new("lscfg_error *")
+        code = lib.lscfg_rules_text(
+            self.pointer,
+            len(which),
+            ffi.from_buffer("int64_t[]", which),
+            len(names),
+            kept,
+            ffi.from_buffer("double[]", values),
+            text,
+            length,
+            error,
+        )
+        check(code, error)
+        try:
+            return ffi.buffer(text[0], length[0])[:] if length[0] else b""
+        finally:
+            lib.lscfg_rules_text_free(text[0])
+
+
+class Matcher:
+    """Finds the source sides of a table that a sentence can match. Not for two threads at the same time.
+
+    Args:
+        numbers: int32 [rules], what ``rules.number(0)`` gave.
+    """
+
+    def __init__(self, rules: Rules, numbers: np.ndarray):
+        numbers = np.ascontiguousarray(numbers, np.int32)
+        if len(numbers) != len(rules):
+            raise ValueError(f"{len(numbers)} numbers for {len(rules)} rules")
+        matcher = ffi.new("lscfg_matcher **")
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_matcher_new(rules.pointer, ffi.from_buffer("int32_t[]", numbers), matcher, error), error)
+        self.pointer = ffi.gc(matcher[0], lib.lscfg_matcher_free)
+        self._found = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
+
+    def match(self, words: np.ndarray) -> np.ndarray:
+        """Numbers, int32, ascending, of the source sides that can cover a part of the word ids (-1: unknown)."""
+        words = np.ascontiguousarray(words, np.int32)
+        error = ffi.new("lscfg_error *")
+        found = ffi.from_buffer("int32_t[]", self._found)
+        count = lib.lscfg_match(self.pointer, ffi.from_buffer("int32_t[]", words), len(words), found, error)
+        check(count, error)
+        return np.sort(self._found[:count])
+
+
 def add_moments(
     rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray
 ) -> None:

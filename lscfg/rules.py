@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from lscfg.kernel import Rules
+
 
 @dataclass(frozen=True)
 class RuleTable:
@@ -32,6 +34,10 @@ class RuleTable:
 
     def __len__(self) -> int:
         return len(self.src_length)
+
+    def __getstate__(self) -> dict[str, object]:
+        # the kernel's view of the table is made anew wherever a copy goes
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
     def src(self, rule: int) -> np.ndarray:
         """Symbols of the rule's source side."""
@@ -69,16 +75,16 @@ class RuleTable:
         return self._side_id(1)
 
     def _side_id(self, side: int) -> np.ndarray:
-        known: dict[bytes, int] = {}
-        data = self.symbols.tobytes()
-        width = self.symbols.itemsize
-        begin, middle, end = self.offsets[:-1], self.offsets[:-1] + self.src_length, self.offsets[1:]
-        first, last = ((begin, middle), (middle, end))[side]
-        ids = [
-            known.setdefault(data[a:b], len(known))
-            for a, b in zip((first * width).tolist(), (last * width).tolist(), strict=True)
-        ]
-        return np.array(ids, np.int64)
+        return self.kernel.number(side).astype(np.int64)
+
+    @cached_property
+    def kernel(self) -> Rules:
+        """The table as the kernel sees it.
+
+        Raises:
+            ValueError: arrays that do not fit together.
+        """
+        return Rules(self.arrays())
 
     def select(self, rules: np.ndarray) -> RuleTable:
         """The table of some rules, in the order given; the vocabulary stays whole."""

@@ -6,7 +6,9 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -46,6 +48,43 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     return text.removesuffix("\n").replace("\r\n", "\n").split("\n")
 
 
+def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The lines that ``read_lines`` would give, one by one, in memory for one line.
+
+    Raises:
+        InputError: as ``read_lines``.
+    """
+    number = 0
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
+            for number, line in enumerate(file, 1):  # noqa: B007 (the number is for the message)
+                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, number) from error
+    except (EOFError, zlib.error) as error:
+        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A temporary neighbour of ``path`` that takes its name when all went well."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        raw = open(temporary, "wb")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", path) from error
+    try:
+        with raw:
+            yield raw
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     """Opens a temporary neighbour of ``path`` for writing; it takes the name only when all went well.
@@ -57,28 +96,60 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
         InputError: the file cannot be written.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        raw = open(temporary, "wb")  # noqa: SIM115 (closed below; here only its errors)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", path) from error
-    try:
-        with raw:
-            binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.name.endswith(".gz") else raw
-            if mode == "wb":
-                yield binary  # type: ignore[misc]
-            else:
-                text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")  # type: ignore[type-var]
-                yield text
-                text.flush()
-                text.detach()
-            if binary is not raw:
-                binary.close()
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with _replacing(path) as raw:
+        binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.name.endswith(".gz") else raw
+        if mode == "wb":
+            yield binary  # type: ignore[misc]
+        else:
+            text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")  # type: ignore[type-var]
+            yield text
+            text.flush()
+            text.detach()
+        if binary is not raw:
+            binary.close()
+
+
+def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], bytes]], threads: int = 1) -> None:
+    """Writes the bytes that each of ``blocks`` makes, in order, atomically; .gz is compressed.
+
+    Blocks are made and compressed by ``threads`` threads, each block for itself, so that the number of threads does not
+    change the file.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    path = Path(path)
+    zipped = path.name.endswith(".gz")
+
+    def make(block: Callable[[], bytes]) -> tuple[bytes, bytes]:
+        data = block()
+        if not zipped:
+            return data, data
+        deflate = zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS)
+        # a flushed block ends at a byte and leaves the stream open for the next one
+        return data, deflate.compress(data) + deflate.flush(zlib.Z_SYNC_FLUSH)
+
+    with _replacing(path) as raw, ThreadPoolExecutor(threads) as pool:
+        checksum = size = 0
+        if zipped:
+            raw.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff")  # deflate, no name, no time, unknown system
+        pending: deque[Future[tuple[bytes, bytes]]] = deque()
+
+        def write() -> None:
+            nonlocal checksum, size
+            data, packed = pending.popleft().result()
+            checksum, size = zlib.crc32(data, checksum), size + len(data)
+            raw.write(packed)
+
+        for block in blocks:
+            pending.append(pool.submit(make, block))
+            if len(pending) > 2 * threads:  # no more blocks in memory than there is work for
+                write()
+        while pending:
+            write()
+        if zipped:
+            raw.write(zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
+            raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:

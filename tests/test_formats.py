@@ -12,12 +12,15 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import format_hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
+from lscfg.grammar import select_rules, write_sentence_grammars
+from lscfg.hiero import extract
 from lscfg.inspection import show_tree
 from lscfg.kernel import Grammar
 from lscfg.lm.arpa import check_arpa
 from lscfg.lm.lmplz import build_lm
 from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
 from moses_bridge.nbest import read_nbest
+from moses_bridge.rule_table import write_rule_table
 from tuning.experiment.config import read_experiment
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "FORMATS.md"
@@ -59,6 +62,21 @@ def test_tree(example, tmp_path):
 def test_grammar(example):
     grammar = Grammar.from_files([example("grammar")])
     assert len(grammar) == 3 and grammar.feature_names == ["EgivenF", "CountEF", "Inverse"]
+
+
+def test_segments(example, tmp_path):
+    text = ["una habitación tranquila", "una"]
+    counted = extract([(text[0], "a quiet room", "0-0 1-2 2-1")])
+    selection = select_rules(counted, sentences=text, separately=True)
+    write_sentence_grammars(tmp_path / "g", counted, selection, text)
+    written = (tmp_path / "g" / "segments.sgm").read_text(encoding="utf-8")
+    assert written.replace(str(tmp_path / "g"), "DIR") == example("segments").read_text(encoding="utf-8")
+
+
+def test_moses_rule_table(example, tmp_path):
+    counted = extract([("habitación tranquila", "quiet room", "0-1 1-0")])
+    write_rule_table(tmp_path / "table", counted, select_rules(counted))
+    assert (tmp_path / "table").read_text(encoding="utf-8") == example("moses").read_text(encoding="utf-8")
 
 
 def test_ini(example, tmp_path):

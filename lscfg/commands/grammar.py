@@ -1,34 +1,182 @@
-"""``lscfg grammar``: the minimal grammar with its features."""
+"""``lscfg grammar``: a minimal or Hiero grammar with its features."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from typing import TYPE_CHECKING
 
-HELP = "write the minimal grammar of derivations, with its features, in cdec's format"
+if TYPE_CHECKING:
+    from lscfg.grammar import RuleCounts
+    from lscfg.hiero import HieroRules
+
+HELP = "write the minimal grammar of derivations, or a Hiero grammar of an aligned corpus, with its features"
 EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
+
+FORMATS = "lscfg.grammar_formats"
+"""Entry-point group of further formats: functions as ``lscfg.grammar.write_grammar``, by name."""
+
+STATES = (1, 8, 16)
+"""Numbers of hidden states in the table of sizes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("derivations", metavar="DERIVATIONS", help="derivation file of lscfg derive")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="grammar to write (.gz allowed)")
+    from importlib.metadata import entry_points
+
+    parser.add_argument(
+        "derivations", metavar="DERIVATIONS", nargs="?", help="derivation file of lscfg derive: the minimal grammar"
+    )
+    parser.add_argument(
+        "--hiero",
+        nargs=3,
+        metavar=("SOURCE", "TARGET", "ALIGNMENT"),
+        help="a Hiero grammar of this corpus and its Pharaoh alignments instead",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="grammar to write (.gz allowed)")
+    parser.add_argument(
+        "--per-sentence", metavar="DIR", help="write a grammar for each sentence of --filter, and cdec's input, there"
+    )
+    parser.add_argument("--sizes", action="store_true", help="print a table of grammar sizes")
+    parser.add_argument(
+        "--filter", metavar="TEXT", help="only rules whose source side can match in a line of this text"
+    )
+    parser.add_argument(
+        "--format",
+        choices=["cdec", *sorted({point.name for point in entry_points(group=FORMATS)})],
+        default="cdec",
+        help="format of -o (default: %(default)s)",
+    )
     parser.add_argument(
         "--max-targets",
         type=int,
         default=30,
         metavar="N",
-        help="most frequent target sides that a source side keeps (default: %(default)s)",
+        help="most frequent target sides that a source side keeps, 0: all (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help="threads that write; the file is the same for any number (default: %(default)s)",
+    )
+    limits = parser.add_argument_group("limits of Hiero rules")
+    limits.add_argument(
+        "--max-phrase",
+        type=int,
+        default=10,
+        metavar="N",
+        help="source words of an initial phrase pair (default: %(default)s)",
+    )
+    limits.add_argument(
+        "--max-target-phrase",
+        type=int,
+        default=0,
+        metavar="N",
+        help="target words of an initial phrase pair, 0: any number (default: %(default)s)",
+    )
+    limits.add_argument(
+        "--max-symbols",
+        type=int,
+        default=5,
+        metavar="N",
+        help="words and nonterminals on the source side of a rule (default: %(default)s)",
+    )
+    limits.add_argument(
+        "--max-arity", type=int, default=2, metavar="N", help="nonterminals of a rule, 0 to 2 (default: %(default)s)"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the grammar.
+    """Writes the grammar, or prints the sizes.
 
     Raises:
-        InputError: the derivation file cannot be read.
+        InputError: options that do not go together, or a file that cannot be read or written.
     """
-    from lscfg import log
-    from lscfg.derive import Derivations
-    from lscfg.grammar import write_grammar
+    from importlib.metadata import entry_points
 
-    log.info(f"{write_grammar(args.output, Derivations.load(args.derivations), args.max_targets)} rules: {args.output}")
+    from lscfg import log
+    from lscfg.corpus import check_sentences
+    from lscfg.errors import InputError
+    from lscfg.grammar import select_rules, write_grammar, write_sentence_grammars
+    from lscfg.text import read_lines
+
+    if not (args.output or args.per_sentence or args.sizes):
+        raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
+    if not (args.derivations or args.hiero):
+        raise InputError("no rules; give a derivation file, or a corpus with --hiero")
+    writes = args.output or args.per_sentence
+    if writes and args.derivations and args.hiero:
+        raise InputError("a derivation file and --hiero are two grammars; write one at a time")
+    if args.per_sentence and (not args.filter or args.format != "cdec"):
+        raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
+    if args.threads < 1:
+        raise InputError(f"threads must be 1 or more, not {args.threads}")
+    write = write_grammar
+    if args.format != "cdec":
+        write = next(point for point in entry_points(group=FORMATS) if point.name == args.format).load()
+    sentences = None
+    if args.filter:
+        sentences = read_lines(args.filter)
+        check_sentences(sentences, args.filter, allow_empty=True)
+
+    grammars = read_rules(args)
+    if writes:
+        (counted,) = grammars.values()
+        log.info("; ".join(f"{count} {what}" for what, count in counted.statistics().items()))
+        selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
+        for reason, count in selection.dropped.items():
+            if count:
+                log.info(f"dropped {count} rules: {reason}")
+        if args.output:
+            write(args.output, counted, selection, args.threads)
+            log.info(f"{len(selection.kept)} rules: {args.output}")
+        if args.per_sentence:
+            assert sentences is not None
+            write_sentence_grammars(args.per_sentence, counted, selection, sentences, args.threads)
+            log.info(f"{len(sentences)} grammars: {args.per_sentence}")
+    if args.sizes:
+        print(size_table(grammars, sentences))
+
+
+def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
+    """The rules that the options name, by the name of the grammar in the table of sizes."""
+    from lscfg.derive import Derivations
+    from lscfg.grammar import MinimalRules
+
+    grammars: dict[str, RuleCounts] = {}
+    if args.hiero:
+        grammars["HIERO"] = extract_files(args)
+    if args.derivations:
+        grammars["MIN"] = MinimalRules.of(Derivations.load(args.derivations))
+    return grammars
+
+
+def extract_files(args: argparse.Namespace) -> HieroRules:
+    """The Hiero rules of the aligned corpus, within the limits that the options give."""
+    from lscfg.corpus import stream_aligned
+    from lscfg.hiero import HieroLimits, extract
+
+    limits = HieroLimits(args.max_phrase, args.max_target_phrase, args.max_symbols, args.max_arity)
+    src, tgt, alignment = args.hiero
+    return extract(stream_aligned(src, tgt, alignment), limits, alignment)
+
+
+def size_table(grammars: dict[str, RuleCounts], sentences: list[str] | None) -> str:
+    """Rules by arity and in all; for a minimal grammar the effective sizes with m hidden states too."""
+    from lscfg.grammar import effective_size, select_rules
+
+    rows = [["grammar", "arity 0", "arity 1", "arity 2", "size"]]
+    for name, counted in grammars.items():
+        kept = select_rules(counted, 0, sentences).kept
+        arity = counted.rules.arity[kept]
+        counts = [int((arity == k).sum()) for k in range(3)]
+        rows.append([name, *map(str, counts), str(sum(counts))])
+        if counted.own_glue:
+            rows += [[f"LV m = {m}", "", "", "", str(effective_size(counted, m, kept))] for m in STATES]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    )

@@ -209,6 +209,76 @@ void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
 /* Lengths of both sides and number of nonterminals of each rule, arrays [n_rules]. */
 void lscfg_derivations_rules(const lscfg_derivations *, int32_t *n_src, int32_t *n_tgt, int32_t *arity);
 
+/* ---- Hiero: the rules of word-aligned sentence pairs by the heuristics of Chiang (2007) ---- */
+
+typedef struct lscfg_hiero lscfg_hiero;
+
+typedef struct {
+  int32_t max_phrase;        /* words of the source side of an initial phrase pair, >= 1 */
+  int32_t max_target_phrase; /* the same of its target side; 0: no limit */
+  int32_t max_symbols;       /* symbols of the source side of a rule, >= 1 */
+  int32_t max_arity;         /* nonterminals of a rule, 0 to 2 */
+} lscfg_hiero_options;
+
+/* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. Rules as of derivations. */
+typedef struct {
+  int64_t n_sentences;
+  int64_t n_phrases; /* initial phrase pairs */
+  int64_t n_used;    /* those of them that gave a rule: the sum of all counts */
+  int64_t n_rules, n_symbols;
+  const int32_t *symbols;    /* [n_symbols] */
+  const int64_t *offsets;    /* [n_rules + 1] */
+  const int32_t *src_length; /* [n_rules] */
+  const int32_t *arity;      /* [n_rules] */
+  const double *count;       /* [n_rules] */
+  const int64_t *tokens;     /* [n_rules]: how often the rule was made, each time for some share of 1 */
+  const lscfg_vocab *vocab;
+  int64_t n_pairs;
+  const lscfg_word_pair *pairs; /* [n_pairs] */
+} lscfg_hiero_view;
+
+lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *);
+void lscfg_hiero_free(lscfg_hiero *);
+/* Adds the rules of one sentence pair; arguments and errors as of lscfg_derive. */
+int lscfg_hiero_add(lscfg_hiero *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                    const char *links, size_t links_length, lscfg_error *);
+/* Valid until the next lscfg_hiero_add. */
+void lscfg_hiero_get(const lscfg_hiero *, lscfg_hiero_view *);
+
+/* ---- tables of rules: what a grammar file needs of them ---- */
+
+/* Rules as of derivations; the caller has checked that offsets and symbols are in range. */
+typedef struct {
+  int64_t n;
+  const int32_t *symbols;
+  const int64_t *offsets;    /* [n + 1] */
+  const int32_t *src_length; /* [n] */
+  const char *words;           /* the vocabulary's words, one behind the other */
+  const int64_t *word_offsets; /* by word id, one more than there are words */
+} lscfg_rules;
+
+/* Numbers the source (side 0) or target sides (1) in order of first appearance; returns how many there are. */
+int lscfg_rules_number(const lscfg_rules *, int side, int32_t *number, lscfg_error *);
+/* Lexical weights [n][2] of some rules: the sum over the target words of the least cost that a source word of the rule,
+ * or none (-1), has with it; then the same of the source words. pairs [n_pairs][2]: source and target word, costs
+ * [n_pairs][2]: of the target word given the source word, and the other way round; worst: of pairs that are not listed. */
+int lscfg_rules_lexical(const lscfg_rules *, int64_t n_pairs, const int32_t *pairs, const double *costs, double worst,
+                        int64_t n, const int64_t *which, double *weights, lscfg_error *);
+/* The lines of some rules in cdec's format, values [n][n_features] that are 0 left out. To be given back to
+ * lscfg_rules_text_free. */
+int lscfg_rules_text(const lscfg_rules *, int64_t n, const int64_t *which, int32_t n_features, const char *const *names,
+                     const double *values, char **text, int64_t *length, lscfg_error *);
+void lscfg_rules_text_free(char *);
+
+typedef struct lscfg_matcher lscfg_matcher;
+
+/* An index of source sides; number: what lscfg_rules_number gave for them. */
+int lscfg_matcher_new(const lscfg_rules *, const int32_t *number, lscfg_matcher **, lscfg_error *);
+void lscfg_matcher_free(lscfg_matcher *);
+/* The numbers of the source sides that can cover some part of the sentence, each nonterminal one or more words, in no
+ * particular order; returns how many. found has room for all sides. Not for two threads at the same time. */
+int32_t lscfg_match(lscfg_matcher *, const int32_t *words, int32_t n_words, int32_t *found, lscfg_error *);
+
 /* ---- moments: sums over tokens of outer products ---- */
 
 /* out[row[k]] += z[head[k]] (x) y[tail[k][0]] (x) ... for k = 0 .. n-1, in this order.

@@ -108,7 +108,7 @@ def locked(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = open(folder / ".lock", "w")  # noqa: SIM115 (closed below; here only its errors)
+        file = open(folder / ".lock", "w")  # noqa: SIM115 (closed below)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", folder) from error
     with file:

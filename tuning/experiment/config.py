@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from lscfg.errors import InputError
 from lscfg.estimate.features import INSIDE, OUTSIDE
-from lscfg.grammar import MAX_TARGETS
+from lscfg.grammar import MAX_ARITY, MAX_TARGETS
 from lscfg.text import read_bytes
 
 START_WEIGHTS = {
@@ -58,6 +58,19 @@ class GrammarSettings:
     """The minimal grammar."""
 
     max_targets: int = MAX_TARGETS
+
+
+@dataclass(frozen=True)
+class HieroSettings:
+    """The Hiero grammar and its decoder; limits as of ``lscfg.hiero.HieroLimits``."""
+
+    max_phrase: int = 10
+    max_target_phrase: int = 0
+    max_symbols: int = 5
+    max_arity: int = 2
+    max_targets: int = MAX_TARGETS
+    max_span: int = 15
+    """Words that a rule other than glue may cover; takes the place of the decoder's max_span."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +124,10 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class System:
-    """One row of the table: the minimal grammar, with latent features unless ``estimator`` is none."""
+    """One row of the table: a grammar, the minimal one with latent features unless ``estimator`` is none."""
 
+    grammar: str = "minimal"
+    """minimal or hiero."""
     estimator: str = "none"
     m: int = 8
     inside: list[str] = field(default_factory=lambda: list(INSIDE))
@@ -120,6 +135,7 @@ class System:
     seed: int = 1
 
 
+GRAMMARS = ("minimal", "hiero")
 ESTIMATORS = ("none", "mle", "spectral")
 
 
@@ -131,6 +147,7 @@ class Experiment:
     systems: dict[str, System]
     alignment: Alignment = field(default_factory=Alignment)
     grammar: GrammarSettings = field(default_factory=GrammarSettings)
+    hiero: HieroSettings = field(default_factory=HieroSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     decoder: DecoderSettings = field(default_factory=DecoderSettings)
     features: Features = field(default_factory=Features)
@@ -174,12 +191,24 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             raise reader.error(("systems", name), "a system's name is made of letters, digits and . _ + -")
         if system.estimator not in ESTIMATORS:
             raise reader.error(("systems", name, "estimator"), f"estimator must be one of {', '.join(ESTIMATORS)}")
+        if system.grammar not in GRAMMARS:
+            raise reader.error(("systems", name, "grammar"), f"grammar must be one of {', '.join(GRAMMARS)}")
+        if system.grammar == "hiero" and system.estimator != "none":
+            raise reader.error(
+                ("systems", name, "estimator"), "a Hiero grammar has no hidden states: estimator none only"
+            )
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
     lower_bounds: dict[tuple[str, ...], int] = {
         ("alignment", "iterations"): 1,
         ("grammar", "max_targets"): 1,
+        ("hiero", "max_phrase"): 1,
+        ("hiero", "max_target_phrase"): 0,
+        ("hiero", "max_symbols"): 1,
+        ("hiero", "max_arity"): 0,
+        ("hiero", "max_targets"): 1,
+        ("hiero", "max_span"): 1,
         ("language_model", "order"): 1,
         ("decoder", "max_span"): 1,
         ("decoder", "pop_limit"): 1,
@@ -196,6 +225,8 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             value = value[key] if isinstance(value, dict) else getattr(value, key)
         if value < least:
             raise reader.error(keys, f"{keys[-1]} must be at least {least}, not {value}")
+    if experiment.hiero.max_arity > MAX_ARITY:
+        raise reader.error(("hiero", "max_arity"), f"max_arity must be at most {MAX_ARITY}")
 
 
 class _Reader:

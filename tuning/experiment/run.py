@@ -29,6 +29,7 @@ PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safeten
 class SystemStages:
     """The stages of one system."""
 
+    rules: Stage
     model: Stage | None
     tuned: Stage
     decoded: Stage
@@ -49,18 +50,25 @@ def run_experiment(path: str | os.PathLike[str], output: str | os.PathLike[str],
     folder = Path(output)
     with locked(folder):
         cache = StageCache(folder / "cache")
-        derivations = stages.derive(cache, experiment, stages.align(cache, experiment, jobs))
-        rules = stages.grammar(cache, experiment, derivations)
+        alignments = stages.align(cache, experiment, jobs)
+        derivations = stages.derive(cache, experiment, alignments)
+        grammars = {}
+        used = {system.grammar for system in experiment.systems.values()}
+        if "minimal" in used:
+            grammars["minimal"] = stages.grammar(cache, experiment, derivations)
+        if "hiero" in used:
+            grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
         lm = stages.language_model(cache, experiment)
         systems = {}
         for name, system in experiment.systems.items():
             log.info(f"system {name}")
+            rules = grammars[system.grammar]
             model = stages.estimate(cache, system, derivations)
             tuned = stages.tune(cache, experiment, rules, lm, model, jobs)
             decoded = stages.decode(cache, experiment, rules, lm, model, tuned, jobs)
-            systems[name] = SystemStages(model, tuned, decoded)
-            _publish(folder / "systems" / name, experiment, rules, lm, systems[name])
-        results = _results(experiment, derivations, rules, systems)
+            systems[name] = SystemStages(rules, model, tuned, decoded)
+            _publish(folder / "systems" / name, experiment, lm, systems[name])
+        results = _results(experiment, derivations, systems)
         _write_json(folder / "results.json", results)
         _write_json(folder / "manifest.json", _manifest(Path(path), experiment, cache, jobs))
     return format_results(results)
@@ -89,12 +97,12 @@ def check_corpus(experiment: Experiment) -> None:
                 raise InputError(f"{len(found)} lines, but {source} has {len(lines)}", reference)
 
 
-def _publish(folder: Path, experiment: Experiment, rules: Stage, lm: Stage, system: SystemStages) -> None:
+def _publish(folder: Path, experiment: Experiment, lm: Stage, system: SystemStages) -> None:
     """What a user wants of a system, in a folder of its own."""
     from lscfg.formats.ini import write_ini
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_ini(folder / "cdec.ini", stages.decoder_config(experiment, folder, rules, lm, system.model))
+    write_ini(folder / "cdec.ini", stages.decoder_config(experiment, folder, system.rules, lm, system.model))
     shutil.copyfile(system.tuned / stages.WEIGHTS, folder / "weights")
     shutil.copyfile(system.tuned / stages.HISTORY, folder / "tuning.json")
     shutil.copyfile(system.decoded / stages.OUTPUT, folder / "test.output")
@@ -110,15 +118,12 @@ def _write_json(path: Path, value: Any) -> None:
         file.write("\n")
 
 
-def _results(
-    experiment: Experiment, derivations: Stage, rules: Stage, systems: dict[str, SystemStages]
-) -> dict[str, Any]:
+def _results(experiment: Experiment, derivations: Stage, systems: dict[str, SystemStages]) -> dict[str, Any]:
     outputs = {name: read_lines(system.decoded / stages.OUTPUT) for name, system in systems.items()}
     references = [read_lines(path) for path in experiment.corpus.test_reference]
     settings = experiment.evaluation
     scores = evaluate(outputs, references, settings.baseline, settings.samples, settings.seed)
-    n_rules = _read_json(rules / "size.json")["rules"]
-    rows = [_row(score, systems[score.name], n_rules) for score in scores]
+    rows = [_row(score, systems[score.name]) for score in scores]
     return {
         "baseline": settings.baseline,
         "signature": scores[0].signature,
@@ -128,12 +133,12 @@ def _results(
     }
 
 
-def _row(score: SystemScore, system: SystemStages, n_rules: int) -> dict[str, Any]:
+def _row(score: SystemScore, system: SystemStages) -> dict[str, Any]:
     size = _read_json(system.model / "size.json") if system.model else {"states": None, "effective": None}
     dev = _read_json(system.tuned / "dev.json")
     return {
         "system": score.name,
-        "rules": n_rules,
+        "rules": _read_json(system.rules / "size.json")["rules"],
         "states": size["states"],
         "effective_rules": size["effective"],
         "start_dev_bleu": dev["start_bleu"],

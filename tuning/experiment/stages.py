@@ -10,7 +10,7 @@ from typing import Any
 
 from lscfg import log
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
-from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
+from lscfg.text import atomic_write, read_lines, write_lines
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Experiment, System
 
@@ -60,12 +60,38 @@ def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> St
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
-        from lscfg.grammar import write_grammar
+        from lscfg.grammar import MinimalRules, select_rules, write_grammar
 
-        rules = write_grammar(folder / GRAMMAR, Derivations.load(derivations / DERIVATIONS), limit)
-        _write_json(folder / "size.json", {"rules": rules})
+        counted = MinimalRules.of(Derivations.load(derivations / DERIVATIONS))
+        selection = select_rules(counted, limit)
+        write_grammar(folder / GRAMMAR, counted, selection)
+        _write_json(folder / "size.json", {"rules": len(selection.kept)})
 
     return cache.run("grammar", {"max_targets": limit}, {"derivations": derivations}, make)
+
+
+def hiero(cache: StageCache, experiment: Experiment, alignments: Stage | Path, jobs: int) -> Stage:
+    """The Hiero grammar, of the rules that the development or test set can use: all of them would fill the memory."""
+    corpus, settings = experiment.corpus, dataclasses.asdict(experiment.hiero)
+    del settings["max_span"]  # is the decoder's
+
+    def make(folder: Path) -> None:
+        from lscfg.corpus import stream_aligned
+        from lscfg.grammar import select_rules, write_grammar
+        from lscfg.hiero import HieroLimits, extract
+
+        path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
+        limits = HieroLimits(**{name: value for name, value in settings.items() if name != "max_targets"})
+        counted = extract(stream_aligned(corpus.source, corpus.target, path), limits, path)
+        sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
+        selection = select_rules(counted, settings["max_targets"], sentences)
+        write_grammar(folder / GRAMMAR, counted, selection, jobs)
+        _write_json(folder / "size.json", {"rules": len(selection.kept)})
+        _write_json(folder / "statistics.json", counted.statistics() | {"dropped": selection.dropped})
+
+    inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
+    inputs |= {"dev source": corpus.dev_source, "test source": corpus.test_source}
+    return cache.run("hiero", settings, inputs, make)
 
 
 def language_model(cache: StageCache, experiment: Experiment) -> Stage:
@@ -80,6 +106,8 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
         if settings.file:
             check_arpa(settings.file, settings.order)
             with atomic_write(folder / LM, "wb") as file:
+                from lscfg.text import read_bytes
+
                 file.write(read_bytes(settings.file))
             return
         fallback = DEFAULT_FALLBACK if settings.discount_fallback else None
@@ -152,7 +180,7 @@ def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, mod
 
     inputs = _decoder_inputs(rules, lm, model) | {"dev source": corpus.dev_source}
     inputs |= {f"dev reference {k}": path for k, path in enumerate(corpus.dev_reference)}
-    return cache.run("tune", _decoder_facts(experiment, model) | dataclasses.asdict(settings), inputs, make)
+    return cache.run("tune", _decoder_facts(experiment, rules, model) | dataclasses.asdict(settings), inputs, make)
 
 
 def decode(
@@ -171,19 +199,24 @@ def decode(
         write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
     inputs = _decoder_inputs(rules, lm, model) | {"weights": tuned, "test source": corpus.test_source}
-    return cache.run("decode", _decoder_facts(experiment, model), inputs, make)
+    return cache.run("decode", _decoder_facts(experiment, rules, model), inputs, make)
 
 
 def _decoder_inputs(rules: Stage, lm: Stage, model: Stage | None) -> dict[str, Path | Stage]:
     inputs: dict[str, Path | Stage] = {"grammar": rules, "lm": lm}
-    if model:
-        inputs["model"] = model
-    return inputs
+    return inputs | ({"model": model} if model else {})
 
 
-def _decoder_facts(experiment: Experiment, model: Stage | None) -> dict[str, Any]:
+def _decoder_facts(experiment: Experiment, rules: Stage, model: Stage | None) -> dict[str, Any]:
     facts = dataclasses.asdict(experiment.decoder)
+    if _is_hiero(rules):
+        facts |= {"max_span": experiment.hiero.max_span, "glue": True}
     return facts | (dataclasses.asdict(experiment.features) if model else {})
+
+
+def _is_hiero(rules: Stage) -> bool:
+    """Whether the grammar needs the decoder's glue rules, and a limit for all others."""
+    return rules.name == "hiero"
 
 
 def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage, model: Stage | None) -> DecoderConfig:
@@ -207,10 +240,10 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
         language_model=relative(lm / LM),
         word_penalty=True,
         latent=latent,
-        max_span=experiment.decoder.max_span,
+        max_span=experiment.hiero.max_span if _is_hiero(rules) else experiment.decoder.max_span,
         pop_limit=experiment.decoder.pop_limit,
         pass_through=True,
-        glue=False,
+        glue=_is_hiero(rules),
     )
 
 

@@ -1,0 +1,100 @@
+"""Times of the Hiero grammar of a corpus: extraction, selection, writing, filtering; and how extraction grows.
+
+    python benchmarks/hiero.py SOURCE TARGET ALIGNMENT [--filter TEXT] [--repeats N] [--threads N]
+
+Each figure is the least of the repeats, the greatest behind it. Before any time is printed, the grammar's counts
+are checked to add up to the number of phrase pairs that they come of, and the file to hold all selected rules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lscfg.corpus import stream_aligned
+from lscfg.grammar import Selection, select_rules, write_grammar
+from lscfg.hiero import HieroRules, extract
+from lscfg.kernel import Grammar
+from lscfg.text import read_lines
+from moses_bridge.rule_table import write_rule_table
+
+
+def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, str]:
+    """The result of the work, and its wall seconds."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - start)
+    return result, f"{min(seconds):8.2f} s  (to {max(seconds):.2f})"
+
+
+def growth(pairs: list[tuple[str, str, str]], repeats: int) -> list[str]:
+    """Extraction from the first part of the corpus, and from sentences glued together to greater length."""
+    lines = []
+    for parts in (8, 4, 2, 1):
+        some = pairs[: len(pairs) // parts]
+        made, seconds = timed(lambda some=some: extract(some), repeats)
+        lines.append(f"  {len(some):8d} pairs    {seconds}  {len(made.rules)} rules")
+    for times in (1, 4, 16):
+        some = [glued(pairs[k : k + times]) for k in range(0, len(pairs) - times + 1, times)]
+        words = sum(len(f.split(" ")) for f, _, _ in some) / len(some)
+        made, seconds = timed(lambda some=some: extract(some), repeats)
+        lines.append(f"  {words:8.0f} words    {seconds}  {made.phrases} phrase pairs")
+    return lines
+
+
+def glued(pairs: list[tuple[str, str, str]]) -> tuple[str, str, str]:
+    """Sentence pairs as one."""
+    links, i, j = [], 0, 0
+    for f, e, a in pairs:
+        links += [f"{i + int(x)}-{j + int(y)}" for x, y in (link.split("-") for link in a.split())]
+        i, j = i + len(f.split(" ")), j + len(e.split(" "))
+    return " ".join(f for f, _, _ in pairs), " ".join(e for _, e, _ in pairs), " ".join(links)
+
+
+def main() -> None:
+    """Prints the times."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", nargs=3, metavar="FILE", help="source, target, alignment")
+    parser.add_argument("--filter", metavar="TEXT")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    args = parser.parse_args()
+
+    made: HieroRules
+    selection: Selection
+    made, extraction = timed(lambda: extract(stream_aligned(*args.corpus)), args.repeats)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    assert abs(made.count.sum() - made.used) < 1e-6 * made.used
+    selection, selecting = timed(lambda: select_rules(made), args.repeats)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "grammar.gz"
+        _, writing = timed(lambda: write_grammar(path, made, selection, args.threads), args.repeats)
+        assert len(Grammar.from_files([path])) == len(selection.kept)
+        size = path.stat().st_size / 2**20
+        _, moses = timed(lambda: write_rule_table(path, made, selection, args.threads), 1)
+
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} CPUs, {args.threads} threads")
+    print(f"{made.sentences} pairs, {made.phrases} initial phrase pairs, {len(made.rules)} rules")
+    print(f"extraction           {extraction}  {peak:.0f} MiB")
+    print(f"selection            {selecting}  {len(selection.kept)} rules")
+    print(f"writing              {writing}  {size:.1f} MiB")
+    print(f"Moses rule table     {moses}")
+    if args.filter:
+        sentences = read_lines(args.filter)
+        filtered, filtering = timed(lambda: select_rules(made, sentences=sentences), args.repeats)
+        print(f"selection for a text {filtering}  {len(filtered.kept)} rules for {len(sentences)} sentences")
+    print("extraction grows with")
+    print("\n".join(growth(list(stream_aligned(*args.corpus)), args.repeats)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Hiero grammars (Chiang 2007, section 3): rules with gaps from the phrase pairs of a word-aligned corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lscfg.errors import InputError
+from lscfg.grammar import RuleCounts
+from lscfg.kernel import HieroExtractor
+from lscfg.log import progress
+from lscfg.rules import RuleTable
+
+
+@dataclass(frozen=True)
+class HieroLimits:
+    """Which rules are extracted; the defaults are Chiang's.
+
+    Attributes:
+        max_phrase: most words on the source side of an initial phrase pair.
+        max_target_phrase: the same on its target side; 0: no limit.
+        max_symbols: most words and nonterminals on the source side of a rule.
+        max_arity: most nonterminals of a rule, 0 to 2.
+
+    Raises:
+        InputError: a limit is out of range.
+    """
+
+    max_phrase: int = 10
+    max_target_phrase: int = 0
+    max_symbols: int = 5
+    max_arity: int = 2
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("max_phrase", 1, 1000),
+            ("max_target_phrase", 0, 1000),
+            ("max_symbols", 1, 1000),
+            ("max_arity", 0, 2),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise InputError(f"Hiero limit {name} must be {low} to {high}, not {value}")
+
+
+@dataclass(frozen=True)
+class HieroRules(RuleCounts):
+    """Rules with the sizes of what they come of.
+
+    Attributes:
+        sentences: sentence pairs.
+        phrases: initial phrase pairs.
+        used: those of them that gave a rule, which is the sum of all counts.
+        bare: sentence pairs that gave no rule.
+    """
+
+    sentences: int
+    phrases: int
+    used: int
+    bare: int
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes for the log."""
+        sizes = {
+            "sentences": self.sentences,
+            "sentences without a rule": self.bare,
+            "initial phrase pairs": self.phrases,
+            "initial phrase pairs without a rule": self.phrases - self.used,
+        }
+        return sizes | super().statistics()
+
+
+def extract(
+    pairs: Iterable[tuple[str, str, str]],
+    limits: HieroLimits | None = None,
+    path: str | os.PathLike[str] | None = None,
+    total: int | None = None,
+) -> HieroRules:
+    """The Hiero rules of a corpus, with fractional counts.
+
+    Initial phrase pairs are tight: the words at their borders are linked. Each one, wherever it occurs, has count 1, in
+    equal shares for the ways to make a rule of it: as it is, or with one or two smaller initial phrase pairs inside it
+    as nonterminals. A rule has a linked pair of words, and no two nonterminals side by side on the source side.
+
+    Memory grows with the rules and the vocabulary, not with the corpus: pairs are taken one by one.
+
+    Args:
+        pairs: source sentence, target sentence (words separated by blanks) and links ``i-j ...`` counted from 0.
+        path: the alignment file, for error messages.
+        total: number of pairs if known, for the progress bar.
+
+    Raises:
+        InputError: an empty side, or a malformed or out-of-range link.
+    """
+    limits = limits or HieroLimits()
+    extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    used = bare = 0
+    for number, pair in enumerate(progress(pairs, "hiero", total), 1):
+        try:
+            extractor.add(*pair)
+        except InputError as error:
+            raise InputError(str(error), path, number) from None
+        before, used = used, extractor.sizes()[2]
+        bare += used == before
+    sizes = extractor.sizes()
+    arrays = extractor.arrays()
+    return HieroRules(
+        RuleTable.from_arrays(arrays),
+        arrays["count"],
+        arrays["tokens"],
+        arrays["lexicon.words"],
+        arrays["lexicon.count"],
+        *sizes,
+        bare,
+    )

@@ -1,0 +1,290 @@
+/* Hiero grammar extraction (Chiang 2007, section 3): from every initial phrase pair, the rules that are left when
+ * smaller initial phrase pairs inside it become nonterminals.
+ *
+ * An initial phrase pair is tight, the words at its four borders are linked. Its source span therefore decides its
+ * target span, and spans of the source side alone are enumerated here. */
+#include "bitext.h"
+
+/* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none. */
+typedef struct {
+  int32_t gap[2][2];
+} rule_token;
+
+typedef struct {
+  int32_t rule; /* -1 where empty */
+  uint32_t hash;
+} rule_slot;
+
+struct lscfg_hiero {
+  lscfg_hiero_options options;
+  lscfg_vocab vocab;
+  link_counts lexicon;
+  int64_t n_sentences, n_phrases, n_used;
+  /* the rule table; everything but the symbols is an array over rules */
+  ARRAY(int32_t) symbols;
+  ARRAY(int64_t) offsets; /* one more than there are rules */
+  ARRAY(int32_t) src_length;
+  ARRAY(int32_t) arity;
+  ARRAY(double) count;
+  ARRAY(int64_t) tokens;
+  rule_slot *table;
+  int64_t slots;
+  /* work space of one sentence pair, kept from pair to pair */
+  sentence_pair pair;
+  ARRAY(char) linked;
+  ARRAY(int32_t) hull;   /* lowest and highest link of each word, source words first */
+  ARRAY(int32_t) target; /* [i][length - 1][2]: half-open target span of the phrase pair, -1 where there is none */
+  ARRAY(int32_t) before; /* linked source words before each position */
+  ARRAY(rule_token) found;
+  ARRAY(int32_t) scratch;
+};
+
+lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *options) {
+  lscfg_hiero *h = calloc(1, sizeof *h);
+  if (!h) return NULL;
+  h->options = *options;
+  h->slots = 4096;
+  h->table = malloc((size_t)h->slots * sizeof *h->table);
+  if (!h->table || vocab_init(&h->vocab) || link_counts_init(&h->lexicon) || ARRAY_RESERVE(h->offsets, 1)) {
+    lscfg_hiero_free(h);
+    return NULL;
+  }
+  memset(h->table, 0xff, (size_t)h->slots * sizeof *h->table);
+  h->offsets.data[h->offsets.size++] = 0;
+  return h;
+}
+
+void lscfg_hiero_free(lscfg_hiero *h) {
+  if (!h) return;
+  if (h->vocab.table) vocab_release(&h->vocab);
+  link_counts_release(&h->lexicon);
+  sentence_pair_release(&h->pair);
+  free(h->symbols.data);
+  free(h->offsets.data);
+  free(h->src_length.data);
+  free(h->arity.data);
+  free(h->count.data);
+  free(h->tokens.data);
+  free(h->table);
+  free(h->linked.data);
+  free(h->hull.data);
+  free(h->target.data);
+  free(h->before.data);
+  free(h->found.data);
+  free(h->scratch.data);
+  free(h);
+}
+
+/* ---- rule table ---- */
+
+static int grow_table(lscfg_hiero *h) {
+  int64_t slots = 2 * h->slots;
+  rule_slot *table = malloc((size_t)slots * sizeof *table);
+  if (!table) return LSCFG_ENOMEM;
+  memset(table, 0xff, (size_t)slots * sizeof *table);
+  for (int64_t k = 0; k < h->slots; k++) {
+    if (h->table[k].rule < 0) continue;
+    int64_t slot = (int64_t)h->table[k].hash & (slots - 1);
+    while (table[slot].rule >= 0) slot = (slot + 1) & (slots - 1);
+    table[slot] = h->table[k];
+  }
+  free(h->table);
+  h->table = table;
+  h->slots = slots;
+  return LSCFG_OK;
+}
+
+static int same_rule(const lscfg_hiero *h, int32_t rule, const int32_t *symbols, int32_t n_src, int32_t n) {
+  int64_t begin = h->offsets.data[rule];
+  return h->src_length.data[rule] == n_src && h->offsets.data[rule + 1] - begin == n &&
+         !memcmp(h->symbols.data + begin, symbols, (size_t)n * sizeof *symbols);
+}
+
+/* The number of the rule, new or known; a negative code when memory or numbers are out. */
+static int32_t intern_rule(lscfg_hiero *h, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
+  int64_t rules = h->src_length.size;
+  if (2 * (rules + 1) > h->slots && grow_table(h)) return LSCFG_ENOMEM;
+  uint32_t hash = (uint32_t)hash_ints(symbols, n, (uint64_t)n_src);
+  int64_t slot = (int64_t)hash & (h->slots - 1);
+  for (; h->table[slot].rule >= 0; slot = (slot + 1) & (h->slots - 1))
+    if (h->table[slot].hash == hash && same_rule(h, h->table[slot].rule, symbols, n_src, n)) return h->table[slot].rule;
+  if (rules == INT32_MAX || ARRAY_RESERVE(h->symbols, n) || ARRAY_RESERVE(h->offsets, 1) ||
+      ARRAY_RESERVE(h->src_length, 1) || ARRAY_RESERVE(h->arity, 1) || ARRAY_RESERVE(h->count, 1) ||
+      ARRAY_RESERVE(h->tokens, 1))
+    return LSCFG_ENOMEM;
+  memcpy(h->symbols.data + h->symbols.size, symbols, (size_t)n * sizeof *symbols);
+  h->symbols.size += n;
+  h->offsets.data[h->offsets.size++] = h->symbols.size;
+  h->src_length.data[h->src_length.size++] = n_src;
+  h->arity.data[h->arity.size++] = arity;
+  h->count.data[h->count.size++] = 0;
+  h->tokens.data[h->tokens.size++] = 0;
+  h->table[slot] = (rule_slot){(int32_t)rules, hash};
+  return (int32_t)rules;
+}
+
+/* ---- initial phrase pairs ---- */
+
+/* For each word the hull of its links, and how many source words with a link come before each position. */
+static int prepare(lscfg_hiero *h) {
+  int64_t n[2] = {h->pair.words[BITEXT_SRC].size, h->pair.words[BITEXT_TGT].size}, total = n[0] + n[1];
+  int64_t longest = h->options.max_phrase < n[0] ? h->options.max_phrase : n[0];
+  h->linked.size = h->hull.size = h->before.size = h->target.size = h->scratch.size = 0;
+  if (ARRAY_RESERVE(h->linked, total) || ARRAY_RESERVE(h->hull, 2 * total) || ARRAY_RESERVE(h->before, n[0] + 1) ||
+      ARRAY_RESERVE(h->target, 2 * n[0] * longest) || ARRAY_RESERVE(h->scratch, total + 4))
+    return LSCFG_ENOMEM;
+  memset(h->linked.data, 0, (size_t)total);
+  for (int64_t w = 0; w < total; w++) {
+    h->hull.data[2 * w] = INT32_MAX;
+    h->hull.data[2 * w + 1] = -1;
+  }
+  for (int64_t k = 0; k < h->pair.links.size; k += 2) {
+    int32_t position[2] = {h->pair.links.data[k], h->pair.links.data[k + 1]};
+    for (int side = BITEXT_SRC; side <= BITEXT_TGT; side++) {
+      int64_t word = side == BITEXT_SRC ? position[0] : n[0] + position[1];
+      int32_t *hull = h->hull.data + 2 * word, other = position[!side];
+      h->linked.data[word] = 1;
+      if (other < hull[0]) hull[0] = other;
+      if (other > hull[1]) hull[1] = other;
+    }
+  }
+  h->before.data[0] = 0;
+  for (int64_t i = 0; i < n[0]; i++) h->before.data[i + 1] = h->before.data[i] + h->linked.data[i];
+  return LSCFG_OK;
+}
+
+static const int32_t *target_span(const lscfg_hiero *h, int32_t longest, int32_t i, int32_t j) {
+  return h->target.data + 2 * ((int64_t)i * longest + (j - i - 1));
+}
+
+/* Finds the target span of every source span that is one side of an initial phrase pair. */
+static void find_phrases(lscfg_hiero *h, int32_t longest) {
+  int32_t n = (int32_t)h->pair.words[BITEXT_SRC].size;
+  const int32_t *src = h->hull.data, *tgt = h->hull.data + 2 * (int64_t)n;
+  int32_t limit = h->options.max_target_phrase > 0 ? h->options.max_target_phrase : INT32_MAX;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t low = INT32_MAX, high = -1, back_low = INT32_MAX, back_high = -1, seen_low = 0, seen_high = -1;
+    for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
+      int32_t *span = h->target.data + 2 * ((int64_t)i * longest + (j - i - 1));
+      span[0] = span[1] = -1;
+      if (!h->linked.data[i] || !h->linked.data[j - 1]) continue;
+      if (src[2 * (j - 1)] < low) low = src[2 * (j - 1)];
+      if (src[2 * (j - 1) + 1] > high) high = src[2 * (j - 1) + 1];
+      if (seen_high < seen_low) seen_low = low, seen_high = low - 1;
+      /* the target span only grows with j, and so does the hull of the links back from it */
+      while (seen_low > low || seen_high < high) {
+        int32_t t = seen_high < high ? ++seen_high : --seen_low;
+        if (tgt[2 * t] < back_low) back_low = tgt[2 * t];
+        if (tgt[2 * t + 1] > back_high) back_high = tgt[2 * t + 1];
+      }
+      if (back_low < i) {
+        for (int32_t rest = j + 1; rest <= n && rest - i <= longest; rest++) {
+          span = h->target.data + 2 * ((int64_t)i * longest + (rest - i - 1));
+          span[0] = span[1] = -1;
+        }
+        break;
+      }
+      if (back_high >= j || high + 1 - low > limit) continue;
+      span[0] = low;
+      span[1] = high + 1;
+    }
+  }
+}
+
+/* ---- rules of one initial phrase pair ---- */
+
+static int add_token(lscfg_hiero *h, int32_t a, int32_t b, int32_t c, int32_t d) {
+  if (ARRAY_RESERVE(h->found, 1)) return LSCFG_ENOMEM;
+  h->found.data[h->found.size++] = (rule_token){{{a, b}, {c, d}}};
+  return LSCFG_OK;
+}
+
+/* Lists the choices of at most two inner phrase pairs that leave a rule within the limits. Words between two of them
+ * are never none, so that nonterminals are not adjacent. */
+static int list_tokens(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j) {
+  int32_t most = h->options.max_symbols;
+  const int32_t *before = h->before.data;
+  int32_t linked = before[j] - before[i];
+  h->found.size = 0;
+  if (j - i <= most && add_token(h, -1, -1, -1, -1)) return LSCFG_ENOMEM;
+  if (h->options.max_arity < 1) return LSCFG_OK;
+  for (int32_t a = i; a < j && a - i < most; a++)
+    for (int32_t b = a + 1; b <= j; b++) {
+      if (target_span(h, longest, a, b)[0] < 0) continue;
+      int32_t left = linked - (before[b] - before[a]);
+      if (!left) continue; /* no linked pair of words would be in the rule */
+      if (j - i - (b - a) + 1 <= most && add_token(h, a, b, -1, -1)) return LSCFG_ENOMEM;
+      if (h->options.max_arity < 2) continue;
+      for (int32_t c = b + 1; c < j && c - b + a - i + 1 < most; c++)
+        for (int32_t d = c + 1; d <= j; d++) {
+          if (target_span(h, longest, c, d)[0] < 0 || left == before[d] - before[c]) continue;
+          if (j - i - (b - a) - (d - c) + 2 <= most && add_token(h, a, b, c, d)) return LSCFG_ENOMEM;
+        }
+    }
+  return LSCFG_OK;
+}
+
+/* Copies words begin .. end-1 of one side with the gaps replaced; gaps are in order of that side. */
+static int32_t *copy_side(const int32_t *words, int32_t begin, int32_t end, const int32_t *gaps[2], const int32_t symbols[2],
+                          int32_t n_gaps, int32_t *out) {
+  for (int32_t k = 0; k < n_gaps; k++) {
+    while (begin < gaps[k][0]) *out++ = words[begin++];
+    *out++ = symbols[k];
+    begin = gaps[k][1];
+  }
+  while (begin < end) *out++ = words[begin++];
+  return out;
+}
+
+static int32_t rule_of(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token) {
+  int32_t arity = (token->gap[0][0] >= 0) + (token->gap[1][0] >= 0);
+  const int32_t *src_gaps[2] = {token->gap[0], token->gap[1]}, *tgt_gaps[2] = {NULL, NULL};
+  int32_t src_symbols[2] = {-1, -1}, tgt_symbols[2] = {-1, -2};
+  for (int32_t k = 0; k < arity; k++) tgt_gaps[k] = target_span(h, longest, token->gap[k][0], token->gap[k][1]);
+  if (arity == 2 && tgt_gaps[0][0] > tgt_gaps[1][0]) {
+    const int32_t *first = tgt_gaps[1];
+    tgt_gaps[1] = tgt_gaps[0];
+    tgt_gaps[0] = first;
+    tgt_symbols[0] = -2;
+    tgt_symbols[1] = -1;
+  }
+  const int32_t *tgt = target_span(h, longest, i, j);
+  int32_t *start = h->scratch.data;
+  int32_t *middle = copy_side(h->pair.words[BITEXT_SRC].data, i, j, src_gaps, src_symbols, arity, start);
+  int32_t *end = copy_side(h->pair.words[BITEXT_TGT].data, tgt[0], tgt[1], tgt_gaps, tgt_symbols, arity, middle);
+  return intern_rule(h, start, (int32_t)(middle - start), (int32_t)(end - start), arity);
+}
+
+int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
+                    size_t n_links, lscfg_error *error) {
+  int code = sentence_pair_read(&h->pair, &h->vocab, src, n_src, tgt, n_tgt, links, n_links, error);
+  if (code) return code;
+  int32_t n = (int32_t)h->pair.words[BITEXT_SRC].size;
+  int32_t longest = h->options.max_phrase < n ? h->options.max_phrase : n;
+  if (prepare(h) || link_counts_add(&h->lexicon, &h->pair, h->linked.data)) return out_of_memory(error);
+  find_phrases(h, longest);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
+      if (target_span(h, longest, i, j)[0] < 0) continue;
+      h->n_phrases++;
+      if (list_tokens(h, longest, i, j)) return out_of_memory(error);
+      h->n_used += h->found.size > 0;
+      double share = 1.0 / (double)h->found.size;
+      for (int64_t k = 0; k < h->found.size; k++) {
+        int32_t rule = rule_of(h, longest, i, j, &h->found.data[k]);
+        if (rule < 0) return out_of_memory(error);
+        h->count.data[rule] += share;
+        h->tokens.data[rule]++;
+      }
+    }
+  h->n_sentences++;
+  return LSCFG_OK;
+}
+
+void lscfg_hiero_get(const lscfg_hiero *h, lscfg_hiero_view *view) {
+  *view = (lscfg_hiero_view){
+      h->n_sentences,   h->n_phrases,          h->n_used,     h->src_length.size, h->symbols.size,    h->symbols.data,
+      h->offsets.data,  h->src_length.data,    h->arity.data, h->count.data,      h->tokens.data,     &h->vocab,
+      h->lexicon.pairs.size, h->lexicon.pairs.data,
+  };
+}

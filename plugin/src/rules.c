@@ -1,0 +1,344 @@
+/* Work over whole tables of rules: numbering their sides, lexical weights, text, and which of them a sentence can use. */
+#include <math.h>
+
+#include "vocab.h"
+
+/* ---- equal sides get equal numbers ---- */
+
+static void side_of(const lscfg_rules *r, int64_t rule, int side, const int32_t **symbols, int64_t *n) {
+  int64_t middle = r->offsets[rule] + r->src_length[rule];
+  *symbols = r->symbols + (side ? middle : r->offsets[rule]);
+  *n = side ? r->offsets[rule + 1] - middle : r->src_length[rule];
+}
+
+int lscfg_rules_number(const lscfg_rules *r, int side, int32_t *number, lscfg_error *error) {
+  int64_t slots = 1024;
+  int32_t next = 0;
+  while (slots < 2 * r->n) slots *= 2;
+  int64_t *table = malloc((size_t)slots * sizeof *table); /* the first rule that has the side */
+  if (!table) return out_of_memory(error);
+  memset(table, 0xff, (size_t)slots * sizeof *table);
+  for (int64_t rule = 0; rule < r->n; rule++) {
+    const int32_t *symbols, *known;
+    int64_t n, n_known;
+    side_of(r, rule, side, &symbols, &n);
+    int64_t slot = (int64_t)(hash_ints(symbols, n, 0) & (uint64_t)(slots - 1));
+    for (; table[slot] >= 0; slot = (slot + 1) & (slots - 1)) {
+      side_of(r, table[slot], side, &known, &n_known);
+      if (n == n_known && !memcmp(symbols, known, (size_t)n * sizeof *symbols)) break;
+    }
+    if (table[slot] < 0) {
+      table[slot] = rule;
+      number[rule] = next++;
+    } else {
+      number[rule] = number[table[slot]];
+    }
+  }
+  free(table);
+  return next;
+}
+
+/* ---- lexical weights ---- */
+
+typedef struct {
+  int32_t src, tgt;
+  double cost[2];
+} lexicon_entry;
+
+typedef struct {
+  lexicon_entry *table;
+  int64_t slots;
+} lexicon;
+
+static const lexicon_entry *lexicon_slot(const lexicon *x, int32_t src, int32_t tgt) {
+  uint64_t h = hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
+  int64_t slot = (int64_t)(h & (uint64_t)(x->slots - 1));
+  while (x->table[slot].src != INT32_MIN && (x->table[slot].src != src || x->table[slot].tgt != tgt))
+    slot = (slot + 1) & (x->slots - 1);
+  return &x->table[slot];
+}
+
+static double pair_cost(const lexicon *x, int32_t src, int32_t tgt, int given_tgt, double worst) {
+  const lexicon_entry *entry = lexicon_slot(x, src, tgt);
+  return entry->src == INT32_MIN ? worst : entry->cost[given_tgt];
+}
+
+/* The words of one side, each at the cost of its best partner among the other side's words and none. */
+static double side_weight(const lexicon *x, const lscfg_rules *r, int64_t rule, int side, double worst) {
+  const int32_t *symbols, *others;
+  int64_t n, n_others;
+  double sum = 0;
+  side_of(r, rule, side, &symbols, &n);
+  side_of(r, rule, !side, &others, &n_others);
+  for (int64_t i = 0; i < n; i++) {
+    int32_t word = symbols[i];
+    if (word < 0) continue;
+    double best = side ? pair_cost(x, -1, word, 0, worst) : pair_cost(x, word, -1, 1, worst);
+    for (int64_t k = 0; k < n_others; k++) {
+      if (others[k] < 0) continue;
+      double cost = side ? pair_cost(x, others[k], word, 0, worst) : pair_cost(x, word, others[k], 1, worst);
+      if (cost < best) best = cost;
+    }
+    sum += best;
+  }
+  return sum;
+}
+
+int lscfg_rules_lexical(const lscfg_rules *r, int64_t n_pairs, const int32_t *pairs, const double *costs, double worst,
+                        int64_t n, const int64_t *which, double *out, lscfg_error *error) {
+  lexicon x = {NULL, 1024};
+  while (x.slots < 2 * n_pairs) x.slots *= 2;
+  if (!(x.table = malloc((size_t)x.slots * sizeof *x.table))) return out_of_memory(error);
+  for (int64_t k = 0; k < x.slots; k++) x.table[k].src = INT32_MIN;
+  for (int64_t k = 0; k < n_pairs; k++) {
+    lexicon_entry *entry = &x.table[lexicon_slot(&x, pairs[2 * k], pairs[2 * k + 1]) - x.table];
+    *entry = (lexicon_entry){pairs[2 * k], pairs[2 * k + 1], {costs[2 * k], costs[2 * k + 1]}};
+  }
+  for (int64_t k = 0; k < n; k++) {
+    out[2 * k] = side_weight(&x, r, which[k], 1, worst);
+    out[2 * k + 1] = side_weight(&x, r, which[k], 0, worst);
+  }
+  free(x.table);
+  return LSCFG_OK;
+}
+
+/* ---- text ---- */
+
+/* Printed numbers by value: the features of a grammar take few values beside its number of rules. */
+typedef struct {
+  double value;
+  int32_t length; /* 0 where the slot is empty */
+  char text[28];
+} printed;
+
+enum { PRINTED = 1 << 15 };
+
+typedef ARRAY(char) char_array;
+
+static void put(char_array *out, const char *bytes, size_t n) {
+  memcpy(out->data + out->size, bytes, n);
+  out->size += (int64_t)n;
+}
+
+static void put_number(char_array *out, printed *cache, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  printed *p = &cache[hash_mix(bits) & (PRINTED - 1)];
+  if (!p->length || memcmp(&p->value, &value, sizeof value)) {
+    p->value = value;
+    p->length = snprintf(p->text, sizeof p->text, "%.6g", value);
+  }
+  put(out, p->text, (size_t)p->length);
+}
+
+/* Symbols as cdec writes them: words, and [X,k] for the k-th nonterminal of the source side. */
+static int put_side(char_array *out, const lscfg_rules *r, int64_t rule, int side) {
+  const int32_t *symbols;
+  int64_t n, needed = 0;
+  int32_t arity = 0;
+  side_of(r, rule, side, &symbols, &n);
+  for (int64_t i = 0; i < n; i++)
+    needed += symbols[i] < 0 ? 16 : r->word_offsets[symbols[i] + 1] - r->word_offsets[symbols[i]] + 1;
+  if (ARRAY_RESERVE(*out, needed + 8)) return LSCFG_ENOMEM;
+  for (int64_t i = 0; i < n; i++) {
+    if (symbols[i] < 0) {
+      arity = side ? -symbols[i] : arity + 1;
+      out->size += sprintf(out->data + out->size, "[X,%d] ", (int)arity);
+    } else {
+      int64_t begin = r->word_offsets[symbols[i]], end = r->word_offsets[symbols[i] + 1];
+      put(out, r->words + begin, (size_t)(end - begin));
+      put(out, " ", 1);
+    }
+  }
+  put(out, "||| ", 4);
+  return LSCFG_OK;
+}
+
+static int put_features(char_array *out, int32_t n, const char *const *names, const double *values, printed *cache) {
+  for (int32_t k = 0; k < n; k++) {
+    if (values[k] == 0) continue;
+    size_t length = strlen(names[k]);
+    if (ARRAY_RESERVE(*out, length + 32)) return LSCFG_ENOMEM;
+    put(out, names[k], length);
+    put(out, "=", 1);
+    put_number(out, cache, values[k]);
+    put(out, " ", 1);
+  }
+  if (out->data[out->size - 1] == ' ') out->size--;
+  out->data[out->size++] = '\n'; /* in place of the blank that put_side or the last feature left */
+  return LSCFG_OK;
+}
+
+int lscfg_rules_text(const lscfg_rules *r, int64_t n, const int64_t *which, int32_t n_features, const char *const *names,
+                     const double *values, char **text, int64_t *length, lscfg_error *error) {
+  char_array out = {0};
+  printed *cache = calloc(PRINTED, sizeof *cache);
+  int failed = !cache;
+  for (int64_t k = 0; k < n && !failed; k++) {
+    failed = ARRAY_RESERVE(out, 8);
+    if (failed) break;
+    put(&out, "[X] ||| ", 8);
+    failed = put_side(&out, r, which[k], 0) || put_side(&out, r, which[k], 1) ||
+             put_features(&out, n_features, names, values + k * n_features, cache);
+  }
+  free(cache);
+  *text = out.data;
+  *length = out.size;
+  if (!failed) return LSCFG_OK;
+  lscfg_rules_text_free(out.data);
+  *text = NULL;
+  return out_of_memory(error);
+}
+
+void lscfg_rules_text_free(char *text) { free(text); }
+
+/* ---- which source sides a sentence can match ---- */
+
+typedef struct {
+  int32_t node, symbol, child;
+} matcher_edge;
+
+/* A way into the trie: source symbols up to node are matched by words that end before position; open: the last of them
+ * is a nonterminal, which may also take the words up to any position before limit. */
+typedef struct {
+  int32_t node, position, limit, open;
+} matcher_state;
+
+/* The first position of an open node in the sentence of this stamp. */
+typedef struct {
+  int32_t stamp, first;
+} matcher_visit;
+
+struct lscfg_matcher {
+  matcher_edge *edges; /* open addressing over (node, symbol), node -1 where empty */
+  int64_t slots;
+  ARRAY(int32_t) side; /* node -> number of the source side that ends there, -1 */
+  int32_t n_sides;
+  /* work space: by stamps, so that a sentence costs nothing for the nodes that it does not reach */
+  matcher_visit *visits; /* by node */
+  int32_t *matched;      /* side -> stamp of the last sentence that matched it */
+  int32_t stamp;
+  ARRAY(matcher_state) todo;
+};
+
+static int64_t edge_slot(const lscfg_matcher *m, int32_t node, int32_t symbol) {
+  uint64_t h = hash_mix(((uint64_t)(uint32_t)node << 32) | (uint32_t)symbol);
+  int64_t slot = (int64_t)(h & (uint64_t)(m->slots - 1));
+  while (m->edges[slot].node >= 0 && (m->edges[slot].node != node || m->edges[slot].symbol != symbol))
+    slot = (slot + 1) & (m->slots - 1);
+  return slot;
+}
+
+static int32_t child_of(const lscfg_matcher *m, int32_t node, int32_t symbol) {
+  const matcher_edge *edge = &m->edges[edge_slot(m, node, symbol)];
+  return edge->node < 0 ? -1 : edge->child;
+}
+
+static int32_t new_node(lscfg_matcher *m) {
+  if (m->side.size == INT32_MAX || ARRAY_RESERVE(m->side, 1)) return -1;
+  m->side.data[m->side.size] = -1;
+  return (int32_t)m->side.size++;
+}
+
+static int grow_edges(lscfg_matcher *m, int64_t slots) {
+  matcher_edge *old = m->edges;
+  int64_t n_old = m->slots;
+  matcher_edge *edges = malloc((size_t)slots * sizeof *edges);
+  if (!edges) return LSCFG_ENOMEM;
+  memset(edges, 0xff, (size_t)slots * sizeof *edges);
+  m->edges = edges;
+  m->slots = slots;
+  for (int64_t k = 0; k < n_old; k++)
+    if (old[k].node >= 0) edges[edge_slot(m, old[k].node, old[k].symbol)] = old[k];
+  free(old);
+  return LSCFG_OK;
+}
+
+static int32_t add_child(lscfg_matcher *m, int32_t node, int32_t symbol) {
+  int32_t child = child_of(m, node, symbol);
+  if (child >= 0) return child;
+  if (2 * m->side.size > m->slots && grow_edges(m, 2 * m->slots)) return -1;
+  if ((child = new_node(m)) < 0) return -1;
+  m->edges[edge_slot(m, node, symbol)] = (matcher_edge){node, symbol, child};
+  return child;
+}
+
+int lscfg_matcher_new(const lscfg_rules *r, const int32_t *number, lscfg_matcher **matcher, lscfg_error *error) {
+  lscfg_matcher *m = calloc(1, sizeof *m);
+  int failed = !m || grow_edges(m, 1024) || new_node(m) < 0;
+  for (int64_t rule = 0; rule < r->n && !failed; rule++) {
+    if (number[rule] < m->n_sides) continue;
+    const int32_t *symbols = r->symbols + r->offsets[rule];
+    int32_t node = 0;
+    for (int32_t i = 0; i < r->src_length[rule] && node >= 0; i++) node = add_child(m, node, symbols[i]);
+    if (!(failed = node < 0)) m->side.data[node] = m->n_sides++;
+  }
+  failed = failed || !(m->visits = calloc((size_t)m->side.size, sizeof *m->visits)) ||
+           !(m->matched = calloc((size_t)m->n_sides + 1, sizeof *m->matched));
+  if (failed) {
+    lscfg_matcher_free(m);
+    return out_of_memory(error);
+  }
+  *matcher = m;
+  return LSCFG_OK;
+}
+
+void lscfg_matcher_free(lscfg_matcher *m) {
+  if (!m) return;
+  free(m->edges);
+  free(m->side.data);
+  free(m->visits);
+  free(m->matched);
+  free(m->todo.data);
+  free(m);
+}
+
+/* A nonterminal at this position: the node behind it takes the words from position + 1 on, for as far as they were not
+ * taken on an earlier visit. An earlier start finds all that a later one does, so that only the first position counts. */
+static int open_gap(lscfg_matcher *m, int32_t node, int32_t position, int32_t n) {
+  int32_t child = child_of(m, node, -1);
+  if (child < 0 || position + 1 > n) return LSCFG_OK;
+  matcher_visit *visit = &m->visits[child];
+  int32_t limit = visit->stamp == m->stamp ? visit->first : n;
+  if (visit->stamp == m->stamp && position + 1 >= limit) return LSCFG_OK;
+  if (ARRAY_RESERVE(m->todo, 1)) return LSCFG_ENOMEM;
+  m->todo.data[m->todo.size++] = (matcher_state){child, position + 1, limit, 1};
+  *visit = (matcher_visit){m->stamp, position + 1};
+  return LSCFG_OK;
+}
+
+static int follow(lscfg_matcher *m, const matcher_state *s, const int32_t *words, int32_t n) {
+  if (open_gap(m, s->node, s->position, n)) return LSCFG_ENOMEM;
+  int32_t end = s->open ? s->limit : s->position + 1;
+  for (int32_t p = s->position; p < end && p < n; p++) {
+    int32_t child = words[p] < 0 ? -1 : child_of(m, s->node, words[p]);
+    if (child < 0) continue;
+    if (ARRAY_RESERVE(m->todo, 1)) return LSCFG_ENOMEM;
+    m->todo.data[m->todo.size++] = (matcher_state){child, p + 1, 0, 0};
+  }
+  return LSCFG_OK;
+}
+
+int32_t lscfg_match(lscfg_matcher *m, const int32_t *words, int32_t n, int32_t *found, lscfg_error *error) {
+  int32_t count = 0;
+  if (m->stamp == INT32_MAX) { /* stamps begin anew */
+    memset(m->visits, 0, (size_t)m->side.size * sizeof *m->visits);
+    memset(m->matched, 0, (size_t)m->n_sides * sizeof *m->matched);
+    m->stamp = 0;
+  }
+  m->stamp++;
+  m->todo.size = 0;
+  if (ARRAY_RESERVE(m->todo, 1)) return out_of_memory(error);
+  /* a source side may begin at any word; a nonterminal in front takes at least one */
+  m->todo.data[m->todo.size++] = (matcher_state){0, 0, n, 1};
+  while (m->todo.size) {
+    matcher_state s = m->todo.data[--m->todo.size];
+    int32_t side = m->side.data[s.node];
+    if (side >= 0 && m->matched[side] != m->stamp) {
+      m->matched[side] = m->stamp;
+      found[count++] = side;
+    }
+    if (follow(m, &s, words, n)) return out_of_memory(error);
+  }
+  return count;
+}

@@ -1,0 +1,300 @@
+"""Hiero extraction against an extractor that tries everything, and as a system of an experiment."""
+
+import itertools
+import json
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lscfg.corpus import stream_aligned
+from lscfg.errors import InputError
+from lscfg.grammar import select_rules, write_grammar
+from lscfg.hiero import HieroLimits, extract
+from lscfg.kernel import Grammar, HieroExtractor
+from lscfg.text import stream_lines, write_lines
+from tuning.experiment.config import read_experiment
+from tuning.experiment.run import run_experiment
+
+
+def initial_phrase_pairs(n, m, links, limits):
+    """(i, j, k, l) of all tight phrase pairs within the limits, by trying every pair of spans."""
+    found = []
+    for i, j in itertools.combinations(range(n + 1), 2):
+        for k, last in itertools.combinations(range(m + 1), 2):
+            inside = [(s, t) for s, t in links if i <= s < j or k <= t < last]
+            if not all(i <= s < j and k <= t < last for s, t in inside):
+                continue
+            if not ({i, j - 1} <= {s for s, _ in inside} and {k, last - 1} <= {t for _, t in inside}):
+                continue
+            if j - i <= limits.max_phrase and (last - k <= limits.max_target_phrase or not limits.max_target_phrase):
+                found.append((i, j, k, last))
+    return found
+
+
+def side(words, begin, end, gaps):
+    """The words with each gap (begin, end, symbol) replaced by its symbol."""
+    symbols = [(p, words[p]) for p in range(begin, end) if not any(a <= p < b for a, b, _ in gaps)]
+    return [symbol for _, symbol in sorted(symbols + [(a, name) for a, _, name in gaps])]
+
+
+def rules_of(phrase, phrases, src, tgt, links, limits):
+    """The rules of one initial phrase pair, with repetition: one for each set of phrase pairs taken out."""
+    i, j, k, last = phrase
+    inner = [p for p in phrases if p != phrase and i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= last]
+    for arity in range(limits.max_arity + 1):
+        for chosen in itertools.combinations(sorted(inner), arity):
+            if any(a[1] >= b[0] for a, b in itertools.pairwise(chosen)):  # overlapping or adjacent
+                continue
+            left = [
+                (s, t) for s, t in links if i <= s < j and not any(a <= s < b or c <= t < d for a, b, c, d in chosen)
+            ]
+            f = side(src, i, j, [(a, b, f"[X,{x}]") for x, (a, b, _, _) in enumerate(chosen, 1)])
+            if left and len(f) <= limits.max_symbols:
+                e = side(tgt, k, last, [(c, d, f"[X,{x}]") for x, (_, _, c, d) in enumerate(chosen, 1)])
+                yield f"[X] ||| {' '.join(f)} ||| {' '.join(e)}"
+
+
+def all_rules(src, tgt, links, limits):
+    """Fractional counts and occurrences of rules, and how many initial phrase pairs there are, and give one."""
+    phrases = initial_phrase_pairs(len(src), len(tgt), links, limits)
+    shares, tokens, used = Counter(), Counter(), 0
+    for phrase in phrases:
+        rules = list(rules_of(phrase, phrases, src, tgt, links, limits))
+        used += bool(rules)
+        for rule in rules:
+            shares[rule] += Fraction(1, len(rules))
+            tokens[rule] += 1
+    return shares, tokens, len(phrases), used
+
+
+def pharaoh(links):
+    return " ".join(f"{i}-{j}" for i, j in links)
+
+
+@st.composite
+def aligned_pairs(draw):
+    n, m = draw(st.integers(1, 8)), draw(st.integers(1, 8))
+    words = draw(st.sampled_from(["a", "abc"]))  # repeated words give a rule in several ways
+    src = [draw(st.sampled_from(words)) for _ in range(n)]
+    tgt = [draw(st.sampled_from(words.upper())) for _ in range(m)]
+    if draw(st.booleans()):  # a permutation has many phrase pairs
+        links = set(enumerate(draw(st.permutations(range(min(n, m))))))
+    else:
+        links = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)), max_size=10))
+    return src, tgt, sorted(links)
+
+
+some_limits = st.builds(HieroLimits, st.integers(1, 10), st.integers(0, 5), st.integers(1, 6), st.integers(0, 2))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(aligned_pairs(), min_size=1, max_size=3), st.just(HieroLimits()) | some_limits)
+def test_the_same_rules_and_counts_as_trying_everything(pairs, limits):
+    made = extract([(" ".join(src), " ".join(tgt), pharaoh(links)) for src, tgt, links in pairs], limits)
+    shares, tokens, phrases, used, bare = Counter(), Counter(), 0, 0, 0
+    for pair in pairs:
+        found = all_rules(*pair, limits)
+        shares.update(found[0])
+        tokens.update(found[1])
+        phrases, used, bare = phrases + found[2], used + found[3], bare + (not found[3])
+    texts = [made.rules.text(rule) for rule in range(len(made.rules))]
+    assert len(set(texts)) == len(texts) and set(texts) == set(shares)
+    for text, count, occurrences, arity in zip(texts, made.count, made.tokens, made.rules.arity, strict=True):
+        assert count == pytest.approx(float(shares[text]), rel=1e-12) and occurrences == tokens[text]
+        assert arity == text.split(" ||| ")[1].count("[X,")
+    assert (made.sentences, made.phrases, made.used, made.bare) == (len(pairs), phrases, used, bare)
+    assert made.count.sum() == pytest.approx(used)
+
+
+def test_a_rule_made_in_two_ways_has_both_shares():
+    # a a a a a a a, monotone: "a [X,1] a [X,2] a" comes of the whole in several ways
+    made = extract([("a a a a a a a", "a a a a a a a", pharaoh((i, i) for i in range(7)))])
+    texts = [made.rules.text(rule) for rule in range(len(made.rules))]
+    wanted = texts.index("[X] ||| a [X,1] a [X,2] a ||| a [X,1] a [X,2] a")
+    assert made.tokens[wanted] > 1
+    assert made.statistics()["initial phrase pairs"] == 28
+
+
+def test_lexicon_is_that_of_the_minimal_grammar():
+    from lscfg.derive import derive
+
+    lines = (["a b", "a"], ["x y", "x"], ["0-0", "0-0"])
+    made, minimal = extract(zip(*lines, strict=True)), derive(*lines)
+    assert made.rules.words == minimal.rules.words
+    assert np.array_equal(made.lexicon, minimal.lexicon) and np.array_equal(made.lexicon_count, minimal.lexicon_count)
+
+
+def test_no_links_give_no_rules(tmp_path):
+    made = extract([("a b", "c", ""), ("a", "x", "0-0")])
+    assert made.bare == 1 and len(made.rules) == 1
+    write_grammar(tmp_path / "g", made, select_rules(made))
+    assert len(Grammar.from_files([tmp_path / "g"])) == 1  # no root rule: the decoder's glue does it
+    nothing = extract([("a b", "c", "")])
+    write_grammar(tmp_path / "g.gz", nothing, select_rules(nothing, sentences=["a"]))
+    assert len(Grammar.from_files([tmp_path / "g.gz"])) == 0
+
+
+@pytest.mark.parametrize("shape", ["monotone", "inverted", "one block", "no links"])
+def test_long_sentences(shape):
+    n = 2000
+    line = " ".join(f"w{i}" for i in range(n))
+    links = {
+        "monotone": [(i, i) for i in range(n)],
+        "inverted": [(i, n - 1 - i) for i in range(n)],
+        "one block": [(i, j) for i in range(n) for j in (0, n - 1)],
+        "no links": [],
+    }[shape]
+    made = extract([(line, line, pharaoh(links))])
+    assert made.used == (sum(n - k for k in range(10)) if shape in ("monotone", "inverted") else 0)
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize("links", ["0", "0-", "-0", "a-b", "0-0-0", "0-0,1-1", "0-5", "3-0", "99999999999999999999-0"])
+def test_bad_links_name_file_and_line(links):
+    with pytest.raises(InputError, match="al:2: "):
+        extract([("a b c", "a b", "0-0"), ("a b c", "a b", links)], path="al")
+
+
+@pytest.mark.parametrize("limits", [{"max_phrase": 0}, {"max_symbols": 0}, {"max_arity": 3}, {"max_target_phrase": -1}])
+def test_limits_out_of_range(limits):
+    with pytest.raises(InputError, match=next(iter(limits))):
+        HieroLimits(**limits)
+    values = {"max_phrase": 10, "max_target_phrase": 0, "max_symbols": 5, "max_arity": 2} | limits
+    with pytest.raises(ValueError, match="out of range"):
+        HieroExtractor(*values.values())
+
+
+def aligned_files(tmp_path, src, tgt, links):
+    paths = [tmp_path / name for name in ("f", "e.gz", "al")]
+    for path, lines in zip(paths, (src, tgt, links), strict=True):
+        write_lines(path, lines)
+    return paths
+
+
+BAD = [
+    "",
+    "  ",
+    "a\tb",
+    "a ||| b",
+    "a [X] b",
+    "[X,1]",
+    "a\x00",
+    "a\x0bb",
+    "a\u200b",
+    "a\u3000b",
+    "\ufeffa",
+    "a\x85b",
+    "x\ry",
+]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_sentences_name_file_and_line(tmp_path, bad):
+    with pytest.raises(InputError, match="f:2: "):
+        list(stream_aligned(*aligned_files(tmp_path, ["a", bad], ["x", "y"], ["", ""])))
+    with pytest.raises(InputError, match=r"e\.gz:1: "):
+        list(stream_aligned(*aligned_files(tmp_path, ["a", "b"], [bad, "y"], ["", ""])))
+
+
+def test_files_of_different_length(tmp_path):
+    with pytest.raises(InputError, match=r"e\.gz: 1 lines, but .*f has more"):
+        list(stream_aligned(*aligned_files(tmp_path, ["a", "b"], ["x"], ["", ""])))
+    with pytest.raises(InputError, match=r"f: 1 lines, but .*al has more"):
+        list(stream_aligned(*aligned_files(tmp_path, ["a"], ["x"], ["", ""])))
+    with pytest.raises(InputError, match="empty"):
+        list(stream_aligned(*aligned_files(tmp_path, [], [], [])))
+
+
+def test_streams_name_file_and_line(tmp_path):
+    (tmp_path / "t").write_bytes(b"good\r\n\nb\xe4d\n")
+    lines = stream_lines(tmp_path / "t")
+    assert [next(lines), next(lines)] == ["good", ""]
+    with pytest.raises(InputError, match="t:3: not valid UTF-8"):
+        next(lines)
+    write_lines(tmp_path / "z.gz", ["a" * 1000])
+    (tmp_path / "z.gz").write_bytes((tmp_path / "z.gz").read_bytes()[:-9])
+    with pytest.raises(InputError, match="cut off"):
+        list(stream_lines(tmp_path / "z.gz"))
+    with pytest.raises(InputError, match="cannot read"):
+        list(stream_lines(tmp_path / "none"))
+
+
+# ---- experiments ----
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    src = ["la casa roja", "la casa verde", "la flor roja", "la flor verde", "una casa", "una flor"] * 3
+    tgt = ["the red house", "the green house", "the red flower", "the green flower", "a house", "a flower"] * 3
+    links = ["0-0 1-2 2-1"] * 4 + ["0-0 1-1"] * 2
+    for name, lines in (("f", src), ("e", tgt), ("al", links * 3), ("dev.f", src[:4]), ("dev.e", tgt[:4])):
+        write_lines(tmp_path / name, lines)
+    write_lines(tmp_path / "test.f", ["una casa verde", "la flor"])
+    write_lines(tmp_path / "test.e", ["a green house", "the flower"])
+
+    def write(systems):
+        (tmp_path / "x.toml").write_text(
+            f"""[corpus]
+source = "f"
+target = "e"
+alignment = "al"
+dev_source = "dev.f"
+dev_reference = "dev.e"
+test_source = "test.f"
+test_reference = "test.e"
+[language_model]
+order = 2
+estimator = "lscfg"
+discount_fallback = true
+[hiero]
+max_span = 12
+[tuning]
+iterations = 2
+kbest = 10
+[evaluation]
+samples = 20
+{systems}
+"""
+        )
+        return tmp_path / "x.toml"
+
+    return write
+
+
+def test_hiero_system_of_an_experiment(experiment, tmp_path):
+    path = experiment('[systems.MIN]\n[systems.HIERO]\ngrammar = "hiero"')
+    run_experiment(path, tmp_path / "out", 1)
+    rows = json.loads((tmp_path / "out" / "results.json").read_text())["systems"]
+    rules = {row["system"]: row["rules"] for row in rows}
+    assert rules["HIERO"] > rules["MIN"] > 0
+    ini = (tmp_path / "out" / "systems" / "HIERO" / "cdec.ini").read_text()
+    assert "scfg_max_span_limit=12" in ini and "scfg_no_hiero_glue_grammar" not in ini
+    assert "scfg_no_hiero_glue_grammar=true" in (tmp_path / "out" / "systems" / "MIN" / "cdec.ini").read_text()
+    assert len((tmp_path / "out" / "systems" / "HIERO" / "test.output").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "systems, message",
+    [
+        ('[systems.MIN]\ngrammar = "phrases"', "grammar must be one of minimal, hiero"),
+        ('[systems.MIN]\ngrammar = "hiero"\nestimator = "mle"', "estimator none only"),
+    ],
+)
+def test_experiment_refuses(experiment, systems, message):
+    with pytest.raises(InputError, match=message):
+        read_experiment(experiment(systems))
+
+
+def test_hiero_limits_of_an_experiment_are_checked(experiment):
+    path = experiment("[systems.MIN]")
+    text = path.read_text()
+    for key, value in (("max_arity", 3), ("max_phrase", 0), ("max_targets", 0)):
+        path.write_text(text.replace("max_span = 12", f"{key} = {value}"))
+        with pytest.raises(InputError, match=rf"x\.toml:\d+: {key} must be at"):
+            read_experiment(path)
