@@ -1,4 +1,4 @@
-"""Phrase-decomposition forests: all minimal derivations of a word-aligned sentence pair (Chung et al. 2014, section 3)."""
+"""Phrase-decomposition forests: all minimal derivations of an aligned sentence pair (Chung et al. 2014, section 3)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class Decomposition:
     """All minimal derivations of a sentence pair.
 
     The nodes of category X are the tight phrase pairs and, last, the whole pair; each has its source span in
-    ``forest.node_span`` and its target span in ``forest.node_tgt``. The kernel's edges have two tails at most: of an edge
-    of more tails the second one is a node of category ``REST`` that stands for all but the first. ``edges`` undoes that.
+    ``forest.node_span`` and its target span in ``forest.node_tgt``. The kernel's edges have two tails at most: of an
+    edge of more tails the second one is a node of category ``REST`` that stands for all but the first. ``edges`` undoes
+    that.
 
     Attributes:
         forest: of the decoder's type; ``app_rule`` are numbers of ``rules``, -1 at the edges of ``REST`` nodes.
@@ -89,7 +90,8 @@ def decompose(src: str, tgt: str, links: str) -> Decomposition:
         links: ``i-j ...`` counted from 0, source position first.
 
     Raises:
-        InputError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of range.
+        InputError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
+            range.
     """
     deriver = Deriver()
     forest = deriver.decompose(src, tgt, links)

@@ -85,9 +85,15 @@ class Derivations:
         options = DeriveOptions(**json.loads(metadata.get("options", "{}")))
         dropped = json.loads(metadata.get("dropped", "{}"))
         try:
-            return cls(RuleTable.from_arrays(arrays), *(arrays[name] for name in _ARRAYS), options, dropped)
+            return cls._of(arrays, options, dropped)
         except KeyError as error:
             raise InputError(f"array {error} is missing; make the file anew", path) from error
+
+    @classmethod
+    def _of(cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int]) -> Derivations:
+        trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in _ARRAYS)
+        rules = RuleTable.from_arrays(dict(arrays))
+        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped)
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log: pairs, trees, dropped pairs by reason, tokens and types of rules by arity."""
@@ -156,13 +162,7 @@ def derive(
             if error.stream == 2 and path is not None:
                 raise InputError(str(error), path, number) from None
             raise InputError(f"sentence pair {number}: {error}") from None
-    arrays = deriver.arrays()
-    return Derivations(
-        RuleTable.from_arrays(arrays),
-        *(arrays[name] for name in _ARRAYS),
-        deriver.options,
-        deriver.counts().dropped,
-    )
+    return Derivations._of(deriver.arrays(), deriver.options, deriver.counts().dropped)
 
 
 Paths = tuple[str | os.PathLike[str], str | os.PathLike[str], str | os.PathLike[str]]

@@ -462,7 +462,8 @@ class DerivedNodes:
     """Trees and nodes since the last flush, as views that hold until the deriver's next call.
 
     Attributes:
-        trees: int64 [trees], first node of each; end: the node behind the last tree. Both count from the very first node.
+        trees: int64 [trees], first node of each; end: the node behind the last tree. Both count from the very first
+            node.
         rule, parent, slot: int32 [nodes]; span: int32 [nodes, 4]. See ``lscfg.derive.Derivations``.
     """
 
@@ -533,9 +534,7 @@ class Deriver:
                 range; nothing is added then.
         """
         f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
-        self._check(
-            lib.lscfg_derive(self.pointer, f, len(f), e, len(e), a, len(a), self._stream, self._error)
-        )
+        self._check(lib.lscfg_derive(self.pointer, f, len(f), e, len(e), a, len(a), self._stream, self._error))
 
     def add_lines(self, texts: Sequence[bytes], pairs: int) -> None:
         """Adds the trees of ``pairs`` lines of source, target and links.
@@ -580,7 +579,9 @@ class Deriver:
         return DerivedNodes(
             view(v.trees, v.n_trees, np.int64, self),
             int(v.trees[v.n_trees]),
-            *(view(a, v.n_nodes, np.int32, self) for a in (v.node_rule, v.node_parent, v.node_slot)),
+            view(v.node_rule, v.n_nodes, np.int32, self),
+            view(v.node_parent, v.n_nodes, np.int32, self),
+            view(v.node_slot, v.n_nodes, np.int32, self),
             view(v.node_span, (v.n_nodes, 4), np.int32, self),
         )
 

@@ -55,7 +55,7 @@ class Spool:
         self._folder = folder
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
-            self.file = tempfile.TemporaryFile(dir=folder)
+            self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - close() ends it
         except OSError as error:
             raise InputError(f"cannot write a temporary file there: {error.strerror or error}", folder) from error
 

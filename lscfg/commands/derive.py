@@ -22,15 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=2,
         metavar="K",
-        help="most nonterminals, 0 to 2, of a rule that counts. A rule of more stays in the tree but gets no parameters "
-        "and no place in the grammar; the nodes above and below it count as ever: below, it is the parent that outside "
-        "features see, above, its node is a child like any other (default: %(default)s)",
+        help="most nonterminals, 0 to 2, of a rule that counts. A rule of more stays in the derivation file but gets no "
+        "parameters and no place in the grammar; the rest of its tree counts as ever, and features see it as parent, "
+        "sibling or child (default: %(default)s)",
     )
     trees.add_argument(
         "--binarise",
         action="store_true",
-        help="leave no rule of more than K nonterminals: all but the K largest children of a node become terminals of its "
-        "rule, so that every tree counts whole",
+        help="leave no rule of more than K nonterminals, so that every tree counts whole: all but the K largest children "
+        "of a node become terminals of its rule",
     )
     trees.add_argument(
         "--bracketing",
@@ -53,7 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="drop and count bad pairs, by reason, where the first one would else end the run",
     )
     parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="the output is the same for any number (default: %(default)s)"
+        "--threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="the output is the same for any number (default: %(default)s)",
     )
 
 

@@ -15,9 +15,9 @@ from lscfg.rules import RuleTable
 class Examples:
     """All nodes of the trees and what estimation does with their rules.
 
-    Rules of more than two nonterminals, or fewer where the derivations were made so (``DeriveOptions.max_arity``), get no
-    parameters, and nodes that they rewrite are no examples; such a node still has an inside tree, that its parent's rule
-    needs, and is the parent of its children's outside trees.
+    Rules of more than two nonterminals, or fewer where the derivations were made so (``DeriveOptions.max_arity``), get
+    no parameters, and nodes that they rewrite are no examples; such a node still has an inside tree, that its parent's
+    rule needs, and is the parent of its children's outside trees.
 
     Attributes:
         rules: the rules that get parameters, in order of arity.
