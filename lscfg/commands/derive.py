@@ -22,15 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=2,
         metavar="K",
-        help="most nonterminals, 0 to 2, of a rule that counts. A rule of more stays in the derivation file but gets no "
-        "parameters and no place in the grammar; the rest of its tree counts as ever, and features see it as parent, "
-        "sibling or child (default: %(default)s)",
+        help="most nonterminals, 0 to 2, of a rule that counts. A rule of more stays in the derivation file but gets "
+        "no parameters and no place in the grammar; the rest of its tree counts as ever, and features see it as "
+        "parent, sibling or child (default: %(default)s)",
     )
     trees.add_argument(
         "--binarise",
         action="store_true",
-        help="leave no rule of more than K nonterminals, so that every tree counts whole: all but the K largest children "
-        "of a node become terminals of its rule",
+        help="leave no rule of more than K nonterminals, so that every tree counts whole: all but the K largest "
+        "children of a node become terminals of its rule",
     )
     trees.add_argument(
         "--bracketing",

@@ -88,6 +88,7 @@ static int reduce(lscfg_derivations *d, const linked_words *c, const closed_word
 static int shift_and_reduce(lscfg_derivations *d, const linked_words *c) {
   int32_t n = c->n[SRC], m = c->n[TGT];
   d->phrases.size = d->stack.size = d->children.size = 0;
+  if (!n) return LSCFG_OK;
   /* every phrase but those of one word has a boundary between two words that no phrase below it has */
   if (ARRAY_RESERVE(d->phrases, 2 * (int64_t)n + 1) || ARRAY_RESERVE(d->stack, n + 1) ||
       ARRAY_RESERVE(d->children, (int64_t)n + 4 * (int64_t)m))
