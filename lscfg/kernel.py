@@ -413,7 +413,7 @@ BRACKETINGS = ("normal", "left", "right", "balanced")
 DROP_REASONS = (
     "",
     "empty side",
-    "control character",
+    "control or space character",
     "reserved word",
     "too long",
     "malformed link",

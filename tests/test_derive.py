@@ -323,9 +323,10 @@ GOOD = ("a b", "x y", "0-0 1-1")
 BAD_LINES = [
     ("f", "", "empty", "empty side"),
     ("e", " ", "empty", "empty side"),
-    ("f", "a\tb", "control character 0x09", "control character"),
-    ("e", "a\rb", "control character 0x0d", "control character"),
-    ("f", "a \0", "control character 0x00", "control character"),
+    ("f", "a\tb", r"control character U\+0009", "control or space character"),
+    ("e", "a\rb", r"control character U\+000D", "control or space character"),
+    ("f", "a \0", r"control character U\+0000", "control or space character"),
+    ("f", "a\u200bb", r"space character U\+200B", "control or space character"),
     ("e", "a ||| b", r"'\|\|\|' is reserved", "reserved word"),
     ("f", "[X,1] b", r"'\[X,1\]' is reserved", "reserved word"),
     ("a", "0-0 1:1", "'1:1' is not an alignment link", "malformed link"),
@@ -394,7 +395,7 @@ def test_line_ends(tmp_path):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.text("a[]|X,1\u200b\u00a0\u3000\t\r\v\f\0", min_size=1, max_size=5), max_size=3))
+@given(st.lists(st.text("a[]|X,1é日\u200d\t\r\v\f\0", min_size=1, max_size=5), max_size=3))
 def test_kernel_and_corpus_reader_refuse_the_same_words(words):
     line = " ".join(words)
     try:
@@ -404,6 +405,18 @@ def test_kernel_and_corpus_reader_refuse_the_same_words(words):
             derive([line], ["x"], [""])
     else:
         assert derive([line], ["x"], [""]).rules.src_text(0) == line
+
+
+def test_only_the_blank_is_a_space():
+    """Of all characters up to U+FFFF those at which one program or another would end a word or a line."""
+    refused = []
+    for code in [*range(0xD800), *range(0xE000, 0x10000)]:
+        try:
+            derive([f"a{chr(code)}b"], ["x"], [""])
+        except InputError:
+            refused.append(code)
+    spaces = [0x00A0, 0x1680, 0x180E, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF]
+    assert refused == [*range(0x20), *range(0x7F, 0xA0), *spaces]
 
 
 def test_saved_derivations_come_back(tmp_path):

@@ -181,7 +181,7 @@ enum { LSCFG_BRACKET_NORMAL = 0, LSCFG_BRACKET_LEFT = 1, LSCFG_BRACKET_RIGHT = 2
 enum {
   LSCFG_PAIR_GOOD = 0,
   LSCFG_PAIR_EMPTY = 1,       /* no word on a side */
-  LSCFG_PAIR_CONTROL = 2,     /* a control character */
+  LSCFG_PAIR_CONTROL = 2,     /* a control character or a space that is not the blank */
   LSCFG_PAIR_RESERVED = 3,    /* a word like ||| or [X] */
   LSCFG_PAIR_TOO_LONG = 4,    /* more words than max_words */
   LSCFG_PAIR_BAD_LINK = 5,    /* a link that is not i-j */
