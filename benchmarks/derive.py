@@ -62,10 +62,8 @@ def speed(files: list[Path], folder: Path, repeats: int, references: list[tuple[
     """Time on the corpus, with one and two threads, beside the reference figures."""
     pairs = sum(1 for _ in files[0].open("rb"))
     print(f"\n## {pairs} sentence pairs, best of {repeats}\n")
-    print(
-        "| threads | wall s (to the longest) | CPU s | peak MiB | "
-        + "".join(f"times faster than {n} | " for n, _ in references)
-    )
+    names = "".join(f" times faster than {name} |" for name, _ in references)
+    print(f"| threads | wall s (to the longest) | CPU s | peak MiB |{names}")
     print("| --- " * (4 + len(references)) + "|")
     digests = set()
     for threads in (1, 2):

@@ -16,7 +16,7 @@ from lscfg.corpus import check_sentences
 from lscfg.derive import Derivations, derive, derive_files
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
-from lscfg.kernel import BRACKETINGS, DeriveOptions
+from lscfg.kernel import BRACKETINGS, DeriveOptions, Deriver
 from lscfg.text import write_lines
 
 
@@ -409,10 +409,10 @@ def test_kernel_and_corpus_reader_refuse_the_same_words(words):
 
 def test_only_the_blank_is_a_space():
     """Of all characters up to U+FFFF those at which one program or another would end a word or a line."""
-    refused = []
+    deriver, refused = Deriver(), []
     for code in [*range(0xD800), *range(0xE000, 0x10000)]:
         try:
-            derive([f"a{chr(code)}b"], ["x"], [""])
+            deriver.add(f"a{chr(code)}b", "x", "")
         except InputError:
             refused.append(code)
     spaces = [0x00A0, 0x1680, 0x180E, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF]
