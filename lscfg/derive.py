@@ -82,8 +82,13 @@ class Derivations:
             InputError: the file is missing, cut off or of another kind.
         """
         arrays, metadata = tensors.load(path, "derivations")
-        options = DeriveOptions(**json.loads(metadata.get("options", "{}")))
-        dropped = json.loads(metadata.get("dropped", "{}"))
+        try:
+            options = DeriveOptions(**json.loads(metadata.get("options", "{}")))
+            dropped = json.loads(metadata.get("dropped", "{}"))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"its options are not understood ({error}); was it made by another version?", path
+            ) from error
         try:
             return cls._of(arrays, options, dropped)
         except KeyError as error:

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lscfg.derive
+from lscfg import tensors
 from lscfg.cli import main
 from lscfg.corpus import check_sentences
 from lscfg.derive import Derivations, derive, derive_files
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
+from lscfg.inspection import show_tree
 from lscfg.kernel import BRACKETINGS, DeriveOptions, Deriver
 from lscfg.text import write_lines
 
@@ -351,6 +353,9 @@ def test_bad_lines(tmp_path, monkeypatch, threads, name, bad, message, reason):
     made = Derivations.load(tmp_path / "d")
     assert made.statistics() == sizes
     assert np.diff(made.trees).tolist() == [3, 3, 3, 0, 3, 3, 3]
+    with pytest.raises(InputError, match="pair 4 was dropped"):
+        show_tree(tmp_path / "d", 4)
+    assert len(show_tree(tmp_path / "d", 5).splitlines()) == 3
     assert Examples.of(made).is_root.sum() == 6
 
 
@@ -428,6 +433,18 @@ def test_saved_derivations_come_back(tmp_path):
         assert np.array_equal(getattr(made, name), getattr(back, name))
     made.save(tmp_path / "again")
     assert (tmp_path / "d").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_options_are_in_the_file(tmp_path):
+    options = DeriveOptions("balanced", 1, True, 9, True)
+    made = derive(["a", ""], ["x", "y"], ["0-0", ""], options=options)
+    made.save(tmp_path / "d")
+    back = Derivations.load(tmp_path / "d")
+    assert back.options == options and back.dropped == {"empty side": 1}
+    arrays, metadata = tensors.load(tmp_path / "d", "derivations")
+    tensors.save(tmp_path / "d", arrays, {**metadata, "options": '{"colour": "red"}'})
+    with pytest.raises(InputError, match="another version"):
+        Derivations.load(tmp_path / "d")
 
 
 def test_cut_derivation_file_is_refused(tmp_path):
