@@ -237,6 +237,12 @@ int lscfg_derive(lscfg_derivations *, const char *src, size_t src_length, const 
  * the end of the text; lines that are missing are empty. The error's line counts from 1. */
 int lscfg_derive_lines(lscfg_derivations *, const char *const text[3], const size_t length[3], int64_t n_pairs,
                        int32_t *stream, lscfg_error *);
+/* The phrase-decomposition forest of a sentence pair: all its minimal derivations. Its rules join the table of the
+ * derivations, uncounted, and app_rule are their numbers there. Nodes are the tight phrase pairs and the root, in the
+ * category 0; an edge has one application. An edge of more than two tails is a chain: its second tail is a node of
+ * category -1 with the span of the other tails, and the one application of such a node's edge has rule -1. */
+int lscfg_decompose(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                    const char *links, size_t links_length, lscfg_forest **, int32_t *stream, lscfg_error *);
 /* Adds all that another one has collected, as if its pairs had been derived here: the numbers of words, rules and nodes
  * are the same then. */
 int lscfg_derivations_merge(lscfg_derivations *, const lscfg_derivations *other, lscfg_error *);
@@ -246,13 +252,6 @@ void lscfg_derivations_flush(lscfg_derivations *);
 void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
 /* Lengths of both sides and number of nonterminals of each rule, arrays [n_rules]. */
 void lscfg_derivations_rules(const lscfg_derivations *, int32_t *n_src, int32_t *n_tgt, int32_t *arity);
-
-/* The phrase-decomposition forest of a sentence pair: all its minimal derivations. Its rules join the table of the
- * derivations, uncounted, and app_rule are their numbers there. Nodes are the tight phrase pairs and the root, in the
- * category 0; an edge has one application. An edge of more than two tails is a chain: its second tail is a node of
- * category -1 with the span of the other tails, and the one application of such a node's edge has rule -1. */
-int lscfg_decompose(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
-                    const char *links, size_t links_length, lscfg_forest **, int32_t *stream, lscfg_error *);
 
 /* ---- moments: sums over tokens of outer products ---- */
 
