@@ -26,7 +26,7 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadat
 
 
 def _sorted_metadata(data: bytes) -> bytes:
-    """The file with the keys of its metadata sorted: the library writes them in an order that changes from run to run."""
+    """The file with the keys of its metadata sorted: the library writes them in an order that changes with each run."""
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     metadata = header.pop("__metadata__", {})
