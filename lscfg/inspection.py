@@ -76,12 +76,14 @@ def show_tree(path: str | os.PathLike[str], number: int) -> str:
     """The derivation tree of a sentence pair (counted from 1), a node a line, indented by depth.
 
     Raises:
-        InputError: there is no such pair.
+        InputError: there is no such pair, or it has no tree.
     """
     derivations = Derivations.load(path)
     if not 1 <= number <= len(derivations):
         raise InputError(f"sentence pair {number} of {len(derivations)}", path)
     first, last = derivations.trees[number - 1 : number + 1].tolist()
+    if first == last:
+        raise InputError(f"sentence pair {number} was dropped when the trees were made", path)
     depth: dict[int, int] = {-1: -1}
     lines = []
     for node in range(first, last):

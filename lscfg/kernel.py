@@ -250,6 +250,7 @@ class Forest:
         node_cat: int32 [n_nodes]; node_span: int32 [n_nodes, 2]; node_edges: int32 [n_nodes + 1].
         edge_head: int32 [n_edges]; edge_tail: int32 [n_edges, 2], -1 where absent; edge_apps: int32 [n_edges + 1].
         app_rule, app_edge: int32 [n_apps].
+        node_tgt: int32 [n_nodes, 2], target spans; None in forests of the parser, which see no target sentence.
     """
 
     def __init__(self, pointer: Any):
@@ -270,6 +271,7 @@ class Forest:
         self.edge_apps = array(v.edge_apps, self.n_edges + 1)
         self.app_rule = array(v.app_rule, self.n_apps)
         self.app_edge = array(v.app_edge, self.n_apps)
+        self.node_tgt = None if v.node_tgt == ffi.NULL else array(v.node_tgt, (self.n_nodes, 2))
 
 
 class Model:
@@ -407,56 +409,225 @@ class Binding:
         return out
 
 
+BRACKETINGS = ("normal", "left", "right", "balanced")
+"""Bracketings of a sequence of phrases, in the kernel's numbering."""
+
+DROP_REASONS = (
+    "",
+    "empty side",
+    "control or space character",
+    "reserved word",
+    "too long",
+    "malformed link",
+    "link out of range",
+)
+"""Why a sentence pair has no tree, by the kernel's LSCFG_PAIR_... ."""
+
+
+@dataclass(frozen=True)
+class DeriveOptions:
+    """How sentence pairs become trees.
+
+    Attributes:
+        bracketing: of a sequence of phrases that stand in the same order, or in exactly opposite order, on both sides:
+            ``"normal"`` is the normal form of Zhang, Gildea & Chiang (2008), ((A B) C) D, and so is ``"left"``;
+            ``"right"`` A (B (C D)); ``"balanced"`` (A B) (C D), the left part one longer where the number is odd.
+        max_arity: most nonterminals, 0 to 2, of a rule that gets parameters and a place in the grammar.
+        binarise: no rule gets more than that: the smallest children become terminals of their parent's rule.
+        max_words: pairs with a longer side are dropped and counted; 0 for no limit.
+        drop: drop and count bad pairs, where they would else be an error.
+
+    Raises:
+        InputError: a value out of range.
+    """
+
+    bracketing: str = "normal"
+    max_arity: int = 2
+    binarise: bool = False
+    max_words: int = 0
+    drop: bool = False
+
+    def __post_init__(self) -> None:
+        if self.bracketing not in BRACKETINGS:
+            raise InputError(f"unknown bracketing {self.bracketing!r}; known are {', '.join(BRACKETINGS)}")
+        if not 0 <= self.max_arity <= 2:
+            raise InputError(
+                f"maximal arity must be 0, 1 or 2, got {self.max_arity}: neither tensors nor the decoder know rules of "
+                "more nonterminals"
+            )
+        if not 0 <= self.max_words < 2**31:
+            raise InputError(f"longest sentence must be 0 (no limit) or more words, got {self.max_words}")
+
+
+@dataclass(frozen=True)
+class DerivedNodes:
+    """Trees and nodes since the last flush, as views that hold until the deriver's next call.
+
+    Attributes:
+        trees: int64 [trees], first node of each; end: the node behind the last tree. Both count from the very first
+            node.
+        rule, parent, slot: int32 [nodes]; span: int32 [nodes, 4]. See ``lscfg.derive.Derivations``.
+    """
+
+    trees: np.ndarray
+    end: int
+    rule: np.ndarray
+    parent: np.ndarray
+    slot: np.ndarray
+    span: np.ndarray
+
+
+@dataclass(frozen=True)
+class DeriveCounts:
+    """What a deriver has seen since it was made, flushed or not.
+
+    Attributes:
+        rules: int64 [rules], tokens of each rule.
+        trees_above: trees with a rule of more than ``max_arity`` nonterminals.
+        dropped: pairs by reason, of ``DROP_REASONS``.
+    """
+
+    rules: np.ndarray
+    trees_above: int
+    dropped: dict[str, int]
+
+
+class LineError(InputError):
+    """A bad line of parallel text: ``stream`` is 0 for source, 1 for target, 2 for links; ``pair`` counts from 1."""
+
+    def __init__(self, message: str, stream: int, pair: int):
+        super().__init__(message)
+        self.stream = stream
+        self.pair = pair
+
+
 class Deriver:
     """Collects the minimal derivation trees of word-aligned sentence pairs."""
 
-    def __init__(self) -> None:
-        self.pointer = ffi.gc(lib.lscfg_derivations_new(), lib.lscfg_derivations_free)
+    def __init__(self, options: DeriveOptions | None = None) -> None:
+        self.options = options or DeriveOptions()
+        settings = ffi.new(
+            "lscfg_derive_options *",
+            {
+                "bracketing": BRACKETINGS.index(self.options.bracketing),
+                "max_arity": self.options.max_arity,
+                "binarise": self.options.binarise,
+                "max_words": self.options.max_words,
+                "drop": self.options.drop,
+            },
+        )
+        self.pointer = ffi.gc(lib.lscfg_derivations_new(settings), lib.lscfg_derivations_free)
         if self.pointer == ffi.NULL:
             raise KernelError("out of memory")
         self._error = ffi.new("lscfg_error *")
+        self._stream = ffi.new("int32_t *")
+
+    def _check(self, code: int) -> None:
+        if code == lib.LSCFG_EINPUT:
+            message = ffi.string(self._error.message).decode("utf-8", "replace")
+            raise LineError(message, self._stream[0], int(self._error.line))
+        check(code, self._error)
 
     def add(self, src: str, tgt: str, links: str) -> None:
         """Adds the tree of one pair: words separated by blanks, links ``i-j`` counted from 0.
 
         Raises:
-            InputError: an empty side, or a link that is malformed or out of range; nothing is added then.
+            LineError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
+                range; nothing is added then.
         """
         f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
-        code = lib.lscfg_derive(self.pointer, f, len(f), e, len(e), a, len(a), self._error)
-        check(code, self._error)
+        self._check(lib.lscfg_derive(self.pointer, f, len(f), e, len(e), a, len(a), self._stream, self._error))
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Everything collected, as copies; see lscfg_derivations_view in lscfg.h and docs/FORMATS.md."""
+    def add_lines(self, texts: Sequence[bytes], pairs: int) -> None:
+        """Adds the trees of ``pairs`` lines of source, target and links.
+
+        Raises:
+            LineError: as for ``add``; the pairs in front of the bad one have been added.
+        """
+        buffers = [ffi.from_buffer("char[]", text) for text in texts]
+        lengths = [len(text) for text in texts]
+        pointers = ffi.new("const char *[3]", buffers)
+        self._check(
+            lib.lscfg_derive_lines(
+                self.pointer, pointers, ffi.new("size_t[3]", lengths), pairs, self._stream, self._error
+            )
+        )
+
+    def merge(self, other: Deriver) -> None:
+        """Adds all that another deriver has collected, as if its pairs had been added here."""
+        self._check(lib.lscfg_derivations_merge(self.pointer, other.pointer, self._error))
+
+    def decompose(self, src: str, tgt: str, links: str) -> Forest:
+        """All minimal derivations of one pair; rule numbers are those of this deriver's table (see lscfg.h).
+
+        Raises:
+            LineError: as for ``add``.
+        """
+        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
+        forest = ffi.new("lscfg_forest **")
+        self._check(
+            lib.lscfg_decompose(self.pointer, f, len(f), e, len(e), a, len(a), forest, self._stream, self._error)
+        )
+        return Forest(forest[0])
+
+    def _view(self) -> Any:
         v = ffi.new("lscfg_derivations_view *")
         lib.lscfg_derivations_get(self.pointer, v)
+        return v
+
+    def nodes(self) -> DerivedNodes:
+        """Trees and nodes since the last flush."""
+        v = self._view()
+        return DerivedNodes(
+            view(v.trees, v.n_trees, np.int64, self),
+            int(v.trees[v.n_trees]),
+            view(v.node_rule, v.n_nodes, np.int32, self),
+            view(v.node_parent, v.n_nodes, np.int32, self),
+            view(v.node_slot, v.n_nodes, np.int32, self),
+            view(v.node_span, (v.n_nodes, 4), np.int32, self),
+        )
+
+    def flush(self) -> None:
+        """Forgets trees and nodes; rules, words and counts stay."""
+        lib.lscfg_derivations_flush(self.pointer)
+
+    def counts(self) -> DeriveCounts:
+        """What has been seen so far."""
+        v = self._view()
+        reasons = {name: int(v.dropped[k]) for k, name in enumerate(DROP_REASONS) if k and v.dropped[k]}
+        return DeriveCounts(np.array(view(v.rule_count, v.n_rules, np.int64, self), subok=False), v.n_above, reasons)
+
+    def tables(self) -> dict[str, np.ndarray]:
+        """Rules, words and word translations, as copies, by their names in derivation files (docs/FORMATS.md)."""
+        v = self._view()
         lengths = [np.empty(v.n_rules, np.int32) for _ in range(3)]
         lib.lscfg_derivations_rules(self.pointer, *(ffi.from_buffer("int32_t[]", a) for a in lengths))
 
         def copy(pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
             return np.array(view(pointer, shape, dtype, self), subok=False)
 
-        words, offsets = bytearray(), [0]
-        length = ffi.new("size_t *")
-        for k in range(lib.lscfg_vocab_size(v.vocab)):
-            word = lib.lscfg_vocab_word(v.vocab, k, length)
-            words += ffi.buffer(word, length[0])
-            offsets.append(len(words))
         pairs = copy(v.pairs, v.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
         return {
             "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
             "lexicon.count": pairs["count"].copy(),
-            "trees": copy(v.trees, v.n_trees + 1, np.int64),
-            "node.rule": copy(v.node_rule, v.n_nodes, np.int32),
-            "node.parent": copy(v.node_parent, v.n_nodes, np.int32),
-            "node.slot": copy(v.node_slot, v.n_nodes, np.int32),
-            "node.span": copy(v.node_span, (v.n_nodes, 4), np.int32),
             "rules.symbols": copy(v.symbols, v.n_symbols, np.int32),
             "rules.offsets": np.concatenate([[0], np.cumsum(lengths[0] + lengths[1], dtype=np.int64)]),
             "rules.src_length": lengths[0],
             "rules.arity": lengths[2],
-            "vocab.bytes": np.frombuffer(bytes(words), np.uint8),
-            "vocab.offsets": np.array(offsets, np.int64),
+            "vocab.bytes": copy(v.vocab_bytes, v.n_vocab_bytes, np.uint8),
+            "vocab.offsets": copy(v.vocab_offsets, lib.lscfg_vocab_size(v.vocab) + 1, np.int64),
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """``tables`` and the nodes since the last flush, as copies."""
+        nodes = self.nodes()
+        return {
+            "trees": np.append(nodes.trees, np.int64(nodes.end)),
+            "node.rule": np.array(nodes.rule, subok=False),
+            "node.parent": np.array(nodes.parent, subok=False),
+            "node.slot": np.array(nodes.slot, subok=False),
+            "node.span": np.array(nodes.span, subok=False),
+            **self.tables(),
         }
 
 

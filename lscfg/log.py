@@ -28,3 +28,10 @@ def warn(message: str) -> None:
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
     """The items, with a progress bar on a terminal (none when quiet or when stderr is a file)."""
     return iter(tqdm(items, desc=what, total=total, disable=True if quiet else None, leave=False, file=sys.stderr))
+
+
+def meter(what: str, total: int | None = None) -> tqdm:
+    """A progress bar over bytes, moved by its ``update``; shown when ``progress`` would be."""
+    return tqdm(
+        desc=what, total=total, unit="B", unit_scale=True, disable=True if quiet else None, leave=False, file=sys.stderr
+    )

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import shutil
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 
 from lscfg.errors import InputError
-from lscfg.text import atomic_write
+from lscfg.text import atomic_write, read_bytes
 
 
 def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
     """Writes the arrays; equal arrays and metadata give equal bytes."""
+    import safetensors.numpy
+
     ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
     data = safetensors.numpy.save(ordered, dict(metadata))
     with atomic_write(path, "wb") as file:
@@ -23,7 +26,7 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadat
 
 
 def _sorted_metadata(data: bytes) -> bytes:
-    """The file with the keys of its metadata sorted: the library's order of them changes from run to run."""
+    """The file with the keys of its metadata sorted: the library writes them in an order that changes with each run."""
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     metadata = header.pop("__metadata__", {})
@@ -33,8 +36,96 @@ def _sorted_metadata(data: bytes) -> bytes:
     return len(text).to_bytes(8, "little") + text + data[8 + length :]
 
 
+_DTYPES = {"float64": "F64", "int64": "I64", "int32": "I32", "uint8": "U8"}
+
+
+class Spool:
+    """An array that grows piece by piece in an unnamed temporary file, so that it never is in memory as a whole.
+
+    Args:
+        folder: where the temporary file is made; the space has to be there.
+        dtype: of the pieces.
+        row: shape of a row; pieces are joined along the first axis.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], dtype: type[np.generic], row: tuple[int, ...] = ()):
+        self.dtype = np.dtype(dtype)
+        self._row = row
+        self._rows = 0
+        self._folder = folder
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - close() ends it
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file there: {error.strerror or error}", folder) from error
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array so far."""
+        return (self._rows, *self._row)
+
+    def append(self, piece: np.ndarray) -> None:
+        """Adds rows.
+
+        Raises:
+            ValueError: the piece has another type or shape.
+            InputError: it cannot be written.
+        """
+        if piece.dtype != self.dtype or piece.shape[1:] != self._row:
+            raise ValueError(f"rows of {piece.dtype} {piece.shape[1:]}, not {self.dtype} {self._row}")
+        try:
+            self.file.write(np.ascontiguousarray(piece).data)
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file there: {error.strerror}", self._folder) from error
+        self._rows += len(piece)
+
+    def close(self) -> None:
+        """Gives the space back."""
+        self.file.close()
+
+
+def save_pieces(
+    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Spool], metadata: Mapping[str, str]
+) -> None:
+    """Writes arrays of which some were collected in temporary files; compressed if the name ends in .gz.
+
+    The same bytes come of an array and of a spool with the same rows. Arrays of wider items come first, so that each is
+    aligned.
+    """
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    header: dict[str, object] = {"__metadata__": dict(sorted(metadata.items()))}
+    end = 0
+    for name in order:
+        array = arrays[name]
+        begin, end = end, end + int(np.prod(array.shape, dtype=np.int64)) * array.dtype.itemsize
+        header[name] = {"dtype": _DTYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    with atomic_write(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            array = arrays[name]
+            if isinstance(array, Spool):
+                array.file.seek(0)
+                shutil.copyfileobj(array.file, file, 1 << 20)
+            else:
+                file.write(np.ascontiguousarray(array).tobytes())
+
+
+def _load_compressed(
+    path: str | os.PathLike[str], names: Collection[str] | None
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Arrays and metadata of a compressed file; it is read whole."""
+    import safetensors.numpy
+
+    data = read_bytes(path)
+    arrays = safetensors.numpy.load(data)
+    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
+    return {name: array for name, array in arrays.items() if names is None or name in names}, metadata
+
+
 def load(
-    path: str | os.PathLike[str], kind: str, names: Iterable[str] | None = None
+    path: str | os.PathLike[str], kind: str, names: Collection[str] | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Arrays and metadata of a file of the given kind.
 
@@ -45,21 +136,36 @@ def load(
     Raises:
         InputError: the file is missing, cut off, or of another kind, or lacks an array.
     """
+    import safetensors
+
     try:
+        if str(path).endswith(".gz"):
+            arrays, metadata = _load_compressed(path, names)
+            _check(kind, metadata, arrays, names, path)
+            return arrays, metadata
         with safetensors.safe_open(os.fspath(path), "numpy") as file:
             metadata = dict(file.metadata() or {})
-            if metadata.get("lscfg") != kind:
-                raise InputError(f"not an lscfg {kind} file, but {metadata.get('lscfg', 'something else')!r}", path)
-            present = set(file.keys())
-            wanted = sorted(present) if names is None else list(names)
-            for name in wanted:
-                if name not in present:
-                    raise InputError(f"array {name!r} is missing; make the file anew", path)
-            return {name: file.get_tensor(name) for name in wanted}, metadata
+            present = sorted(file.keys())
+            _check(kind, metadata, present, names, path)
+            return {name: file.get_tensor(name) for name in (present if names is None else names)}, metadata
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
         raise InputError(f"not a safetensors file, or cut off ({error}); make it anew", path) from error
+
+
+def _check(
+    kind: str,
+    metadata: Mapping[str, str],
+    present: Collection[str],
+    names: Collection[str] | None,
+    path: str | os.PathLike[str],
+) -> None:
+    if metadata.get("lscfg") != kind:
+        raise InputError(f"not an lscfg {kind} file, but {metadata.get('lscfg', 'something else')!r}", path)
+    for name in names or ():
+        if name not in present:
+            raise InputError(f"array {name!r} is missing; make the file anew", path)
 
 
 def kind(path: str | os.PathLike[str]) -> str:

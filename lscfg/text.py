@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +26,22 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
             return file.read()
+    except (EOFError, zlib.error) as error:
+        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
+def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[bytes, int]]:
+    """The file's bytes, decompressed if its name ends in .gz, some lines at a time: each block and its number of lines.
+
+    Raises:
+        InputError: the file cannot be read, or its compressed data are cut or damaged.
+    """
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
+            while block := list(islice(file, lines)):
+                yield b"".join(block), len(block)
     except (EOFError, zlib.error) as error:
         raise InputError("compressed file is cut off or damaged; make it anew", path) from error
     except OSError as error:

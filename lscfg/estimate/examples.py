@@ -15,14 +15,15 @@ from lscfg.rules import RuleTable
 class Examples:
     """All nodes of the trees and what estimation does with their rules.
 
-    Rules of more than two nonterminals get no parameters, and nodes that they rewrite are no examples; such a node
-    still has an inside tree, that its parent's rule needs, and is the parent of its children's outside trees.
+    Rules of more than two nonterminals, or fewer where the derivations were made so (``DeriveOptions.max_arity``), get
+    no parameters, and nodes that they rewrite are no examples; such a node still has an inside tree, that its parent's
+    rule needs, and is the parent of its children's outside trees.
 
     Attributes:
         rules: the rules that get parameters, in order of arity.
-        type: int64 [nodes], the node's rule: a number of ``rules``, or, for rules of more than two nonterminals,
+        type: int64 [nodes], the node's rule: a number of ``rules``, or, for rules of too many nonterminals,
             ``len(rules)`` + a number of their own.
-        n_types: all rule types, those of more than two nonterminals too.
+        n_types: all rule types, those of too many nonterminals too.
         parent: int64 [nodes], -1 at roots; slot: int32 [nodes]; children: int64 [nodes, 2], -1 where there is none (of
             more than two children the first two).
         is_example: bool [nodes]; is_root: bool [nodes].
@@ -46,7 +47,7 @@ class Examples:
         order = np.argsort(arity, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        n_kept = int((arity <= MAX_ARITY).sum())
+        n_kept = int((arity <= min(MAX_ARITY, derivations.options.max_arity)).sum())
         node_type = number[derivations.rule]
         parent = derivations.parent.astype(np.int64)
         children = np.full((len(node_type), 2), -1, np.int64)

@@ -113,6 +113,7 @@ typedef struct {
   const int32_t *edge_apps;  /* [n_edges + 1] */
   const int32_t *app_rule;   /* [n_apps] */
   const int32_t *app_edge;   /* [n_apps] */
+  const int32_t *node_tgt;   /* [n_nodes][2] target spans; NULL where there is no target sentence */
 } lscfg_forest_view;
 
 /* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE leaves *forest NULL. */
@@ -174,37 +175,80 @@ int lscfg_features(const lscfg_binding *, const lscfg_forest *, const double *ap
 
 typedef struct lscfg_derivations lscfg_derivations;
 
+enum { LSCFG_BRACKET_NORMAL = 0, LSCFG_BRACKET_LEFT = 1, LSCFG_BRACKET_RIGHT = 2, LSCFG_BRACKET_BALANCED = 3 };
+
+/* Why a sentence pair has no tree. */
+enum {
+  LSCFG_PAIR_GOOD = 0,
+  LSCFG_PAIR_EMPTY = 1,       /* no word on a side */
+  LSCFG_PAIR_CONTROL = 2,     /* a control character or a space that is not the blank */
+  LSCFG_PAIR_RESERVED = 3,    /* a word like ||| or [X] */
+  LSCFG_PAIR_TOO_LONG = 4,    /* more words than max_words */
+  LSCFG_PAIR_BAD_LINK = 5,    /* a link that is not i-j */
+  LSCFG_PAIR_LINK_BEYOND = 6, /* a link behind the end of a sentence */
+  LSCFG_N_REASONS = 7
+};
+
+typedef struct {
+  int32_t bracketing; /* LSCFG_BRACKET_...: of sequences of phrases; the normal form is to the left */
+  int32_t max_arity;  /* >= 0: most nonterminals of a rule that counts for estimation and grammar */
+  int32_t binarise;   /* non-zero: no rule gets more; the smallest children become terminals of their parent's rule */
+  int32_t max_words;  /* pairs with a longer side are dropped; 0: none is too long */
+  int32_t drop;       /* non-zero: every other bad pair is dropped too, zero: it is an error */
+} lscfg_derive_options;
+
 /* How often two words are linked; -1 stands for no word: the other one has no link then. */
 typedef struct {
   int32_t src, tgt;
   int64_t count;
 } lscfg_word_pair;
 
-/* Nodes are in preorder, children in source order, trees one behind the other. Rule r's symbols are its source side
- * (every nonterminal -1) and then its target side (-1-k); the rules follow each other in order of their numbers. */
+/* Trees and nodes are those since the last flush. Nodes are in preorder, children in source order, trees one behind the
+ * other; a dropped pair has a tree without nodes. Rule r's symbols are its source side (every nonterminal -1) and then
+ * its target side (-1-k); the rules follow each other in order of their numbers. */
 typedef struct {
   int64_t n_trees, n_nodes;
-  const int64_t *trees;       /* [n_trees + 1]: first node of each tree */
+  const int64_t *trees;       /* [n_trees + 1]: first node of each tree, counted from the very first node */
   const int32_t *node_rule;   /* [n_nodes] */
-  const int32_t *node_parent; /* [n_nodes], -1 at roots */
+  const int32_t *node_parent; /* [n_nodes], counted from the very first node; -1 at roots */
   const int32_t *node_slot;   /* [n_nodes]: which child of its parent, in source order */
   const int32_t *node_span;   /* [n_nodes][4]: source i, j, target i, j */
   int64_t n_rules;
-  const int64_t *rule_count; /* [n_rules] */
+  const int64_t *rule_count; /* [n_rules] nodes of all trees */
   int64_t n_symbols;
   const int32_t *symbols; /* [n_symbols] */
   const lscfg_vocab *vocab;
+  int64_t n_vocab_bytes;
+  const char *vocab_bytes;      /* [n_vocab_bytes] the words one behind the other */
+  const int64_t *vocab_offsets; /* [words + 1] */
   int64_t n_pairs;
   const lscfg_word_pair *pairs; /* [n_pairs] */
+  int64_t n_above;              /* trees with a rule of more than max_arity nonterminals */
+  int64_t dropped[7];           /* pairs by LSCFG_PAIR_... */
 } lscfg_derivations_view;
 
-lscfg_derivations *lscfg_derivations_new(void);
+lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *);
 void lscfg_derivations_free(lscfg_derivations *);
 /* Adds the tree of one sentence pair: words separated by blanks, links "i-j" counted from 0, source first. Nothing is
- * added where it fails. */
+ * added where the input is bad; *stream says where then: 0 source, 1 target, 2 links. */
 int lscfg_derive(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
-                 const char *links, size_t links_length, lscfg_error *);
-/* Valid until the next lscfg_derive. */
+                 const char *links, size_t links_length, int32_t *stream, lscfg_error *);
+/* The same for n_pairs lines of three texts (0 source, 1 target, 2 links). Lines end in LF or CR LF, the last one also at
+ * the end of the text; lines that are missing are empty. The error's line counts from 1. */
+int lscfg_derive_lines(lscfg_derivations *, const char *const text[3], const size_t length[3], int64_t n_pairs,
+                       int32_t *stream, lscfg_error *);
+/* The phrase-decomposition forest of a sentence pair: all its minimal derivations. Its rules join the table of the
+ * derivations, uncounted, and app_rule are their numbers there. Nodes are the tight phrase pairs and the root, in the
+ * category 0; an edge has one application. An edge of more than two tails is a chain: its second tail is a node of
+ * category -1 with the span of the other tails, and the one application of such a node's edge has rule -1. */
+int lscfg_decompose(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                    const char *links, size_t links_length, lscfg_forest **, int32_t *stream, lscfg_error *);
+/* Adds all that another one has collected, as if its pairs had been derived here: the numbers of words, rules and nodes
+ * are the same then. */
+int lscfg_derivations_merge(lscfg_derivations *, const lscfg_derivations *other, lscfg_error *);
+/* Forgets trees and nodes, so that memory is bounded by the tables of rules and words. */
+void lscfg_derivations_flush(lscfg_derivations *);
+/* Valid until the next call that changes the derivations. */
 void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
 /* Lengths of both sides and number of nonterminals of each rule, arrays [n_rules]. */
 void lscfg_derivations_rules(const lscfg_derivations *, int32_t *n_src, int32_t *n_tgt, int32_t *arity);

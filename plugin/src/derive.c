@@ -1,435 +1,354 @@
 /* Minimal derivation trees of word-aligned sentence pairs (Zhang, Gildea & Chiang 2008): the normalized decomposition
- * tree by shift-reduce. A node is a tight phrase pair, the root the whole sentence; sequences of phrases are bracketed to
- * the left. Words without a link are terminals of the lowest node whose span covers them. */
-#include "vocab.h"
+ * tree by shift-reduce. A node is a tight phrase pair, the root the whole sentence. Words without a link are terminals
+ * of the lowest node whose span covers them. */
+#include "derivations.h"
 
-/* A sequence of symbols in the rule table: its source side, then its target side. */
+/* ---- closed words: target words all of whose links lie in the source words shifted so far ---- */
+
+/* Runs of closed words, as disjoint sets; the time of all queries together is linear but for the inverse Ackermann
+ * function. */
 typedef struct {
-  int64_t begin;
-  int32_t n_src, n_tgt, arity;
-} rule_entry;
+  int32_t *up;   /* [n] parent in the run's tree, -1 while the word is open */
+  int32_t *size; /* [n] of the run, at its root */
+  int32_t *next; /* [n] the word behind the run, at its root */
+  int32_t *due;  /* [source words] first target word that closes there; the next one in due_next */
+  int32_t *due_next;
+} closed_words;
 
-struct lscfg_derivations {
-  lscfg_vocab vocab;
-  ARRAY(int32_t) symbols;
-  ARRAY(rule_entry) rules;
-  ARRAY(int64_t) rule_count;
-  int32_t *table; /* open addressing over rules, -1 where empty */
-  int64_t slots;
-  ARRAY(int64_t) trees; /* sentence -> first node, one more than there are sentences */
-  ARRAY(int32_t) node_rule;
-  ARRAY(int32_t) node_parent;
-  ARRAY(int32_t) node_slot;
-  ARRAY(int32_t) node_span;
-  ARRAY(lscfg_word_pair) pairs; /* word translations, in order of first appearance */
-  int32_t *pair_table;
-  int64_t pair_slots;
-  /* work space of one sentence, kept from pair to pair */
-  ARRAY(int32_t) words[2];
-  ARRAY(int32_t) links;
-  ARRAY(int32_t) work;
-  ARRAY(int32_t) symbols_of_rule;
-  struct phrase *phrases;
-  int64_t phrase_capacity;
-};
+static int32_t run_of(const closed_words *w, int32_t t) {
+  for (; w->up[t] != t; t = w->up[t]) w->up[t] = w->up[w->up[t]];
+  return t;
+}
 
-/* A word or phrase pair of the shift-reduce stack; phrases stay as tree nodes. Spans are inclusive, over linked words. */
-typedef struct phrase {
-  int32_t src[2], tgt[2];
-  int32_t is_phrase;
-  int32_t first_child, next_sibling; /* in source order, -1 at the end */
-} phrase;
+/* The first open word from t on. */
+static int32_t next_open(const closed_words *w, int32_t t) { return w->up[t] < 0 ? t : w->next[run_of(w, t)]; }
 
-enum { SRC = 0, TGT = 1 };
+static void join_runs(closed_words *w, int32_t a, int32_t b) {
+  int32_t left = run_of(w, a), right = run_of(w, b), end = w->next[right];
+  int32_t root = w->size[left] >= w->size[right] ? left : right, other = root == left ? right : left;
+  w->up[other] = root;
+  w->size[root] += w->size[other];
+  w->next[root] = end;
+}
 
-lscfg_derivations *lscfg_derivations_new(void) {
-  lscfg_derivations *d = calloc(1, sizeof *d);
-  if (!d) return NULL;
-  d->slots = 1024;
-  d->table = malloc((size_t)d->slots * sizeof *d->table);
-  if (vocab_init(&d->vocab) || !d->table || ARRAY_RESERVE(d->trees, 1)) {
-    lscfg_derivations_free(d);
-    return NULL;
+static void close_words(closed_words *w, int32_t source, int32_t n_tgt) {
+  for (int32_t t = w->due[source]; t >= 0; t = w->due_next[t]) {
+    w->up[t] = t;
+    w->size[t] = 1;
+    w->next[t] = t + 1;
+    if (t && w->up[t - 1] >= 0) join_runs(w, t - 1, t);
+    if (t + 1 < n_tgt && w->up[t + 1] >= 0) join_runs(w, t, t + 1);
   }
-  memset(d->table, 0xff, (size_t)d->slots * sizeof *d->table);
-  d->trees.data[d->trees.size++] = 0;
-  d->pair_slots = 1024;
-  if (!(d->pair_table = malloc((size_t)d->pair_slots * sizeof *d->pair_table))) {
-    lscfg_derivations_free(d);
-    return NULL;
+}
+
+/* ---- the tree ---- */
+
+/* The list of b's phrases behind that of a's; a then is the item of both. */
+static void join_items(phrase *phrases, stack_item *a, const stack_item *b) {
+  if (b->tgt[0] < a->tgt[0]) a->tgt[0] = b->tgt[0];
+  if (b->tgt[1] > a->tgt[1]) a->tgt[1] = b->tgt[1];
+  if (a->last >= 0) phrases[a->last].next_sibling = b->first;
+  if (a->first < 0) a->first = b->first;
+  if (b->last >= 0) a->last = b->last;
+  a->is_phrase = 0;
+}
+
+/* Replaces the top items of the stack by the smallest phrase pair that they end and that is not the top item itself;
+ * 0 if there is none.
+ *
+ * This is where time could be lost, for the scan may walk down the whole stack for nothing. Let the items from b to the
+ * top span the target words T. If a word of T is open, so it is for every b below, and the scan ends. If all are closed
+ * but have links to the left of b, no phrase will ever begin at b, whatever is shifted still, since T only grows: b is
+ * joined to the item below for good. Otherwise the items are a phrase pair. So a step is the scan's last one or removes
+ * an item, but for the step over a top item that is a phrase already. */
+static int reduce(lscfg_derivations *d, const linked_words *c, const closed_words *closed, int32_t end) {
+  stack_item *items = d->stack.data, top = items[d->stack.size - 1];
+  int32_t b = (int32_t)d->stack.size - 1 - (top.is_phrase != 0);
+  int32_t tgt[2] = {top.tgt[0], top.tgt[1]};
+  for (; b >= 0; b--) {
+    if (items[b].tgt[0] < tgt[0]) tgt[0] = items[b].tgt[0];
+    if (items[b].tgt[1] > tgt[1]) tgt[1] = items[b].tgt[1];
+    if (next_open(closed, tgt[0]) <= tgt[1]) return 0;
+    if (pair_closed(c, items[b].begin, end, tgt)) break;
+    join_items(d->phrases.data, &items[b - 1], &items[b]); /* b > 0: nothing is to the left of the first item */
+    if (top.is_phrase) items[b] = top;
+    d->stack.size--;
   }
-  memset(d->pair_table, 0xff, (size_t)d->pair_slots * sizeof *d->pair_table);
-  return d;
+  if (b < 0) return 0;
+  if (top.is_phrase) join_items(d->phrases.data, &items[b], &top);
+  int32_t number = (int32_t)d->phrases.size++;
+  d->phrases.data[number] = (phrase){{items[b].begin, end}, {tgt[0], tgt[1]}, items[b].first, -1};
+  items[b].first = items[b].last = number;
+  items[b].is_phrase = 1;
+  d->stack.size = b + 1;
+  return 1;
 }
 
-void lscfg_derivations_free(lscfg_derivations *d) {
-  if (!d) return;
-  if (d->vocab.table) vocab_release(&d->vocab);
-  free(d->symbols.data);
-  free(d->rules.data);
-  free(d->rule_count.data);
-  free(d->table);
-  free(d->trees.data);
-  free(d->node_rule.data);
-  free(d->node_parent.data);
-  free(d->node_slot.data);
-  free(d->node_span.data);
-  free(d->pairs.data);
-  free(d->pair_table);
-  free(d->words[SRC].data);
-  free(d->words[TGT].data);
-  free(d->links.data);
-  free(d->work.data);
-  free(d->symbols_of_rule.data);
-  free(d->phrases);
-  free(d);
-}
-
-/* ---- rule table ---- */
-
-static int same_rule(const lscfg_derivations *d, const rule_entry *rule, const int32_t *symbols, int32_t n_src,
-                     int32_t n_tgt) {
-  return rule->n_src == n_src && rule->n_tgt == n_tgt &&
-         !memcmp(d->symbols.data + rule->begin, symbols, (size_t)(n_src + n_tgt) * sizeof *symbols);
-}
-
-static int64_t rule_slot(const lscfg_derivations *d, const int32_t *symbols, int32_t n_src, int32_t n_tgt) {
-  int64_t slot = (int64_t)(hash_ints(symbols, n_src + n_tgt, (uint64_t)n_src) & (uint64_t)(d->slots - 1));
-  while (d->table[slot] >= 0 && !same_rule(d, &d->rules.data[d->table[slot]], symbols, n_src, n_tgt))
-    slot = (slot + 1) & (d->slots - 1);
-  return slot;
-}
-
-static int grow_rule_table(lscfg_derivations *d) {
-  int32_t *table = malloc((size_t)d->slots * 2 * sizeof *table);
-  if (!table) return LSCFG_ENOMEM;
-  free(d->table);
-  d->table = table;
-  d->slots *= 2;
-  memset(table, 0xff, (size_t)d->slots * sizeof *table);
-  for (int32_t r = 0; r < d->rules.size; r++) {
-    const rule_entry *rule = &d->rules.data[r];
-    d->table[rule_slot(d, d->symbols.data + rule->begin, rule->n_src, rule->n_tgt)] = r;
+/* Builds the tree, sequences bracketed to the left; its root is the last phrase. */
+static int shift_and_reduce(lscfg_derivations *d, const linked_words *c) {
+  int32_t n = c->n[SRC], m = c->n[TGT];
+  d->phrases.size = d->stack.size = d->children.size = 0;
+  if (!n) return LSCFG_OK;
+  /* every phrase but those of one word has a boundary between two words that no phrase below it has */
+  if (ARRAY_RESERVE(d->phrases, 2 * (int64_t)n + 1) || ARRAY_RESERVE(d->stack, n + 1) ||
+      ARRAY_RESERVE(d->children, (int64_t)n + 4 * (int64_t)m))
+    return LSCFG_ENOMEM;
+  int32_t *p = d->children.data;
+  closed_words closed = {p, p + m, p + 2 * (int64_t)m, p + 4 * (int64_t)m, p + 3 * (int64_t)m};
+  memset(closed.up, 0xff, (size_t)m * sizeof *p);
+  memset(closed.due, 0xff, (size_t)n * sizeof *p);
+  for (int32_t t = 0; t < m; t++) {
+    closed.due_next[t] = closed.due[c->last[t]];
+    closed.due[c->last[t]] = t;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    d->stack.data[d->stack.size++] = (stack_item){i, {c->low[i], c->high[i]}, -1, -1, 0};
+    close_words(&closed, i, m);
+    while (reduce(d, c, &closed, i)) {
+    }
   }
   return LSCFG_OK;
 }
 
-/* The number of the rule, new or known; a negative code when memory is out. */
-static int32_t intern_rule(lscfg_derivations *d, const int32_t *symbols, int32_t n_src, int32_t n_tgt, int32_t arity) {
-  if (2 * (d->rules.size + 1) > d->slots && grow_rule_table(d)) return LSCFG_ENOMEM;
-  int64_t slot = rule_slot(d, symbols, n_src, n_tgt);
-  if (d->table[slot] < 0) {
-    if (d->rules.size == INT32_MAX || ARRAY_RESERVE(d->rules, 1) || ARRAY_RESERVE(d->rule_count, 1) ||
-        ARRAY_RESERVE(d->symbols, n_src + n_tgt))
-      return LSCFG_ENOMEM;
-    memcpy(d->symbols.data + d->symbols.size, symbols, (size_t)(n_src + n_tgt) * sizeof *symbols);
-    d->rules.data[d->rules.size] = (rule_entry){d->symbols.size, n_src, n_tgt, arity};
-    d->rule_count.data[d->rule_count.size++] = 0;
-    d->symbols.size += n_src + n_tgt;
-    d->table[slot] = (int32_t)d->rules.size++;
+/* ---- other bracketings ---- */
+
+/* Whether a phrase is two phrases side by side and no linked word: 1 in the same order on both sides, -1 in opposite
+ * order, 0 if it is not. */
+static int orientation(const phrase *phrases, const phrase *p) {
+  if (p->first_child < 0) return 0;
+  const phrase *a = &phrases[p->first_child];
+  if (a->next_sibling < 0) return 0;
+  const phrase *b = &phrases[a->next_sibling];
+  if (b->next_sibling >= 0 || a->src[0] != p->src[0] || a->src[1] + 1 != b->src[0] || b->src[1] != p->src[1]) return 0;
+  if (a->tgt[0] == p->tgt[0] && a->tgt[1] + 1 == b->tgt[0] && b->tgt[1] == p->tgt[1]) return 1;
+  return b->tgt[0] == p->tgt[0] && b->tgt[1] + 1 == a->tgt[0] && a->tgt[1] == p->tgt[1] ? -1 : 0;
+}
+
+typedef struct {
+  phrase *phrases;
+  const int32_t *members; /* the sequence, last one first */
+  int32_t n_members, balanced;
+  const int32_t *free; /* phrases to be used for its nodes, taken from the front */
+} rebracketing;
+
+/* Makes a node of members first .. first + n - 1, n > 1. Recursive for balanced trees only, which are low. */
+static int32_t bracket(rebracketing *r, int32_t first, int32_t n) {
+  int32_t top = *r->free++, node = top;
+  for (;;) {
+    phrase *p = &r->phrases[node];
+    int32_t n_left = r->balanced ? (n + 1) / 2 : 1, last = r->n_members - 1;
+    const phrase *a = &r->phrases[r->members[last - first]], *b = &r->phrases[r->members[last - (first + n - 1)]];
+    p->src[0] = a->src[0];
+    p->src[1] = b->src[1];
+    p->tgt[0] = a->tgt[0] < b->tgt[0] ? a->tgt[0] : b->tgt[0];
+    p->tgt[1] = a->tgt[1] > b->tgt[1] ? a->tgt[1] : b->tgt[1];
+    int32_t left = n_left == 1 ? r->members[last - first] : bracket(r, first, n_left);
+    first += n_left;
+    n -= n_left;
+    int32_t right = n == 1 ? r->members[last - first] : r->balanced ? bracket(r, first, n) : *r->free++;
+    p->first_child = left;
+    r->phrases[left].next_sibling = right;
+    r->phrases[right].next_sibling = -1;
+    if (n == 1 || r->balanced) return top;
+    node = right;
   }
-  d->rule_count.data[d->table[slot]]++;
-  return d->table[slot];
 }
 
-/* ---- one sentence pair ---- */
-
-static int read_words(lscfg_derivations *d, int side, const char *line, size_t length, lscfg_error *error) {
-  if (ARRAY_RESERVE(d->words[side], (int64_t)length / 2 + 1 - d->words[side].size)) return out_of_memory(error);
-  int64_t n = lscfg_vocab_line(&d->vocab, line, length, d->words[side].data, d->words[side].capacity);
-  if (n < 0) return out_of_memory(error);
-  d->words[side].size = n;
-  return n ? LSCFG_OK : lscfg_fail(error, LSCFG_EINPUT, 0, "the %s sentence is empty", side == SRC ? "source" : "target");
-}
-
-/* "0-0 1-2 ...": pairs of positions, checked against the sentence lengths. */
-static int read_links(lscfg_derivations *d, const char *p, size_t length, lscfg_error *error) {
-  const char *end = p + length;
-  d->links.size = 0;
-  while (p < end) {
-    if (*p == ' ' || *p == '\t' || *p == '\r') {
-      p++;
-      continue;
-    }
-    const char *token = p;
-    for (int side = SRC; side <= TGT; side++) {
-      int64_t value = 0;
-      const char *digits = p;
-      for (; p < end && *p >= '0' && *p <= '9' && value <= INT32_MAX; p++) value = 10 * value + (*p - '0');
-      int closed = side == SRC ? p < end && *p == '-' : p == end || *p == ' ' || *p == '\t' || *p == '\r';
-      if (p == digits || !closed) {
-        while (p < end && *p != ' ') p++;
-        return lscfg_fail(error, LSCFG_EINPUT, 0, "'%.*s' is not an alignment link i-j", p - token > 40 ? 40 : (int)(p - token),
-                          token);
+/* Brackets all sequences of the tree anew. A sequence is a chain of first children of one orientation. */
+static int rebracket(lscfg_derivations *d) {
+  phrase *phrases = d->phrases.data;
+  int64_t n = d->phrases.size;
+  d->children.size = 0;
+  if (ARRAY_RESERVE(d->children, 3 * n + 1)) return LSCFG_ENOMEM;
+  int32_t *done = d->children.data, *members = done + n, *nodes = members + n + 1;
+  memset(done, 0, (size_t)n * sizeof *done);
+  for (int32_t top = (int32_t)n - 1; top >= 0; top--) { /* children come before parents */
+    int way = orientation(phrases, &phrases[top]);
+    if (done[top] || !way) continue;
+    int32_t n_members = 0, n_nodes = 0, next = phrases[top].next_sibling;
+    for (int32_t node = top;; node = phrases[node].first_child) {
+      if (orientation(phrases, &phrases[node]) != way) {
+        members[n_members++] = node;
+        break;
       }
-      if (value >= d->words[side].size)
-        return lscfg_fail(error, LSCFG_EINPUT, 0, "link '%.*s' points beyond the %s sentence of %lld words",
-                          (int)(p - token), token, side == SRC ? "source" : "target", (long long)d->words[side].size);
-      if (ARRAY_RESERVE(d->links, 1)) return out_of_memory(error);
-      d->links.data[d->links.size++] = (int32_t)value;
-      p += side == SRC;
+      done[node] = 1;
+      nodes[n_nodes++] = node;
+      members[n_members++] = phrases[phrases[node].first_child].next_sibling;
     }
+    rebracketing r = {phrases, members, n_members, d->options.bracketing == LSCFG_BRACKET_BALANCED, nodes};
+    bracket(&r, 0, n_members);
+    phrases[top].next_sibling = next;
   }
   return LSCFG_OK;
 }
 
-/* The linked words of both sides, renumbered without the others; low/high: the hull of each word's links. */
-typedef struct {
-  int32_t n[2];
-  int32_t *position[2]; /* renumbered -> position in the sentence */
-  int32_t *low[2], *high[2];
-} linked_words;
+/* ---- from phrases to nodes and rules ---- */
 
-static int condense(lscfg_derivations *d, linked_words *c) {
-  int64_t length[2] = {d->words[SRC].size, d->words[TGT].size}, total = length[SRC] + length[TGT];
-  d->work.size = 0;
-  if (ARRAY_RESERVE(d->work, 4 * total)) return LSCFG_ENOMEM;
-  int32_t *p = d->work.data, *number[2];
-  for (int side = SRC; side <= TGT; side++) {
-    c->position[side] = p;
-    c->low[side] = p + length[side];
-    c->high[side] = p + 2 * length[side];
-    number[side] = p + 3 * length[side];
-    p += 4 * length[side];
-    memset(number[side], 0xff, (size_t)length[side] * sizeof *p);
-    for (int64_t k = 0; k < d->links.size; k += 2) number[side][d->links.data[k + side]] = 0;
-    c->n[side] = 0;
-    for (int32_t i = 0; i < length[side]; i++) {
-      if (number[side][i] < 0) continue;
-      number[side][i] = c->n[side];
-      c->low[side][c->n[side]] = INT32_MAX;
-      c->high[side][c->n[side]] = -1;
-      c->position[side][c->n[side]++] = i;
+/* Source words before or behind all links: a node of the whole sentence has them, over the tight root. Target words
+ * alone do not make one: its rule would be [X,1] on the source side, which no decoder could apply only once. */
+static void cover_sentence(lscfg_derivations *d, const linked_words *c) {
+  int32_t root = (int32_t)d->phrases.size - 1, last = (int32_t)d->words[SRC].size - 1;
+  if (c->position[SRC][0] == 0 && c->position[SRC][c->n[SRC] - 1] == last) return;
+  d->phrases.data[d->phrases.size] = d->phrases.data[root];
+  d->phrases.data[d->phrases.size++].first_child = root;
+}
+
+/* Takes children out of the list until limit remain: the smallest ones, so that their words become terminals of the
+ * rule; of equal size the last. Returns the number that remain. */
+static int32_t drop_small_children(lscfg_derivations *d, int32_t n, int32_t limit) {
+  int32_t *children = d->children.data, kept = 0;
+  for (; kept < limit; kept++) { /* moves the largest of the rest to the front, keeping the others in order */
+    int32_t best = kept, best_size = -1;
+    for (int32_t k = kept; k < n; k++) {
+      const int32_t(*s)[2] = d->child_spans[k];
+      int32_t size = s[SRC][1] - s[SRC][0] + s[TGT][1] - s[TGT][0];
+      if (size > best_size) {
+        best = k;
+        best_size = size;
+      }
     }
+    int32_t child = children[best];
+    span_pair span;
+    memcpy(span, d->child_spans[best], sizeof span);
+    memmove(children + kept + 1, children + kept, (size_t)(best - kept) * sizeof *children);
+    memmove(d->child_spans + kept + 1, d->child_spans + kept, (size_t)(best - kept) * sizeof span);
+    children[kept] = child;
+    memcpy(d->child_spans[kept], span, sizeof span);
   }
-  for (int64_t k = 0; k < d->links.size; k += 2) {
-    int32_t link[2] = {number[SRC][d->links.data[k]], number[TGT][d->links.data[k + 1]]};
-    for (int side = SRC; side <= TGT; side++) {
-      int32_t *low = &c->low[side][link[side]], *high = &c->high[side][link[side]];
-      if (link[!side] < *low) *low = link[!side];
-      if (link[!side] > *high) *high = link[!side];
+  for (int32_t k = 1; k < kept; k++) /* back to source order */
+    for (int32_t j = k; j > 0 && d->child_spans[j][SRC][0] < d->child_spans[j - 1][SRC][0]; j--) {
+      int32_t child = children[j];
+      span_pair span;
+      memcpy(span, d->child_spans[j], sizeof span);
+      children[j] = children[j - 1];
+      memcpy(d->child_spans[j], d->child_spans[j - 1], sizeof span);
+      children[j - 1] = child;
+      memcpy(d->child_spans[j - 1], span, sizeof span);
     }
-  }
+  return kept;
+}
+
+static int add_node(lscfg_derivations *d, int32_t rule, int32_t parent, int32_t slot, const span_pair span) {
+  if (ARRAY_RESERVE(d->node_rule, 1) || ARRAY_RESERVE(d->node_parent, 1) || ARRAY_RESERVE(d->node_slot, 1) ||
+      ARRAY_RESERVE(d->node_span, 4))
+    return LSCFG_ENOMEM;
+  d->rule_count.data[rule]++;
+  d->node_rule.data[d->node_rule.size++] = rule;
+  d->node_parent.data[d->node_parent.size++] = parent;
+  d->node_slot.data[d->node_slot.size++] = slot;
+  memcpy(d->node_span.data + d->node_span.size, span, sizeof(span_pair));
+  d->node_span.size += 4;
   return LSCFG_OK;
 }
 
-/* ---- word translations: how often two words are linked ---- */
-
-static int64_t pair_slot(const lscfg_derivations *d, int32_t src, int32_t tgt) {
-  uint64_t h = hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
-  int64_t slot = (int64_t)(h & (uint64_t)(d->pair_slots - 1));
-  for (; d->pair_table[slot] >= 0; slot = (slot + 1) & (d->pair_slots - 1)) {
-    const lscfg_word_pair *pair = &d->pairs.data[d->pair_table[slot]];
-    if (pair->src == src && pair->tgt == tgt) break;
+/* Appends the nodes in preorder, children in source order. */
+static int write_tree(lscfg_derivations *d, const linked_words *c) {
+  int64_t first = d->trees.data[d->trees.size - 1], limit = d->options.max_arity;
+  int32_t n_nodes = 0, above = 0;
+  d->todo.size = d->children.size = 0;
+  if (ARRAY_RESERVE(d->todo, d->phrases.size + 1) || ARRAY_RESERVE(d->children, d->phrases.size + 1) ||
+      pair_reserve_children(d, d->phrases.size + 1))
+    return LSCFG_ENOMEM;
+  d->todo.data[d->todo.size++] = (pending_node){(int32_t)d->phrases.size - 1, 0, -1};
+  while (d->todo.size) {
+    pending_node node = d->todo.data[--d->todo.size];
+    const phrase *p = node.item < 0 ? NULL : &d->phrases.data[node.item];
+    span_pair span = {{0, (int32_t)d->words[SRC].size}, {0, (int32_t)d->words[TGT].size}};
+    if (node.parent >= 0) {
+      pair_span(c, SRC, p->src[0], p->src[1], span[SRC]);
+      pair_span(c, TGT, p->tgt[0], p->tgt[1], span[TGT]);
+    }
+    int32_t arity = 0;
+    for (int32_t k = p ? p->first_child : -1; k >= 0; k = d->phrases.data[k].next_sibling, arity++) {
+      const phrase *child = &d->phrases.data[k];
+      d->children.data[arity] = k;
+      pair_span(c, SRC, child->src[0], child->src[1], d->child_spans[arity][SRC]);
+      pair_span(c, TGT, child->tgt[0], child->tgt[1], d->child_spans[arity][TGT]);
+    }
+    if (d->options.binarise && arity > limit) arity = drop_small_children(d, arity, (int32_t)limit);
+    above |= arity > limit;
+    int32_t rule = pair_rule(d, (const int32_t(*)[2])span, (const span_pair *)d->child_spans, arity);
+    int32_t parent = node.parent < 0 ? -1 : (int32_t)(first + node.parent);
+    if (rule < 0 || add_node(d, rule, parent, node.slot, (const int32_t(*)[2])span)) return LSCFG_ENOMEM;
+    for (int32_t k = arity - 1; k >= 0; k--) /* the first child is taken next */
+      d->todo.data[d->todo.size++] = (pending_node){d->children.data[k], k, n_nodes};
+    n_nodes++;
   }
-  return slot;
-}
-
-static int count_pair(lscfg_derivations *d, int32_t src, int32_t tgt) {
-  if (2 * (d->pairs.size + 1) > d->pair_slots) {
-    int32_t *table = malloc((size_t)d->pair_slots * 2 * sizeof *table);
-    if (!table) return LSCFG_ENOMEM;
-    free(d->pair_table);
-    d->pair_table = table;
-    d->pair_slots *= 2;
-    memset(table, 0xff, (size_t)d->pair_slots * sizeof *table);
-    for (int32_t k = 0; k < d->pairs.size; k++) table[pair_slot(d, d->pairs.data[k].src, d->pairs.data[k].tgt)] = k;
-  }
-  int64_t slot = pair_slot(d, src, tgt);
-  if (d->pair_table[slot] < 0) {
-    if (d->pairs.size == INT32_MAX || ARRAY_RESERVE(d->pairs, 1)) return LSCFG_ENOMEM;
-    d->pairs.data[d->pairs.size] = (lscfg_word_pair){src, tgt, 0};
-    d->pair_table[slot] = (int32_t)d->pairs.size++;
-  }
-  d->pairs.data[d->pair_table[slot]].count++;
+  d->n_above += above;
   return LSCFG_OK;
 }
 
 /* Every link counts once, every word without a link once with -1. */
 static int count_links(lscfg_derivations *d, const linked_words *c) {
+  const int32_t *words[2] = {d->words[SRC].data, d->words[TGT].data};
   for (int64_t k = 0; k < d->links.size; k += 2)
-    if (count_pair(d, d->words[SRC].data[d->links.data[k]], d->words[TGT].data[d->links.data[k + 1]])) return LSCFG_ENOMEM;
+    if (derivations_count_pair(d, words[SRC][d->links.data[k]], words[TGT][d->links.data[k + 1]], 1)) return LSCFG_ENOMEM;
   for (int side = SRC; side <= TGT; side++)
     for (int32_t i = 0, linked = 0; i < d->words[side].size; i++) {
       if (linked < c->n[side] && c->position[side][linked] == i) {
         linked++;
         continue;
       }
-      int32_t word = d->words[side].data[i];
-      if (side == SRC ? count_pair(d, word, -1) : count_pair(d, -1, word)) return LSCFG_ENOMEM;
+      int32_t word = words[side][i];
+      if (derivations_count_pair(d, side == SRC ? word : -1, side == SRC ? -1 : word, 1)) return LSCFG_ENOMEM;
     }
   return LSCFG_OK;
 }
 
-
-/* ---- the tree ---- */
-
-/* Replaces the top items of the stack by the smallest phrase pair that they end; 0 if there is none. */
-static int reduce(lscfg_derivations *d, const linked_words *c, int32_t *stack, int32_t *height, int32_t *n_phrases) {
-  phrase *items = d->phrases;
-  int32_t top = *height - 1, end = items[stack[top]].src[1];
-  int32_t tgt_low = items[stack[top]].tgt[0], tgt_high = items[stack[top]].tgt[1];
-  int32_t seen_low = tgt_low, seen_high = tgt_low - 1; /* target words whose links are in src_low, src_high */
-  int32_t src_low = INT32_MAX;
-  for (int32_t bottom = top; bottom >= 0; bottom--) {
-    const phrase *item = &items[stack[bottom]];
-    if (item->tgt[0] < tgt_low) tgt_low = item->tgt[0];
-    if (item->tgt[1] > tgt_high) tgt_high = item->tgt[1];
-    while (seen_low > tgt_low || seen_high < tgt_high) {
-      int32_t t = seen_high < tgt_high ? ++seen_high : --seen_low;
-      if (c->high[TGT][t] > end) return 0; /* a wider window keeps this word, so that no phrase ends here */
-      if (c->low[TGT][t] < src_low) src_low = c->low[TGT][t];
-    }
-    if (src_low < item->src[0] || (bottom == top && item->is_phrase)) continue;
-    phrase whole = {{item->src[0], end}, {tgt_low, tgt_high}, 1, -1, -1};
-    for (int32_t k = top; k >= bottom; k--) {
-      if (!items[stack[k]].is_phrase) continue;
-      items[stack[k]].next_sibling = whole.first_child;
-      whole.first_child = stack[k];
-    }
-    items[*n_phrases] = whole;
-    stack[bottom] = (*n_phrases)++;
-    *height = bottom + 1;
-    return 1;
-  }
-  return 0;
-}
-
-/* Builds the tree; returns the item of its root, -1 where no word is linked. */
-static int32_t decompose(lscfg_derivations *d, const linked_words *c, int32_t *stack) {
-  int32_t height = 0, n_phrases = 0;
-  for (int32_t i = 0; i < c->n[SRC]; i++) {
-    d->phrases[n_phrases] = (phrase){{i, i}, {c->low[SRC][i], c->high[SRC][i]}, 0, -1, -1};
-    stack[height++] = n_phrases++;
-    while (reduce(d, c, stack, &height, &n_phrases)) {
-    }
-  }
-  if (!height) return -1;
-  /* Source words before or behind all links: a node of the whole sentence has them, over the tight root. Target words
-   * alone do not make one: its rule would be [X,1] on the source side, which no decoder could apply only once. */
-  int32_t root = stack[0], last = (int32_t)d->words[SRC].size - 1;
-  if (c->position[SRC][0] == 0 && c->position[SRC][c->n[SRC] - 1] == last) return root;
-  d->phrases[n_phrases] = d->phrases[root];
-  d->phrases[n_phrases].first_child = root;
-  return n_phrases;
-}
-
-/* Words of one side from begin to end, with the children (in that side's order) replaced by their symbols. */
-static int append_side(lscfg_derivations *d, int side, int32_t begin, int32_t end, const int32_t (*children)[3], int32_t n) {
-  int32_t next = 0;
-  if (ARRAY_RESERVE(d->symbols_of_rule, end - begin + 1)) return LSCFG_ENOMEM;
-  for (int32_t i = begin; i < end;) {
-    if (next < n && children[next][0] == i) {
-      d->symbols_of_rule.data[d->symbols_of_rule.size++] = side == SRC ? -1 : -1 - children[next][2];
-      i = children[next++][1];
-    } else {
-      d->symbols_of_rule.data[d->symbols_of_rule.size++] = d->words[side].data[i++];
-    }
-  }
-  return LSCFG_OK;
-}
-
-static int by_begin(const void *a, const void *b) { return *(const int32_t *)a - *(const int32_t *)b; }
-
-/* Half-open span of a phrase in words of the sentence, unlinked words counted. */
-static void sentence_span(const linked_words *c, const phrase *p, int side, int32_t *span) {
-  const int32_t *inner = side == SRC ? p->src : p->tgt;
-  span[0] = c->position[side][inner[0]];
-  span[1] = c->position[side][inner[1]] + 1;
-}
-
-/* The rule of a node that covers the two spans. */
-static int32_t node_rule(lscfg_derivations *d, const linked_words *c, int32_t first_child, const int32_t span[2][2],
-                         int32_t (*children)[3]) {
-  int32_t arity = 0, n_src = 0;
-  d->symbols_of_rule.size = 0;
-  for (int side = SRC; side <= TGT; side++) {
-    arity = 0;
-    for (int32_t k = first_child; k >= 0; k = d->phrases[k].next_sibling, arity++) {
-      sentence_span(c, &d->phrases[k], side, children[arity]);
-      children[arity][2] = arity;
-    }
-    if (side == TGT) qsort(children, (size_t)arity, sizeof *children, by_begin);
-    if (append_side(d, side, span[side][0], span[side][1], (const int32_t(*)[3])children, arity)) return LSCFG_ENOMEM;
-    if (side == SRC) n_src = (int32_t)d->symbols_of_rule.size;
-  }
-  return intern_rule(d, d->symbols_of_rule.data, n_src, (int32_t)d->symbols_of_rule.size - n_src, arity);
-}
-
-static int32_t add_node(lscfg_derivations *d, int32_t rule, int32_t parent, int32_t slot, const int32_t span[2][2]) {
-  if (d->node_rule.size == INT32_MAX || ARRAY_RESERVE(d->node_rule, 1) || ARRAY_RESERVE(d->node_parent, 1) ||
-      ARRAY_RESERVE(d->node_slot, 1) || ARRAY_RESERVE(d->node_span, 4))
+static int add_tree(lscfg_derivations *d) {
+  linked_words c;
+  if (ARRAY_RESERVE(d->trees, 1) || pair_condense(d, &c) || count_links(d, &c) || shift_and_reduce(d, &c))
     return LSCFG_ENOMEM;
-  d->node_parent.data[d->node_parent.size++] = parent;
-  d->node_slot.data[d->node_slot.size++] = slot;
-  memcpy(d->node_span.data + d->node_span.size, span, 4 * sizeof(int32_t));
-  d->node_span.size += 4;
-  d->node_rule.data[d->node_rule.size] = rule;
-  return (int32_t)d->node_rule.size++;
+  if (d->options.bracketing >= LSCFG_BRACKET_RIGHT && rebracket(d)) return LSCFG_ENOMEM;
+  if (c.n[SRC]) cover_sentence(d, &c);
+  if (write_tree(d, &c)) return LSCFG_ENOMEM;
+  int64_t last = d->trees.size - 1;
+  d->trees.data[last + 1] = d->trees.data[0] + d->node_rule.size;
+  d->trees.size++;
+  return LSCFG_OK;
 }
 
-/* Writes the nodes in preorder, children in source order. todo holds item, parent and slot of nodes to come. */
-static int write_tree(lscfg_derivations *d, const linked_words *c, int32_t root, int32_t (*todo)[3], int32_t (*children)[3]) {
-  int32_t height = 0, whole[2][2] = {{0, (int32_t)d->words[SRC].size}, {0, (int32_t)d->words[TGT].size}};
-  todo[height][0] = root;
-  todo[height][1] = -1;
-  todo[height++][2] = 0;
-  while (height) {
-    int32_t item = todo[--height][0], parent = todo[height][1], slot = todo[height][2], span[2][2];
-    memcpy(span, whole, sizeof span);
-    if (parent >= 0)
-      for (int side = SRC; side <= TGT; side++) sentence_span(c, &d->phrases[item], side, span[side]);
-    int32_t first_child = item < 0 ? -1 : d->phrases[item].first_child, arity = 0;
-    int32_t rule = node_rule(d, c, first_child, (const int32_t(*)[2])span, children);
-    int32_t node = rule < 0 ? rule : add_node(d, rule, parent, slot, (const int32_t(*)[2])span);
-    if (node < 0) return node;
-    for (int32_t k = first_child; k >= 0; k = d->phrases[k].next_sibling) arity++;
-    /* the last child deepest, so that the first is taken next */
-    for (int32_t k = first_child, s = 0; k >= 0; k = d->phrases[k].next_sibling, s++) {
-      int32_t *entry = todo[height + arity - 1 - s];
-      entry[0] = k;
-      entry[1] = node;
-      entry[2] = s;
-    }
-    height += arity;
+static int derive_pair(lscfg_derivations *d, const char *const line[3], const size_t length[3], int32_t *stream,
+                       lscfg_error *error) {
+  int reason = pair_read(d, line, length, stream, error);
+  if (reason > 0) {
+    if (reason != LSCFG_PAIR_TOO_LONG && !d->options.drop) return LSCFG_EINPUT;
+    if (ARRAY_RESERVE(d->trees, 1)) return out_of_memory(error);
+    d->trees.data[d->trees.size] = d->trees.data[d->trees.size - 1];
+    d->trees.size++;
+    d->dropped[reason]++;
+    return LSCFG_OK;
   }
-  return LSCFG_OK;
+  if (reason < 0) return reason;
+  if (d->trees.data[d->trees.size - 1] + 2 * d->words[SRC].size + 1 > INT32_MAX)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2147483647 nodes; split the corpus");
+  return add_tree(d) ? out_of_memory(error) : LSCFG_OK;
 }
 
 int lscfg_derive(lscfg_derivations *d, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
-                 size_t n_links, lscfg_error *error) {
-  linked_words c;
-  int code = read_words(d, SRC, src, n_src, error);
-  if (!code) code = read_words(d, TGT, tgt, n_tgt, error);
-  if (!code) code = read_links(d, links, n_links, error);
-  if (code) return code;
-  int64_t n = d->words[SRC].size;
-  if (3 * n > d->phrase_capacity && array_grow((void **)&d->phrases, &d->phrase_capacity, 3 * n, sizeof(phrase)))
-    return out_of_memory(error);
-  int32_t *stack = malloc((size_t)n * sizeof *stack);
-  int32_t(*todo)[3] = malloc((size_t)(3 * n) * sizeof *todo), (*children)[3] = malloc((size_t)n * sizeof *children);
-  code = LSCFG_ENOMEM;
-  if (stack && todo && children && !ARRAY_RESERVE(d->trees, 1) && !condense(d, &c) && !count_links(d, &c))
-    code = write_tree(d, &c, decompose(d, &c, stack), todo, children);
-  if (!code) d->trees.data[d->trees.size++] = d->node_rule.size;
-  free(stack);
-  free(todo);
-  free(children);
-  return code ? out_of_memory(error) : LSCFG_OK;
+                 size_t n_links, int32_t *stream, lscfg_error *error) {
+  return derive_pair(d, (const char *const[3]){src, tgt, links}, (const size_t[3]){n_src, n_tgt, n_links}, stream, error);
 }
 
-void lscfg_derivations_get(const lscfg_derivations *d, lscfg_derivations_view *view) {
-  *view = (lscfg_derivations_view){
-      d->trees.size - 1,   d->node_rule.size,   d->trees.data,        d->node_rule.data,    d->node_parent.data,
-      d->node_slot.data,   d->node_span.data,   d->rules.size,        d->rule_count.data,   d->symbols.size,
-      d->symbols.data,     &d->vocab,           d->pairs.size,         d->pairs.data,
-  };
-}
-
-void lscfg_derivations_rules(const lscfg_derivations *d, int32_t *n_src, int32_t *n_tgt, int32_t *arity) {
-  for (int64_t r = 0; r < d->rules.size; r++) {
-    n_src[r] = d->rules.data[r].n_src;
-    n_tgt[r] = d->rules.data[r].n_tgt;
-    arity[r] = d->rules.data[r].arity;
+int lscfg_derive_lines(lscfg_derivations *d, const char *const text[3], const size_t length[3], int64_t n_pairs,
+                       int32_t *stream, lscfg_error *error) {
+  const char *next[3] = {text[0], text[1], text[2]};
+  for (int64_t pair = 0; pair < n_pairs; pair++) {
+    const char *line[3];
+    size_t size[3];
+    for (int s = 0; s < 3; s++) {
+      size_t left = length[s] - (size_t)(next[s] - text[s]);
+      const char *end = left ? memchr(next[s], '\n', left) : NULL;
+      line[s] = next[s];
+      size[s] = end ? (size_t)(end - next[s]) : left;
+      next[s] += size[s] + (end != NULL);
+      if (end && size[s] && end[-1] == '\r') size[s]--;
+    }
+    int code = derive_pair(d, line, size, stream, error);
+    if (code) {
+      if (error) error->line = pair + 1;
+      return code;
+    }
   }
+  return LSCFG_OK;
 }

@@ -27,6 +27,7 @@ void lscfg_forest_free(lscfg_forest *f) {
   free(f->edge_apps.data);
   free(f->app_rule.data);
   free(f->app_edge.data);
+  free(f->node_tgt.data);
   free(f);
 }
 
@@ -35,7 +36,7 @@ void lscfg_forest_get(const lscfg_forest *f, lscfg_forest_view *view) {
                               (int32_t)f->app_rule.size, f->words,           f->node_cat.data,
                               f->node_span.data,  f->node_edges.data,        f->edge_head.data,
                               f->edge_tail.data,  f->edge_apps.data,         f->app_rule.data,
-                              f->app_edge.data};
+                              f->app_edge.data,   f->node_tgt.size ? f->node_tgt.data : NULL};
 }
 
 int32_t forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j) {
@@ -46,6 +47,13 @@ int32_t forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j)
   f->node_edges.data[f->node_edges.size++] = (int32_t)f->edge_head.size;
   f->node_cat.data[f->node_cat.size] = category;
   return (int32_t)f->node_cat.size++;
+}
+
+int forest_set_target(lscfg_forest *f, int32_t i, int32_t j) {
+  if (ARRAY_RESERVE(f->node_tgt, 2)) return LSCFG_ENOMEM;
+  f->node_tgt.data[f->node_tgt.size++] = i;
+  f->node_tgt.data[f->node_tgt.size++] = j;
+  return LSCFG_OK;
 }
 
 int32_t forest_add_edge(lscfg_forest *f, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules) {
@@ -85,6 +93,10 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
     f->node_cat.data[nodes] = f->node_cat.data[q];
     f->node_span.data[2 * nodes] = f->node_span.data[2 * q];
     f->node_span.data[2 * nodes + 1] = f->node_span.data[2 * q + 1];
+    if (f->node_tgt.size) {
+      f->node_tgt.data[2 * nodes] = f->node_tgt.data[2 * q];
+      f->node_tgt.data[2 * nodes + 1] = f->node_tgt.data[2 * q + 1];
+    }
     f->node_edges.data[nodes] = edges;
     for (int32_t e = first; e < last; e++, edges++) {
       int32_t first_app = f->edge_apps.data[e], last_app = f->edge_apps.data[e + 1];
@@ -105,6 +117,7 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
   f->edge_apps.data[edges] = apps;
   f->node_cat.size = nodes;
   f->node_span.size = 2 * nodes;
+  if (f->node_tgt.size) f->node_tgt.size = 2 * nodes;
   f->node_edges.size = nodes + 1;
   f->edge_head.size = edges;
   f->edge_tail.size = 2 * edges;

@@ -475,8 +475,19 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
   result->negative_mass = total > 0 ? negative / total : 0;
 }
 
+/* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
+static int check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
+  int32_t n = lscfg_grammar_size(b->grammar) + LSCFG_EXTRA_RULES;
+  for (int64_t a = 0; a < f->app_rule.size; a++)
+    if (f->app_rule.data[a] < 0 || f->app_rule.data[a] >= n)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld",
+                        (long)f->app_rule.data[a]);
+  return LSCFG_OK;
+}
+
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
+  if (check_forest(binding, forest, error)) return LSCFG_EINPUT;
   int64_t m = binding->model->rank, n = forest->node_cat.size;
   pass p = {.binding = binding, .forest = forest, .rank = (int32_t)m};
   double *numbers = NULL;
@@ -527,6 +538,7 @@ static int32_t target_of(const lscfg_binding *b, int32_t rule) {
 
 int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const double *app_marginals,
                    const lscfg_feature_options *options, double *features, lscfg_error *error) {
+  if (check_forest(b, f, error)) return LSCFG_EINPUT;
   double *by_target = calloc((size_t)b->n_targets + LSCFG_EXTRA_RULES, sizeof *by_target);
   if (!by_target) return out_of_memory(error);
   for (int32_t q = 0; q < f->node_cat.size; q++) {

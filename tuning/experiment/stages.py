@@ -40,15 +40,11 @@ def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) 
     corpus = experiment.corpus
 
     def make(folder: Path) -> None:
-        from lscfg.align import read_alignments
-        from lscfg.corpus import read_parallel
-        from lscfg.derive import derive as derive_trees
+        from lscfg.derive import derive_files
 
-        src, tgt = read_parallel(corpus.source, corpus.target)
         path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
-        derivations = derive_trees(src, tgt, read_alignments(path, len(src)), path)
-        derivations.save(folder / DERIVATIONS)
-        _write_json(folder / "statistics.json", derivations.statistics())
+        sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS)
+        _write_json(folder / "statistics.json", sizes)
 
     inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
     return cache.run("derive", {}, inputs, make)

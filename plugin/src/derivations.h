@@ -1,0 +1,110 @@
+#ifndef LSCFG_DERIVATIONS_H
+#define LSCFG_DERIVATIONS_H
+
+#include "vocab.h"
+
+enum { SRC = 0, TGT = 1 };
+
+/* A rule of the table: its source side, then its target side. */
+typedef struct {
+  int64_t begin;
+  int32_t n_src, n_tgt, arity;
+} rule_entry;
+
+typedef struct {
+  const char *begin;
+  int32_t length;
+} token;
+
+/* A phrase pair, a node of the tree. Spans are inclusive, over linked words only (see linked_words). */
+typedef struct {
+  int32_t src[2], tgt[2];
+  int32_t first_child, next_sibling; /* in source order, -1 at the end */
+} phrase;
+
+/* An item of the shift-reduce stack: linked source words from begin to that of the next item. */
+typedef struct {
+  int32_t begin, tgt[2];
+  int32_t first, last; /* the phrases in it, a list; both the phrase itself where the item is one */
+  int32_t is_phrase;
+} stack_item;
+
+typedef struct {
+  int32_t item, slot;
+  int32_t parent; /* among the nodes of this tree, -1 at the root */
+} pending_node;
+
+/* A half-open span of each side, in words of the sentence. */
+typedef int32_t span_pair[2][2];
+
+struct lscfg_derivations {
+  lscfg_derive_options options;
+  lscfg_vocab vocab;
+  ARRAY(int32_t) symbols;
+  ARRAY(rule_entry) rules;
+  ARRAY(int64_t) rule_count;
+  int32_t *table; /* open addressing over rules, -1 where empty */
+  int64_t slots;
+  ARRAY(lscfg_word_pair) pairs; /* word translations, in order of first appearance */
+  int32_t *pair_table;
+  int64_t pair_slots;
+  int64_t dropped[LSCFG_N_REASONS], n_above;
+  /* nodes since the last flush */
+  ARRAY(int64_t) trees; /* first node of each, and one more */
+  ARRAY(int32_t) node_rule;
+  ARRAY(int32_t) node_parent;
+  ARRAY(int32_t) node_slot;
+  ARRAY(int32_t) node_span;
+  /* work space of one sentence pair, kept from pair to pair */
+  ARRAY(token) tokens[2];
+  ARRAY(int32_t) words[2];
+  ARRAY(int32_t) links; /* source, target, source, target, ... */
+  ARRAY(int32_t) work;
+  ARRAY(int32_t) child_at; /* target position -> 1 + the child that begins there; 0 everywhere between two rules */
+  ARRAY(int32_t) rule_symbols;
+  ARRAY(phrase) phrases;
+  ARRAY(stack_item) stack;
+  ARRAY(pending_node) todo;
+  ARRAY(int32_t) children;
+  int32_t (*child_spans)[2][2];
+  int64_t child_spans_capacity;
+};
+
+/* The linked words of both sides, renumbered without the others. */
+typedef struct {
+  int32_t n[2];
+  int32_t *position[2];  /* [n] renumbered -> position in the sentence */
+  int32_t *low, *high;   /* [n[SRC]] hull of each source word's links */
+  int32_t *links_to[2];  /* [n + 1] links of the words in front of each */
+  int32_t *last;         /* [n[TGT]] last source word that each target word is linked to */
+} linked_words;
+
+/* ---- derivations.c ---- */
+
+/* The number of the rule, new or known; a negative code when memory is out. */
+int32_t derivations_rule(lscfg_derivations *, const int32_t *symbols, int32_t n_src, int32_t n_tgt, int32_t arity);
+/* Counts that two words are linked, -1 for none. */
+int derivations_count_pair(lscfg_derivations *, int32_t src, int32_t tgt, int64_t count);
+
+/* ---- pair.c ---- */
+
+/* Reads the three lines of a sentence pair into words and links. Returns the reason to refuse it, LSCFG_PAIR_GOOD
+ * where there is none, or LSCFG_ENOMEM; the error tells the reason, *stream which of the lines has it. */
+int pair_read(lscfg_derivations *, const char *const line[3], const size_t length[3], int32_t *stream, lscfg_error *);
+int pair_condense(lscfg_derivations *, linked_words *);
+/* Half-open span, in words of the sentence, of the linked words first .. last of a side. */
+static inline void pair_span(const linked_words *c, int side, int32_t first, int32_t last, int32_t *span) {
+  span[0] = c->position[side][first];
+  span[1] = c->position[side][last] + 1;
+}
+/* Whether the target words first .. last have no links but those of the source words begin .. end. */
+static inline int pair_closed(const linked_words *c, int32_t begin, int32_t end, const int32_t tgt[2]) {
+  return c->links_to[TGT][tgt[1] + 1] - c->links_to[TGT][tgt[0]] == c->links_to[SRC][end + 1] - c->links_to[SRC][begin];
+}
+/* The number of the rule that rewrites a node of these spans into its children (in source order) and the words between
+ * them; a negative code when memory is out. */
+int32_t pair_rule(lscfg_derivations *, const span_pair span, const span_pair *children, int32_t arity);
+/* Room for the spans of n children. */
+int pair_reserve_children(lscfg_derivations *, int64_t n);
+
+#endif
