@@ -1,4 +1,4 @@
-"""The kernel's part of EM for Python: expected counts of rules over derivation trees, by threads, the same for any number.
+"""The kernel's part of EM for Python: expected counts of rules over derivation trees, by any number of threads.
 
 Work is cut into blocks that depend on the data alone; a block writes where no other does, and what is summed over
 blocks is summed in their order.
@@ -6,10 +6,11 @@ blocks is summed in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,7 @@ class Expectation:
     threads: int = 1
     log_likelihood: np.ndarray = field(init=False)
     """float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``."""
+    _pool: ThreadPoolExecutor | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.log_likelihood = np.empty(len(self.trees))
@@ -161,10 +163,10 @@ class Expectation:
         out = [_reals(a) for a in (self.log_likelihood, self._inside, self._factor)]
         out.append(_reals(self._outside) if outside else ffi.NULL)
 
-        def block(k: int) -> int:
-            return int(lib.lscfg_em_trees(em, *fixed, trees.blocks[k], trees.blocks[k + 1], *out))
+        def block(first: int, last: int) -> int:
+            return int(lib.lscfg_em_trees(em, *fixed, first, last, *out))
 
-        return sum(self._each(block, range(len(trees.blocks) - 1)))
+        return sum(self._each(trees.blocks, block))
 
     def root_counts(self, weights: Weights) -> np.ndarray:
         """Expected states of the roots by kind, float64 [kinds, m]; of the last ``infer``."""
@@ -179,81 +181,69 @@ class Expectation:
         Returns:
             Expected counts by row and state of the left-hand side, by arity: float64 [rows, m].
         """
+        return [self._count(weights, k) for k in ARITIES]
+
+    def _count(self, weights: Weights, arity: int) -> np.ndarray:
         em, _owners = self._view(weights)
-        found = []
-        for k in ARITIES:
-            nodes, chunks, blocks = self.trees.tokens[k]
-            tensor = weights.tensors[k]
-            totals = np.zeros((len(tensor), weights.m))
-            parts = np.empty((int(chunks["part"].max(initial=-1)) + 1, *tensor.shape[1:]))
-            pointer = ffi.cast("lscfg_em_chunk *", ffi.from_buffer(chunks)) if len(chunks) else ffi.NULL
-            fixed = [_integers(nodes, "int32_t"), _reals(self._inside), _reals(self._outside)]
-            fixed += [_reals(a) for a in (tensor, totals, parts)]
+        nodes, chunks, cuts = self.trees.tokens[arity]
+        tensor = weights.tensors[arity]
+        totals = np.zeros((len(tensor), weights.m))
+        parts = np.empty((int(chunks["part"].max(initial=-1)) + 1, *tensor.shape[1:]))
+        pointer = ffi.cast("lscfg_em_chunk *", ffi.from_buffer(chunks)) if len(chunks) else ffi.NULL
+        fixed = [_integers(nodes, "int32_t"), *map(_reals, (self._inside, self._outside, tensor, totals, parts))]
 
-            def block(
-                j: int, k: int = k, pointer: Any = pointer, blocks: list[int] = blocks, fixed: list[Any] = fixed
-            ) -> None:
-                first, last = blocks[j], blocks[j + 1]
-                if first < last:
-                    _check(lib.lscfg_em_counts(em, k, pointer + first, last - first, *fixed))
+        def block(first: int, last: int) -> None:
+            _check(lib.lscfg_em_counts(em, arity, pointer + first, last - first, *fixed))
 
-            list(self._each(block, range(len(blocks) - 1)))
-            divided = chunks["part"] >= 0
-            for row in np.unique(chunks["row"][divided]).tolist():
-                tensor[row] *= parts[chunks["part"][divided & (chunks["row"] == row)]].sum(axis=0)
-                totals[row] = tensor[row].reshape(weights.m, -1).sum(axis=1)
-            found.append(totals)
-        return found
+        self._each(cuts, block)
+        divided = chunks["part"] >= 0
+        for row in np.unique(chunks["row"][divided]).tolist():
+            tensor[row] *= parts[chunks["part"][divided & (chunks["row"] == row)]].sum(axis=0)
+            totals[row] = tensor[row].reshape(weights.m, -1).sum(axis=1)
+        return totals
 
     def shrink(self, weights: Weights, totals: list[np.ndarray], plan: Shrinkage) -> None:
         """Shrinks expected counts in place (see lscfg_em_shrink in lscfg.h), and fills ``totals`` anew."""
         for k in ARITIES:
-            tensor = weights.tensors[k]
-            if not len(tensor):
-                continue
-            tokens = totals[k].sum(axis=1)
-            average = self._sum(tensor)
-            mass = tokens.sum()
-            average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)
-            weight = plan.mass(k, tokens)
-            begin, rows = plan.groups[k]
-            # groups are cut where the rows are, so that each block has as much to do
-            cuts = np.searchsorted(begin, np.linspace(0, begin[-1], BLOCKS + 1)[1:-1])
-            cuts = [0, *cuts.tolist(), len(begin) - 1]
-            fixed = [_integers(begin, "int64_t"), _integers(rows, "int32_t")]
-            numbers = [_reals(a) for a in (tokens, weight, average)]
-            out = [_reals(a) for a in (tensor, totals[k])]
+            if len(weights.tensors[k]):
+                self._shrink(weights.tensors[k], totals[k], plan, k)
 
-            def block(
-                j: int,
-                k: int = k,
-                cuts: list[int] = cuts,
-                fixed: list[Any] = fixed,
-                numbers: list[Any] = numbers,
-                out: list[Any] = out,
-            ) -> None:
-                sizes = (plan.to_source, plan.to_arity)
-                _check(lib.lscfg_em_shrink(weights.m, k, *fixed, cuts[j], cuts[j + 1], *numbers, *sizes, *out))
+    def _shrink(self, tensor: np.ndarray, totals: np.ndarray, plan: Shrinkage, arity: int) -> None:
+        tokens = totals.sum(axis=1)
+        average, mass = self._sum(tensor), tokens.sum()
+        average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)
+        begin, rows = plan.groups[arity]
+        # groups are cut where the rows are, so that each block has as much to do
+        inner = np.searchsorted(begin, np.linspace(0, begin[-1], BLOCKS + 1)[1:-1])
+        fixed = [_integers(begin, "int64_t"), _integers(rows, "int32_t")]
+        numbers = [*map(_reals, (tokens, plan.mass[arity], average)), plan.to_source, plan.to_arity]
+        out = [_reals(tensor), _reals(totals)]
 
-            list(self._each(block, range(len(cuts) - 1)))
+        def block(first: int, last: int) -> None:
+            _check(lib.lscfg_em_shrink(totals.shape[1], arity, *fixed, first, last, *numbers, *out))
+
+        self._each([0, *inner.tolist(), len(begin) - 1], block)
 
     def _sum(self, tensor: np.ndarray) -> np.ndarray:
         """The sum of all rows."""
         cuts = np.linspace(0, len(tensor), BLOCKS + 1).astype(int).tolist()
         out = np.zeros((BLOCKS, *tensor.shape[1:]))
+        number = {first: j for j, (first, last) in enumerate(pairwise(cuts)) if first < last}
 
-        def block(j: int) -> None:
-            lib.lscfg_em_sum(out[0].size, cuts[j], cuts[j + 1], _reals(tensor), _reals(out[j]))
+        def block(first: int, last: int) -> None:
+            lib.lscfg_em_sum(out[0].size, first, last, _reals(tensor), _reals(out[number[first]]))
 
-        list(self._each(block, range(BLOCKS)))
+        self._each(cuts, block)
         return out.sum(axis=0)
 
-    def _each(self, work: Callable[[int], Any], blocks: Iterable[int]) -> Iterable[Any]:
-        """The work on every block; the kernel runs without the interpreter's lock."""
+    def _each(self, cuts: list[int], work: Callable[[int, int], Any]) -> list[Any]:
+        """The work on every block that is not empty; the kernel runs without the interpreter's lock."""
+        blocks = [(first, last) for first, last in pairwise(cuts) if first < last]
         if self.threads <= 1:
-            return map(work, blocks)
-        with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(work, blocks))
+            return [work(*block) for block in blocks]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads)
+        return list(self._pool.map(lambda block: work(*block), blocks))
 
     def _view(self, weights: Weights) -> tuple[Any, list[Any]]:
         """The kernel's view, and what it points into."""
@@ -287,20 +277,14 @@ class Shrinkage:
     Attributes:
         to_source: pseudo-counts of the source side's distribution of states.
         to_arity: pseudo-counts of the arity's in that of the source side.
-        shared: by arity, int64 [rows], number of rules that share the row; -1: it is one rule's own.
+        mass: by arity, float64 [rows], what a row sums to afterwards: the tokens of a rule that it belongs to.
         groups: by arity, where each group begins in the rows behind, int64, and the rows, int32.
     """
 
     to_source: float
     to_arity: float
-    shared: list[np.ndarray]
+    mass: list[np.ndarray]
     groups: list[tuple[np.ndarray, np.ndarray]]
-
-    def mass(self, arity: int, tokens: np.ndarray) -> np.ndarray:
-        """What each row's counts must sum to: the tokens of its rule; of shared rows the mean, 1 if nothing is known."""
-        shared = self.shared[arity]
-        mean = np.divide(tokens, shared, out=np.ones(len(tokens)), where=shared > 0)
-        return np.where(shared < 0, tokens, mean)
 
 
 def _check(code: int) -> None:

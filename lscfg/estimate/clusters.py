@@ -49,7 +49,7 @@ def cluster_states(examples: Examples, training: np.ndarray, m: int, seed: int) 
 
 
 def embedding(examples: Examples, training: np.ndarray, seed: int) -> np.ndarray:
-    """Each node as the two unit vectors of its inside and its outside, float32 [nodes, 2k]; zero where nothing is known."""
+    """Each node as two unit vectors, of its inside and its outside, float32 [nodes, 2k]; zero if nothing is known."""
     phi = scale(inside_features(examples, INSIDE), training)
     psi = scale(outside_features(examples, OUTSIDE), training)
     covariance = ((phi[training].T @ psi[training]) / max(int(training.sum()), 1)).tocsr()

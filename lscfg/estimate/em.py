@@ -1,12 +1,13 @@
 """Expectation maximisation over derivation trees (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
 
-A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over all
-rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots have
-a distribution pi of their own.
+A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
+all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
+have a distribution pi of their own.
 
 Rules of more than two nonterminals have no parameters. They cut a tree into pieces, and each piece is a tree: below
-such a rule one begins whose root has a second distribution of roots, so that pi stays that of whole sentences; above it,
-the inside tree that the rule rewrites is not observed (a vector of ones). The likelihood is that of all other rules.
+such a rule one begins whose root has a second distribution of roots, so that pi stays that of whole sentences; above
+it, the inside tree that the rule rewrites is not observed (a vector of ones). The likelihood is that of all other
+rules.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ from lscfg.parameters import Parameters
 INITIAL = ("random", "matsuzaki", "clusters")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); states
 counted from clusters of the spectral embedding (``lscfg.estimate.clusters``)."""
+
+CHECKPOINT, BEST = "checkpoint.em", "best.em"
+"""Files of a checkpoint folder: where EM stands, and the best model so far."""
+
+AFTER_CLUSTERS = 5
+"""Iterations that follow the count of clusters, unless another number is asked for."""
 
 PI, BELOW_WIDE = 0, 1
 """Kinds of roots: of sentences, and of trees below a rule of more than two nonterminals."""
@@ -85,9 +92,7 @@ class EMSettings:
         need(self.iterations >= 0, f"the number of iterations must be at least 0, got {self.iterations}")
         need(self.restarts >= 1, f"the number of restarts must be at least 1, got {self.restarts}")
         need(self.seed >= 0, f"the seed must be at least 0, got {self.seed}")
-        need(
-            self.initial in INITIAL, f"unknown initialisation {self.initial!r}; known are {', '.join(INITIAL)}"
-        )
+        need(self.initial in INITIAL, f"unknown initialisation {self.initial!r}; known are {', '.join(INITIAL)}")
         for name in ("shrink_source", "shrink_arity"):
             value = getattr(self, name)
             need(0 <= value < np.inf, f"{name.replace('_', ' ')} must be at least 0, got {value}")
@@ -175,13 +180,14 @@ class Tying:
     Attributes:
         row: int64 [rules], the rule's tensor among those of its arity.
         rows: number of tensors by arity.
-        shared: see ``Shrinkage``; members: by arity, int64 [rows], how many rules that were seen share the row.
+        mass: by arity, float64 [rows], the tokens of one rule of the row, 1 if it was not seen.
+        members: by arity, int64 [rows], how many rules that were seen share the row.
         groups: rows of the same source side, see ``Shrinkage``.
     """
 
     row: np.ndarray
     rows: tuple[int, int, int]
-    shared: list[np.ndarray]
+    mass: list[np.ndarray]
     members: list[np.ndarray]
     groups: list[tuple[np.ndarray, np.ndarray]]
 
@@ -201,7 +207,7 @@ class Tying:
         # rules with tensors of their own still have their source side's group
         group = np.where(own, source, group)
         row = np.empty(n, np.int64)
-        rows, shared, members, groups = [], [], [], []
+        rows, mass, members, groups = [], [], [], []
         for k in ARITIES:
             chosen = np.nonzero(arity == k)[0]
             keys, first, inverse = np.unique(key[chosen], return_index=True, return_inverse=True)
@@ -209,12 +215,12 @@ class Tying:
             seen = np.bincount(inverse[counts[chosen] > 0], minlength=len(keys))
             rows.append(len(keys))
             members.append(seen)
-            shared.append(np.where(keys < n, -1, seen))
+            mass.append(np.where(keys < n, counts[chosen][first], 1).astype(np.float64))
             of_row = group[chosen][first]
             order = np.argsort(of_row, kind="stable")
             starts = np.nonzero(np.diff(of_row[order], prepend=-1))[0]
             groups.append((np.append(starts, len(order)).astype(np.int64), order.astype(np.int32)))
-        return cls(row, (rows[0], rows[1], rows[2]), shared, members, groups)
+        return cls(row, (rows[0], rows[1], rows[2]), mass, members, groups)
 
 
 @dataclass
@@ -265,7 +271,9 @@ class EM:
         self.limit = 1 if settings.smoothed else 0
         self.held_out = _choose_held_out(len(derivations), settings)
         chosen = ~self.held_out if self.held_out.any() else None
-        keep = slice(None) if chosen is None else np.repeat(chosen[self.pieces.sentence], np.diff(self.pieces.first_node))
+        keep = (
+            slice(None) if chosen is None else np.repeat(chosen[self.pieces.sentence], np.diff(self.pieces.first_node))
+        )
         counts = np.bincount(self.pieces.rule[keep], minlength=len(self.examples.rules))
         self.counts = counts
         self.tying = Tying.of(self.examples, counts, self.limit)
@@ -335,7 +343,7 @@ class EM:
         normalise(weights, totals, tying)
 
     def _plan(self, tying: Tying) -> Shrinkage:
-        return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, tying.shared, tying.groups)
+        return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, tying.mass, tying.groups)
 
     def _fill_unseen(self, weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
         """Rules that only held-out trees have count as one token of their arity's average."""
@@ -365,13 +373,9 @@ class EM:
         tensors = [rng.random(shape) for shape in shapes]
         if settings.initial == "matsuzaki":
             # each relative frequency, in equal shares to the states below, times a number in [1/3, 3]
-            counts = np.maximum(self.counts, 1)
             for k in ARITIES:
-                mass = np.zeros(self.tying.rows[k])
-                chosen = self.examples.rules.arity == k
-                mass[self.tying.row[chosen]] = counts[chosen]
                 np.exp(np.log(3) * (2 * tensors[k] - 1), out=tensors[k])
-                tensors[k] *= mass.reshape(-1, *[1] * (k + 1)) / m**k
+                tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
         root = _distributions(rng.random((2, m)))
         weights = Weights(tensors, np.ones(m), root)
         normalise(weights, _totals(tensors), self.tying)
@@ -400,7 +404,7 @@ class EM:
         plan = self._plan(self.tying)
         if not self.settings.smoothed:
             defaults = EMSettings()
-            plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.shared, plan.groups)
+            plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups)
         self.train.shrink(weights, totals, plan)
         normalise(weights, totals, self.tying)
         return weights
@@ -449,10 +453,13 @@ class EM:
     # ---- checkpoints ----
 
     def _fingerprint(self) -> str:
-        digest = hashlib.sha256(json.dumps(asdict(self.settings) | {"iterations": 0}, sort_keys=True).encode())
+        settings = asdict(self.settings)
+        if self.settings.restarts == 1:
+            del settings["iterations"]  # one run may be given more of them afterwards
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         d = self.derivations
         for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets):
-            digest.update(np.ascontiguousarray(array))
+            digest.update(array.tobytes())
         return digest.hexdigest()
 
     def _write(self, name: str, weights: Weights, facts: dict[str, Any]) -> None:
@@ -465,13 +472,13 @@ class EM:
 
     def _save(self, run: _Run) -> None:
         facts = {"restart": run.restart, "history": run.history, "finished": run.finished}
-        self._write("checkpoint.em", run.weights, facts)
+        self._write(CHECKPOINT, run.weights, facts)
 
     def _save_best(self) -> None:
         if self.best:
             best = self.best
             facts = {"score": best.score, "restart": best.restart, "iteration": best.iteration}
-            self._write("best.em", best.weights, facts)
+            self._write(BEST, best.weights, facts)
 
     def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
         if not self.folder:
@@ -484,10 +491,12 @@ class EM:
         return weights, json.loads(metadata["state"])
 
     def _load(self) -> None:
-        weights, facts = self._read("checkpoint.em")
+        weights, facts = self._read(CHECKPOINT)
         self.resumed = _Run(facts["restart"], facts["history"], weights, facts["finished"])
-        if self.folder and (self.folder / "best.em").exists():
-            weights, facts = self._read("best.em")
+        # one run without held-out trees has no best model but its last
+        chooses = self.settings.restarts > 1 or self.test is not None
+        if chooses and self.folder and (self.folder / BEST).exists():
+            weights, facts = self._read(BEST)
             self.best = _Best(facts["score"], facts["restart"], facts["iteration"], weights)
 
 

@@ -55,7 +55,7 @@ def run_experiment(path: str | os.PathLike[str], output: str | os.PathLike[str],
         systems = {}
         for name, system in experiment.systems.items():
             log.info(f"system {name}")
-            model = stages.estimate(cache, system, derivations)
+            model = stages.estimate(cache, system, derivations, jobs)
             tuned = stages.tune(cache, experiment, rules, lm, model, jobs)
             decoded = stages.decode(cache, experiment, rules, lm, model, tuned, jobs)
             systems[name] = SystemStages(model, tuned, decoded)
