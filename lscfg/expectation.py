@@ -199,7 +199,7 @@ class Expectation:
         divided = chunks["part"] >= 0
         for row in np.unique(chunks["row"][divided]).tolist():
             tensor[row] *= parts[chunks["part"][divided & (chunks["row"] == row)]].sum(axis=0)
-            totals[row] = tensor[row].reshape(weights.m, -1).sum(axis=1)
+            totals[row] = tensor[row].sum(axis=tuple(range(1, arity + 1)))
         return totals
 
     def shrink(self, weights: Weights, totals: list[np.ndarray], plan: Shrinkage) -> None:

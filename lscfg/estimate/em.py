@@ -323,7 +323,8 @@ class EM:
             last = iteration >= settings.iterations
             stop = "held out" in step and iteration - int(np.argmax(scores)) >= settings.patience
             # without held-out trees only the last iteration is a candidate: the likelihood decides between restarts
-            if ("held out" in step or last) and (self.best is None or scores[-1] > self.best.score):
+            candidate = ("held out" in step or last) and np.isfinite(scores[-1])
+            if candidate and (self.best is None or scores[-1] > self.best.score):
                 self.best = _Best(scores[-1], run.restart, iteration, run.weights.copy())
                 self._save_best()
             if last or stop:
@@ -444,10 +445,10 @@ class EM:
             "tensors": list(tying.rows),
             "best restart": best.restart + 1,
             "best iteration": best.iteration,
-            "log-likelihood a rule": [[step["train"] for step in history] for history in histories],
+            "log-likelihood a rule": _column(histories, "train"),
         }
         if self.test:
-            about["held-out log-likelihood a rule"] = [[step["held out"] for step in h] for h in histories]
+            about["held-out log-likelihood a rule"] = _column(histories, "held out")
         return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), weights.root[PI].copy(), unk, about)
 
     # ---- checkpoints ----
@@ -560,7 +561,7 @@ def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
 
 
 def _totals(tensors: list[np.ndarray]) -> list[np.ndarray]:
-    return [tensor.reshape(*tensor.shape[:2], -1).sum(axis=2) for tensor in tensors]
+    return [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in tensors]
 
 
 def _distributions(counts: np.ndarray) -> np.ndarray:
@@ -578,6 +579,11 @@ def _moved(weights: Weights, old: Tying, new: Tying, examples: Examples) -> Weig
         source[new.row[chosen]] = old.row[chosen]
         tensors.append(weights.tensors[k][source])
     return Weights(tensors, weights.scale, weights.root)
+
+
+def _column(histories: list[list[dict[str, float]]], name: str) -> list[list[float | None]]:
+    """One figure of all iterations; JSON has no infinity."""
+    return [[step[name] if np.isfinite(step[name]) else None for step in history] for history in histories]
 
 
 def _choose_held_out(sentences: int, settings: EMSettings) -> np.ndarray:
