@@ -302,7 +302,7 @@ def test_a_tree_of_ten_thousand_nodes(m):
 
 
 def test_impossible_trees_are_told_of(capsys):
-    em = EM(corpus(30), EMSettings(2))
+    em = EM(corpus(30), EMSettings(2, 3, **PLAIN))
     weights = em.begin(0)
     weights.tensors[0][:] = 0
     # but for a binary rule over two that are not observed
