@@ -17,7 +17,7 @@
 /* Tokens of one rule whose outer products are summed while the sum stays in registers. */
 #define BATCH 16
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(LSCFG_NARROW)
 #define WIDE __attribute__((target("avx2")))
 #endif
 #define INLINE static inline __attribute__((always_inline))
