@@ -60,3 +60,28 @@ def derivations(forest: Forest, node: int | None = None) -> list[list[int]]:
         for app in range(forest.edge_apps[edge], forest.edge_apps[edge + 1]):
             found += [[app, *itertools.chain(*choice)] for choice in itertools.product(*tails)]
     return found
+
+
+def sampled_pairs(n: int, seed: int) -> tuple[list[str], list[str], list[str], dict[str, float]]:
+    """Pairs of two words of an L-SCFG whose hidden states decide which words come, (a, b) or (c, d), and their order.
+
+    Returns:
+        Source, target, links, and the probability of each tree by ``first second swapped`` (source words; a bool).
+    """
+    rng = np.random.default_rng(seed)
+    lexicon, p_swap = ("ab", "cd"), (0.2, 0.9)
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        state = int(rng.random() < 0.4)
+        first, second = (lexicon[state][int(rng.random() < 0.3)] for _ in range(2))
+        swapped = rng.random() < p_swap[state]
+        src.append(f"{first} {second}")
+        tgt.append(f"{second} {first}".upper() if swapped else f"{first} {second}".upper())
+        links.append("0-1 1-0" if swapped else "0-0 1-1")
+    truth = {}
+    for state, p_state in enumerate((0.6, 0.4)):
+        for (i, p_i), (j, p_j) in itertools.product(enumerate((0.7, 0.3)), repeat=2):
+            for swapped in (False, True):
+                p = p_state * p_i * p_j * (p_swap[state] if swapped else 1 - p_swap[state])
+                truth[f"{lexicon[state][i]} {lexicon[state][j]} {swapped}"] = p
+    return src, tgt, links, truth

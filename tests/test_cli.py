@@ -78,8 +78,37 @@ def test_python_in_the_readme_runs(files, tmp_path):
     assert run.returncode == 0 and run.stdout.startswith("-"), run.stderr
 
 
+def test_em_and_clusters_make_models_that_decode(files, tmp_path):
+    ini = (files / "cdec.ini").read_text()
+    for method, *options in (
+        (
+            "em",
+            "--iterations",
+            4,
+            "--restarts",
+            2,
+            "--held-out",
+            0.2,
+            "--threads",
+            2,
+            "--checkpoint",
+            tmp_path / "state",
+        ),
+        ("em", "--init", "matsuzaki", "--shrink-source", 0, "--shrink-arity", 0, "--iterations", 3),
+        ("clusters",),
+    ):
+        run = lscfg("estimate", method, files / "deriv", "-m", 2, "-o", tmp_path / "model", *options)
+        assert run.returncode == 0 and "iteration 3: -" in run.stderr, run.stderr
+        for name in ("g.gz", "lm.arpa"):
+            ini = ini.replace(f"={name}", f"={files / name}").replace(f" {name}", f" {files / name}")
+        (tmp_path / "cdec.ini").write_text(ini.replace("spectral.lscfg", str(tmp_path / "model")))
+        run = lscfg("decode", "-c", tmp_path / "cdec.ini", "-w", files / "weights", files / "test")
+        assert run.returncode == 0 and run.stdout.startswith("a red flower\n"), run.stderr
+    assert (tmp_path / "state" / "checkpoint.em").exists()
+
+
 def test_usage_errors_have_status_2():
-    for arguments in ((), ("nothing",), ("align", "f"), ("estimate", "em", "d", "-o", "m")):
+    for arguments in ((), ("nothing",), ("align", "f"), ("estimate", "moments", "d", "-o", "m")):
         run = lscfg(*arguments)
         assert run.returncode == 2 and "usage:" in run.stderr
 
@@ -142,6 +171,11 @@ def test_inspect(files):
         (("grammar", "{f}", "-o", "{out}"), "not a safetensors file, or cut off"),
         (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
         (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "at least 1"),
+        (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "hidden states must be at least 1"),
+        (("estimate", "em", "{deriv}", "--held-out", "1", "-o", "{out}"), "held-out share"),
+        (("estimate", "em", "{deriv}", "--threads", "0", "-o", "{out}"), "threads must be at least 1"),
+        (("estimate", "em", "{deriv}", "--resume", "-o", "{out}"), "--checkpoint DIR"),
+        (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
         (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
         (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),

@@ -11,6 +11,8 @@ import pytest
 
 from lscfg.demo import generate, write
 from lscfg.errors import InputError, LscfgError
+from lscfg.parameters import Parameters
+from tuning.experiment import stages
 from tuning.experiment.cache import StageCache, locked, measured
 from tuning.experiment.config import read_experiment
 from tuning.experiment.run import check_corpus
@@ -124,6 +126,25 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("estimator", ["em", "clusters"])
+def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
+    (corpus / f"{estimator}.toml").write_text(
+        TOML.replace('"spectral"', f'"{estimator}"') + "iterations = 2\nheld_out = 0.1\nrestarts = 2\n"
+    )
+    experiment = read_experiment(corpus / f"{estimator}.toml")
+    cache = StageCache(tmp_path)
+    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
+    model = stages.estimate(cache, experiment.systems["SPECTRAL"], derivations, 2)
+    assert sorted(path.name for path in model.path.iterdir()) == [
+        "model.lscfg",
+        "size.json",
+        "stage.json",
+    ]
+    about = Parameters.load(model / "model.lscfg").about
+    assert about["method"] == estimator and about["settings"]["rank"] == 3 and about["settings"]["iterations"] == 2
+    assert len(about["held-out log-likelihood a rule"]) == 2
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -135,6 +156,8 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
         ('"train.es"', '"none.es"', r"e\.toml:3: source: no file"),
         ('target = "train.en"\n', "", "corpus.target is missing"),
         ('"spectral"', '"spectal"', r"e\.toml:21: estimator must be one of"),
+        ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:20: the held-out share must be in"),
+        ('"spectral"\nm = 3', '"em"\ninit = "best"', "unknown initialisation 'best'"),
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
     ],

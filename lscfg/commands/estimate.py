@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lscfg.derive import Derivations
+    from lscfg.parameters import Parameters
 
 HELP = "estimate L-SCFG parameters from derivations"
 EXAMPLE = "lscfg estimate spectral train.deriv -m 8 -o spectral8.lscfg"
@@ -11,11 +16,14 @@ EXAMPLE = "lscfg estimate spectral train.deriv -m 8 -o spectral8.lscfg"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "method", choices=("mle", "spectral"), help="mle: relative frequencies, one state; spectral: method of moments"
+        "method",
+        choices=("mle", "spectral", "em", "clusters"),
+        help="mle: relative frequencies, one state; spectral: method of moments; em: expectation maximisation; "
+        "clusters: states counted from clusters of the spectral embedding, then a few iterations of EM",
     )
     parser.add_argument("derivations", metavar="DERIVATIONS", help="derivation file of lscfg derive")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="model file to write")
-    parser.add_argument("-m", type=int, default=8, metavar="M", help="hidden states (spectral; default: %(default)s)")
+    parser.add_argument("-m", type=int, default=8, metavar="M", help="hidden states (not mle; default: %(default)s)")
     parser.add_argument(
         "--inside", metavar="LIST", default="rule,children", help="inside features (default: %(default)s)"
     )
@@ -25,7 +33,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="parent,sibling",
         help="outside features: parent, sibling, slot (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the SVD's start (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random choices (default: %(default)s)")
+    _add_em_arguments(parser)
+
+
+def _add_em_arguments(parser: argparse.ArgumentParser) -> None:
+    em = parser.add_argument_group("em and clusters")
+    em.add_argument("--iterations", type=int, metavar="N", help="at most so many (default: 25, after clusters 5)")
+    em.add_argument(
+        "--init", choices=("random", "matsuzaki", "clusters"), default="random", help="beginning (default: %(default)s)"
+    )
+    em.add_argument("--restarts", type=int, default=1, metavar="N", help="beginnings (default: %(default)s)")
+    em.add_argument(
+        "--shrink-source",
+        type=float,
+        default=5,
+        metavar="X",
+        help="pseudo-counts that pull a rule's states to those of its source side (default: %(default)s)",
+    )
+    em.add_argument(
+        "--shrink-arity",
+        type=float,
+        default=25,
+        metavar="X",
+        help="... and those of the source side to the arity's (default: %(default)s); both 0: EM without smoothing",
+    )
+    em.add_argument(
+        "--held-out",
+        type=float,
+        default=0,
+        metavar="SHARE",
+        help="of the sentences, whose likelihood ends EM and chooses the model (default: none)",
+    )
+    em.add_argument("--threads", type=int, default=1, metavar="N", help="default: %(default)s; the result is the same")
+    em.add_argument("--checkpoint", metavar="DIR", help="folder that keeps the state after each iteration")
+    em.add_argument("--resume", action="store_true", help="go on from the checkpoint")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,6 +84,8 @@ def run(args: argparse.Namespace) -> None:
     derivations = Derivations.load(args.derivations)
     if args.method == "mle":
         parameters = estimate_mle(derivations)
+    elif args.method in ("em", "clusters"):
+        parameters = _run_em(args, derivations)
     else:
         settings = SpectralSettings(args.m, tuple(args.inside.split(",")), tuple(args.outside.split(",")), args.seed)
         parameters = estimate_spectral(derivations, settings)
@@ -49,3 +93,28 @@ def run(args: argparse.Namespace) -> None:
         log.info("singular values " + " ".join(f"{value:.4f}" for value in spectrum))
     parameters.save(args.output)
     log.info(f"{len(parameters.rules)} rules, m = {parameters.rank}: {args.output}")
+
+
+def _run_em(args: argparse.Namespace, derivations: Derivations) -> Parameters:
+    from lscfg.errors import InputError
+    from lscfg.estimate.em import AFTER_CLUSTERS, EMSettings, estimate_em
+
+    if args.threads < 1:
+        raise InputError(f"the number of threads must be at least 1, got {args.threads}")
+    if args.resume and not args.checkpoint:
+        raise InputError("--resume needs the folder: --checkpoint DIR")
+    counted = args.method == "clusters"
+    iterations = args.iterations
+    if iterations is None:
+        iterations = AFTER_CLUSTERS if counted else EMSettings.iterations
+    settings = EMSettings(
+        rank=args.m,
+        iterations=iterations,
+        restarts=args.restarts,
+        seed=args.seed,
+        initial="clusters" if counted else args.init,
+        shrink_source=args.shrink_source,
+        shrink_arity=args.shrink_arity,
+        held_out=args.held_out,
+    )
+    return estimate_em(derivations, settings, args.threads, args.checkpoint, args.resume)

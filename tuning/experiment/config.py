@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from lscfg.errors import InputError
+from lscfg.estimate.em import AFTER_CLUSTERS, EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
 from lscfg.grammar import MAX_ARITY, MAX_TARGETS
 from lscfg.text import read_bytes
@@ -133,10 +134,40 @@ class System:
     inside: list[str] = field(default_factory=lambda: list(INSIDE))
     outside: list[str] = field(default_factory=lambda: list(OUTSIDE))
     seed: int = 1
+    # em and clusters
+    iterations: int | None = None
+    """25, for clusters 5."""
+    restarts: int = 1
+    init: str = "random"
+    shrink_source: float = 5.0
+    shrink_arity: float = 25.0
+    held_out: float = 0.0
 
 
 GRAMMARS = ("minimal", "hiero")
-ESTIMATORS = ("none", "mle", "spectral")
+ESTIMATORS = ("none", "mle", "spectral", "em", "clusters")
+
+
+def em_settings(system: System) -> EMSettings:
+    """The settings of a system whose estimator is em or clusters.
+
+    Raises:
+        InputError: one of them is out of its range.
+    """
+    counted = system.estimator == "clusters"
+    iterations = system.iterations
+    if iterations is None:
+        iterations = AFTER_CLUSTERS if counted else EMSettings.iterations
+    return EMSettings(
+        rank=system.m,
+        iterations=iterations,
+        restarts=system.restarts,
+        seed=system.seed,
+        initial="clusters" if counted else system.init,
+        shrink_source=system.shrink_source,
+        shrink_arity=system.shrink_arity,
+        held_out=system.held_out,
+    )
 
 
 @dataclass(frozen=True)
@@ -197,6 +228,11 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             raise reader.error(
                 ("systems", name, "estimator"), "a Hiero grammar has no hidden states: estimator none only"
             )
+        if system.estimator in ("em", "clusters"):
+            try:
+                em_settings(system)
+            except InputError as error:
+                raise reader.error(("systems", name), str(error)) from error
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")

@@ -63,7 +63,7 @@ def run_experiment(path: str | os.PathLike[str], output: str | os.PathLike[str],
         for name, system in experiment.systems.items():
             log.info(f"system {name}")
             rules = grammars[system.grammar]
-            model = stages.estimate(cache, system, derivations)
+            model = stages.estimate(cache, system, derivations, jobs)
             tuned = stages.tune(cache, experiment, rules, lm, model, jobs)
             decoded = stages.decode(cache, experiment, rules, lm, model, tuned, jobs)
             systems[name] = SystemStages(rules, model, tuned, decoded)

@@ -12,7 +12,7 @@ from lscfg import log
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.text import atomic_write, read_lines, write_lines
 from tuning.experiment.cache import Stage, StageCache
-from tuning.experiment.config import Experiment, System
+from tuning.experiment.config import Experiment, System, em_settings
 
 ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
 INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
@@ -115,13 +115,14 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
     return cache.run("lm", facts, inputs, make)
 
 
-def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | None:
+def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -> Stage | None:
     """The system's latent model; none for the plain grammar."""
     if system.estimator == "none":
         return None
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
+        from lscfg.estimate.em import BEST, CHECKPOINT, estimate_em
         from lscfg.estimate.mle import estimate_mle
         from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
         from lscfg.inspection import effective_size
@@ -129,13 +130,21 @@ def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | N
         trees = Derivations.load(derivations / DERIVATIONS)
         if system.estimator == "mle":
             parameters = estimate_mle(trees)
+        elif system.estimator in ("em", "clusters"):
+            parameters = estimate_em(trees, em_settings(system), jobs, folder, (folder / CHECKPOINT).exists())
+            for name in (CHECKPOINT, BEST):
+                (folder / name).unlink(missing_ok=True)
         else:
             settings = SpectralSettings(system.m, tuple(system.inside), tuple(system.outside), system.seed)
             parameters = estimate_spectral(trees, settings)
         parameters.save(folder / MODEL)
         _write_json(folder / "size.json", {"states": parameters.rank, "effective": effective_size(parameters)})
 
-    facts = dataclasses.asdict(system) if system.estimator == "spectral" else {"estimator": system.estimator}
+    facts: dict[str, Any] = {"estimator": system.estimator}
+    if system.estimator == "spectral":
+        facts |= {key: getattr(system, key) for key in ("m", "inside", "outside", "seed")}
+    elif system.estimator != "mle":
+        facts |= dataclasses.asdict(em_settings(system))
     return cache.run("estimate", facts, {"derivations": derivations}, make)
 
 

@@ -1,0 +1,138 @@
+"""Hidden states as clusters of the spectral embedding: where EM may begin.
+
+Inside and outside features of all nodes are projected by the singular vectors of their covariance, as for the spectral
+estimate (paper, section 4.1); there, tensors of signed moments follow, and here k-means, whose clusters are counted as
+if they were observed states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from lscfg.errors import InputError
+from lscfg.estimate.examples import Examples
+from lscfg.estimate.features import inside_features, outside_features, scale
+
+DIRECTIONS = 64
+"""Singular vectors of the embedding; fewer where the features have no more."""
+
+INSIDE = ("rule", "children")
+OUTSIDE = ("parent", "sibling", "slot")
+
+RARE = 3
+"""Nodes that a feature must have to be used."""
+
+POWERS = 3
+"""Power iterations for them."""
+
+SAMPLE = 50_000
+"""Nodes that k-means is run on; all others go to the nearest centre."""
+
+SWEEPS = 50
+"""Most sweeps of k-means."""
+
+
+def cluster_states(examples: Examples, training: np.ndarray, m: int, seed: int) -> np.ndarray:
+    """A state for each node, int64 [nodes].
+
+    Args:
+        training: bool [nodes], the nodes that embedding and centres are made from.
+        m: number of states.
+        seed: of the sample and of the first centres.
+
+    Raises:
+        InputError: fewer different nodes than states.
+    """
+    points = embedding(examples, training, seed)
+    rng = np.random.default_rng(seed)
+    nodes = np.nonzero(training)[0]
+    if len(nodes) > SAMPLE:
+        nodes = np.sort(rng.choice(nodes, SAMPLE, replace=False))
+    centres = k_means(points[nodes], m, rng)
+    return nearest(points, centres)[0]
+
+
+def embedding(examples: Examples, training: np.ndarray, seed: int) -> np.ndarray:
+    """Each node as two unit vectors, of its inside and its outside, float32 [nodes, 2k]; zero if nothing is known."""
+    phi, psi = (
+        scale(_frequent(features, training), training)
+        for features in (inside_features(examples, INSIDE), outside_features(examples, OUTSIDE))
+    )
+    covariance = ((phi[training].T @ psi[training]) / max(int(training.sum()), 1)).tocsr()
+    u, v = leading_directions(covariance, DIRECTIONS, seed)
+    return np.hstack([_unit_rows(phi, u), _unit_rows(psi, v)])
+
+
+def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_matrix:
+    """The columns of features that are not rare: a rare one says little of a node but that it is that node."""
+    count = np.asarray(features[training].sum(axis=0)).ravel()
+    return features[:, np.nonzero(count >= min(RARE, count.max(initial=1)))[0]]
+
+
+def leading_directions(matrix: sparse.csr_matrix, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first k left and right singular vectors, float64 [rows, k] and [columns, k], by block power iteration.
+
+    Halko, Martinsson and Tropp (2011), algorithm 5.1 after 4.4. The spectrum is flat, so that the last directions are
+    not exact; clusters do not ask for more.
+    """
+    width = min(k + k // 4 + 4, *matrix.shape)
+    basis = np.random.default_rng(seed).normal(size=(matrix.shape[1], width))
+    transposed = matrix.T.tocsr()
+    basis, _ = np.linalg.qr(matrix @ basis)
+    for _ in range(POWERS):
+        basis, _ = np.linalg.qr(matrix @ np.linalg.qr(transposed @ basis)[0])
+    u, _, vt = np.linalg.svd((transposed @ basis).T, full_matrices=False)
+    return basis @ u[:, :k], vt[:k].T
+
+
+def _unit_rows(features: sparse.csr_matrix, directions: np.ndarray) -> np.ndarray:
+    points = (features.astype(np.float32) @ directions.astype(np.float32)).astype(np.float32)
+    length = np.sqrt(np.einsum("nk,nk->n", points, points))
+    points /= np.where(length > 0, length, 1)[:, None]
+    return points
+
+
+def k_means(points: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:
+    """m centres, float32 [m, dimensions], by Lloyd's algorithm from k-means++ seeds (Arthur and Vassilvitskii 2007).
+
+    An empty cluster takes the point that is farthest from its centre.
+
+    Raises:
+        InputError: fewer different points than centres.
+    """
+    centres = np.empty((m, points.shape[1]), points.dtype)
+    distance = np.full(len(points), np.inf)
+    for k in range(m):
+        if k == 0:
+            chosen = int(rng.integers(len(points)))
+        else:
+            total = np.cumsum(distance)
+            if not total[-1] > 1e-6:
+                raise InputError(f"only {k} different nodes for {m} hidden states; give more text or a smaller m")
+            chosen = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
+        centres[k] = points[min(chosen, len(points) - 1)]
+        difference = points - centres[k]
+        distance = np.minimum(distance, np.einsum("nk,nk->n", difference, difference, dtype=np.float64))
+        distance[distance < 1e-9] = 0
+    before = None
+    for _ in range(SWEEPS):
+        cluster, distance = nearest(points, centres)
+        if before is not None and (cluster == before).all():
+            break
+        before = cluster
+        member = sparse.csr_matrix((np.ones(len(points)), (cluster, np.arange(len(points)))), (m, len(points)))
+        size = np.bincount(cluster, minlength=m)
+        sums = member @ points.astype(np.float64)
+        farthest = np.argsort(-distance, kind="stable")[: int((size == 0).sum())]
+        centres[size > 0] = sums[size > 0] / size[size > 0, None]
+        centres[size == 0] = points[farthest]
+    return centres
+
+
+def nearest(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of the nearest centre of each point, int64, and the square of the distance; the first of equal ones."""
+    norm = np.einsum("nk,nk->n", points, points)
+    distances = np.einsum("nk,nk->n", centres, centres) - 2 * (points @ centres.T)
+    cluster = distances.argmin(axis=1)
+    return cluster, np.maximum(distances[np.arange(len(points)), cluster] + norm, 0)

@@ -1,0 +1,594 @@
+"""Expectation maximisation over derivation trees (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
+
+A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
+all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
+have a distribution pi of their own.
+
+Rules of more than two nonterminals have no parameters. They cut a tree into pieces, and each piece is a tree: below
+such a rule one begins whose root has a second distribution of roots, so that pi stays that of whole sentences; above
+it, the inside tree that the rule rewrites is not observed (a vector of ones). The likelihood is that of all other
+rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lscfg import tensors as files
+from lscfg.derive import Derivations
+from lscfg.errors import InputError
+from lscfg.estimate.examples import Examples
+from lscfg.estimate.mle import by_arity, spread_oov
+from lscfg.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
+from lscfg.log import info, warn
+from lscfg.parameters import Parameters
+
+INITIAL = ("random", "matsuzaki", "clusters")
+"""Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); states
+counted from clusters of the spectral embedding (``lscfg.estimate.clusters``)."""
+
+CHECKPOINT, BEST = "checkpoint.em", "best.em"
+"""Files of a checkpoint folder: where EM stands, and the best model so far."""
+
+AFTER_CLUSTERS = 5
+"""Iterations that follow the count of clusters, unless another number is asked for."""
+
+PI, BELOW_WIDE = 0, 1
+"""Kinds of roots: of sentences, and of trees below a rule of more than two nonterminals."""
+
+FREQUENT = 10
+"""Tokens that a source side must have for its singletons to be a class of their own."""
+
+LONG = 4
+"""Sides of more words than this are one class."""
+
+DEAD = 1e-60
+"""A state with less than this part of a token is given up."""
+
+
+@dataclass(frozen=True)
+class EMSettings:
+    """What EM may be told.
+
+    Attributes:
+        rank: m, the number of hidden states.
+        iterations: at most so many; restarts: from so many beginnings, of which the best model is kept: by held-out
+            likelihood if there are held-out trees, else by likelihood.
+        seed: of the beginnings and of the choice of held-out trees.
+        initial: one of ``INITIAL``.
+        shrink_source: pseudo-counts by which a rule's expected states are shrunk towards those of its source side.
+        shrink_arity: ... and those of the source side towards those of the arity. Both 0: EM as in the paper.
+        held_out: share of the sentences that are held out.
+        patience: EM ends after so many iterations without a better held-out likelihood.
+    """
+
+    rank: int = 8
+    iterations: int = 25
+    restarts: int = 1
+    seed: int = 1
+    initial: str = "random"
+    shrink_source: float = 5.0
+    shrink_arity: float = 25.0
+    held_out: float = 0.0
+    patience: int = 3
+
+    def __post_init__(self) -> None:
+        def need(good: bool, message: str) -> None:
+            if not good:
+                raise InputError(message)
+
+        need(
+            1 <= self.rank <= MAX_STATES,
+            f"the number of hidden states must be at least 1 and at most {MAX_STATES}, got {self.rank}",
+        )
+        need(self.iterations >= 0, f"the number of iterations must be at least 0, got {self.iterations}")
+        need(self.restarts >= 1, f"the number of restarts must be at least 1, got {self.restarts}")
+        need(self.seed >= 0, f"the seed must be at least 0, got {self.seed}")
+        need(self.initial in INITIAL, f"unknown initialisation {self.initial!r}; known are {', '.join(INITIAL)}")
+        for name in ("shrink_source", "shrink_arity"):
+            value = getattr(self, name)
+            need(0 <= value < np.inf, f"{name.replace('_', ' ')} must be at least 0, got {value}")
+        need(0 <= self.held_out < 1, f"the held-out share must be in [0, 1), got {self.held_out}")
+        need(self.patience >= 1, f"the patience must be at least 1, got {self.patience}")
+
+    @property
+    def smoothed(self) -> bool:
+        """Whether counts are shrunk and singletons tied to classes."""
+        return self.shrink_source > 0 or self.shrink_arity > 0
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The trees of a corpus, cut at rules of more than two nonterminals.
+
+    Attributes:
+        node: int64 [nodes], the nodes of ``Examples`` by piece, in preorder.
+        first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
+        arity: int8 [nodes]; rule: int64 [nodes]; children: int64 [nodes, 2], see ``TreeSet``.
+    """
+
+    node: np.ndarray
+    first_node: np.ndarray
+    sentence: np.ndarray
+    kind: np.ndarray
+    arity: np.ndarray
+    rule: np.ndarray
+    children: np.ndarray
+
+    @classmethod
+    def of(cls, examples: Examples, trees: np.ndarray) -> Pieces:
+        """The pieces of the derivations whose trees begin at nodes ``trees``."""
+        n = len(examples.type)
+        parent = examples.parent
+        is_top = (parent < 0) | ~examples.is_example[np.maximum(parent, 0)]
+        top = np.where(is_top, np.arange(n), parent)
+        while True:  # each step doubles the way up
+            higher = top[top]
+            if (higher == top).all():
+                break
+            top = higher
+        node = np.nonzero(examples.is_example)[0]
+        node = node[np.argsort(top[node], kind="stable")]
+        number = np.full(n + 1, -1, np.int64)  # the last one stands for "no child"
+        number[node] = np.arange(len(node))
+        roots = np.nonzero(is_top[node])[0]
+        children = number[examples.children[node]]
+        arity = examples.rules.arity[examples.type[node]].astype(np.int8)
+        return cls(
+            node,
+            np.append(roots, len(node)).astype(np.int64),
+            np.searchsorted(trees, node[roots], side="right") - 1,
+            np.where(parent[node[roots]] < 0, PI, BELOW_WIDE).astype(np.int32),
+            arity,
+            examples.type[node],
+            children,
+        )
+
+    def trees(self, tying: Tying, chosen: np.ndarray | None = None) -> TreeSet:
+        """The pieces, or those of some sentences (bool [sentences]), with rules as rows of tensors."""
+        size = np.diff(self.first_node)
+        piece = np.ones(len(size), bool) if chosen is None else chosen[self.sentence]
+        keep = np.repeat(piece, size)
+        number = np.full(len(keep) + 1, -1, np.int64)
+        number[:-1][keep] = np.arange(int(keep.sum()))
+        return TreeSet(
+            np.concatenate([[0], np.cumsum(size[piece])]),
+            self.kind[piece],
+            self.arity[keep],
+            tying.row[self.rule[keep]],
+            number[self.children[keep]],
+            tying.rows,
+        )
+
+
+@dataclass(frozen=True)
+class Tying:
+    """Which rules share a tensor.
+
+    A rule that was seen more often than ``limit`` times has one of its own. All others share one with rules of their
+    class: the same source side if it is frequent, else the same arity and numbers of words on both sides. With limit 0
+    the classes are those of rules that only the held-out trees have.
+
+    Attributes:
+        row: int64 [rules], the rule's tensor among those of its arity.
+        rows: number of tensors by arity.
+        mass: by arity, float64 [rows], the tokens of one rule of the row, 1 if it was not seen.
+        members: by arity, int64 [rows], how many rules that were seen share the row.
+        groups: rows of the same source side, see ``Shrinkage``.
+    """
+
+    row: np.ndarray
+    rows: tuple[int, int, int]
+    mass: list[np.ndarray]
+    members: list[np.ndarray]
+    groups: list[tuple[np.ndarray, np.ndarray]]
+
+    @classmethod
+    def of(cls, examples: Examples, counts: np.ndarray, limit: int) -> Tying:
+        """The tying for rules seen ``counts`` times, int64 [rules]; which sources are frequent, all trees say."""
+        rules, arity = examples.rules, examples.rules.arity
+        n = len(rules)
+        source = rules.source_id
+        sources = int(source.max(initial=-1)) + 1
+        frequent = np.bincount(source, weights=examples.counts, minlength=sources)[source] >= FREQUENT
+        words = [rules.src_length - arity, np.diff(rules.offsets) - rules.src_length - arity]
+        lengths = np.minimum(words[0], LONG + 1) * (LONG + 2) + np.minimum(words[1], LONG + 1)
+        group = np.where(frequent, source, sources + lengths)
+        own = counts > limit
+        key = np.where(own, np.arange(n), n + group)
+        # rules with tensors of their own still have their source side's group
+        group = np.where(own, source, group)
+        row = np.empty(n, np.int64)
+        rows, mass, members, groups = [], [], [], []
+        for k in ARITIES:
+            chosen = np.nonzero(arity == k)[0]
+            keys, first, inverse = np.unique(key[chosen], return_index=True, return_inverse=True)
+            row[chosen] = inverse
+            seen = np.bincount(inverse[counts[chosen] > 0], minlength=len(keys))
+            rows.append(len(keys))
+            members.append(seen)
+            mass.append(np.where(keys < n, counts[chosen][first], 1).astype(np.float64))
+            of_row = group[chosen][first]
+            order = np.argsort(of_row, kind="stable")
+            starts = np.nonzero(np.diff(of_row[order], prepend=-1))[0]
+            groups.append((np.append(starts, len(order)).astype(np.int64), order.astype(np.int32)))
+        return cls(row, (rows[0], rows[1], rows[2]), mass, members, groups)
+
+
+@dataclass
+class _Run:
+    """Where EM stands: what a checkpoint holds."""
+
+    restart: int
+    history: list[dict[str, float]]
+    weights: Weights
+    finished: list[list[dict[str, float]]] = field(default_factory=list)
+
+
+@dataclass
+class _Best:
+    score: float
+    restart: int
+    iteration: int
+    weights: Weights
+
+
+class EM:
+    """EM on the derivations of a corpus.
+
+    Args:
+        threads: how many to use; the result does not depend on it.
+        beginning: gives the hard states of all nodes, int64 [nodes of ``Examples``], for ``initial="clusters"``.
+        checkpoint: folder that gets the state after each iteration; with ``resume`` EM goes on from there.
+
+    Raises:
+        InputError: there is nothing to count, or the checkpoint is of other settings or derivations.
+    """
+
+    def __init__(
+        self,
+        derivations: Derivations,
+        settings: EMSettings,
+        threads: int = 1,
+        beginning: Callable[[Examples, np.ndarray, int], np.ndarray] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ):
+        self.derivations, self.settings, self.threads = derivations, settings, threads
+        self.beginning = beginning
+        self.examples = Examples.of(derivations)
+        self.pieces = Pieces.of(self.examples, derivations.trees[:-1])
+        if not len(self.pieces.node):
+            raise InputError("the derivations hold no rule of at most two nonterminals")
+        self.limit = 1 if settings.smoothed else 0
+        self.held_out = _choose_held_out(len(derivations), settings)
+        chosen = ~self.held_out if self.held_out.any() else None
+        keep = (
+            slice(None) if chosen is None else np.repeat(chosen[self.pieces.sentence], np.diff(self.pieces.first_node))
+        )
+        counts = np.bincount(self.pieces.rule[keep], minlength=len(self.examples.rules))
+        self.counts = counts
+        self.tying = Tying.of(self.examples, counts, self.limit)
+        self.train = Expectation(self.pieces.trees(self.tying, chosen), threads)
+        self.test = Expectation(self.pieces.trees(self.tying, self.held_out), threads) if chosen is not None else None
+        if not len(self.train.trees):
+            raise InputError("no sentence is left to train on; hold out less")
+        self.folder = Path(checkpoint) if checkpoint else None
+        self.best: _Best | None = None
+        self.resumed: _Run | None = None
+        if resume:
+            if not self.folder:
+                raise InputError("there is no checkpoint folder to resume from")
+            self._load()
+
+    # ---- the iterations ----
+
+    def run(self) -> Parameters:
+        """The parameters of the best model of all restarts."""
+        settings = self.settings
+        run = self.resumed or _Run(0, [], self.begin(0))
+        while True:
+            self._iterate(run)
+            run.finished.append(run.history)
+            if run.restart + 1 >= settings.restarts:
+                break
+            run = _Run(run.restart + 1, [], self.begin(run.restart + 1), run.finished)
+        if self.best is None:
+            raise InputError("no beginning gives the trees a probability")
+        best = self.best
+        if settings.restarts > 1:
+            info(f"best: restart {best.restart + 1}, iteration {best.iteration}")
+        return self._parameters(best, run.finished)
+
+    def _iterate(self, run: _Run) -> None:
+        settings = self.settings
+        while True:
+            iteration = len(run.history)
+            impossible = self.train.infer(run.weights)
+            if impossible:
+                warn(f"{impossible} trees are impossible and not counted")
+            run.history.append(self._likelihoods(run.weights))
+            step = run.history[-1]
+            held = f", held out {step['held out']:.5f}" if "held out" in step else ""
+            info(f"restart {run.restart + 1}, iteration {iteration}: {step['train']:.6f} a rule{held}")
+            scores = [s.get("held out", s["train"]) for s in run.history]
+            last = iteration >= settings.iterations
+            stop = "held out" in step and iteration - int(np.argmax(scores)) >= settings.patience
+            # without held-out trees only the last iteration is a candidate: the likelihood decides between restarts
+            candidate = ("held out" in step or last) and np.isfinite(scores[-1])
+            if candidate and (self.best is None or scores[-1] > self.best.score):
+                self.best = _Best(scores[-1], run.restart, iteration, run.weights.copy())
+                self._save_best()
+            if last or stop:
+                return
+            self.step(run.weights, self.train, self.tying)
+            self._save(run)
+
+    def step(self, weights: Weights, trees: Expectation, tying: Tying) -> None:
+        """The M step, in place, after ``infer``: counts, shrunk if the settings say so, and their normalisation."""
+        roots = trees.root_counts(weights)
+        totals = trees.count(weights)
+        weights.root = _distributions(roots)
+        if self.settings.smoothed:
+            trees.shrink(weights, totals, self._plan(tying))
+        else:
+            self._fill_unseen(weights, totals, tying)
+        normalise(weights, totals, tying)
+
+    def _plan(self, tying: Tying) -> Shrinkage:
+        return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, tying.mass, tying.groups)
+
+    def _fill_unseen(self, weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
+        """Rules that only held-out trees have count as one token of their arity's average."""
+        for k in ARITIES:
+            unseen = np.nonzero(tying.members[k] == 0)[0]
+            mass = totals[k].sum()
+            if len(unseen) and mass > 0:
+                weights.tensors[k][unseen] = weights.tensors[k].sum(axis=0) / mass
+
+    def _likelihoods(self, weights: Weights) -> dict[str, float]:
+        """Natural logarithms for each rule token, as their number does not change."""
+        step = {"train": float(self.train.log_likelihood.sum()) / len(self.train.trees.arity)}
+        if self.test:
+            self.test.infer(weights, outside=False)
+            step["held out"] = float(self.test.log_likelihood.sum()) / max(len(self.test.trees.arity), 1)
+        return step
+
+    # ---- the beginning ----
+
+    def begin(self, restart: int) -> Weights:
+        """The weights before the first iteration."""
+        settings, m = self.settings, self.settings.rank
+        rng = np.random.default_rng([settings.seed, restart])
+        shapes = [(rows, *[m] * (k + 1)) for k, rows in enumerate(self.tying.rows)]
+        if settings.initial == "clusters":
+            return self._from_states(restart, shapes)
+        tensors = [rng.random(shape) for shape in shapes]
+        if settings.initial == "matsuzaki":
+            # each relative frequency, in equal shares to the states below, times a number in [1/3, 3]
+            for k in ARITIES:
+                np.exp(np.log(3) * (2 * tensors[k] - 1), out=tensors[k])
+                tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
+        root = _distributions(rng.random((2, m)))
+        weights = Weights(tensors, np.ones(m), root)
+        normalise(weights, _totals(tensors), self.tying)
+        return weights
+
+    def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
+        """Relative frequencies of rules with the states of their nodes; shrunk, as EM cannot leave a zero."""
+        if self.beginning is None:
+            raise ValueError("no states are given to begin with")
+        m, pieces = self.settings.rank, self.pieces
+        training = np.repeat(~self.held_out[pieces.sentence], np.diff(pieces.first_node))
+        state = self.beginning(self.examples, training_nodes(self.examples, pieces, training), restart)[pieces.node]
+        tensors = []
+        for k in ARITIES:
+            seen = training & (pieces.arity == k) & (pieces.children[:, :k] >= 0).all(axis=1)
+            index = self.tying.row[pieces.rule[seen]] * m + state[seen]
+            for side in range(k):
+                index = index * m + state[pieces.children[seen, side]]
+            counts = np.bincount(index, minlength=int(np.prod(shapes[k]))).astype(np.float64)
+            tensors.append(counts.reshape(shapes[k]))
+        roots = np.zeros((2, m))
+        first = pieces.first_node[:-1][training[pieces.first_node[:-1]]]
+        np.add.at(roots, (pieces.kind[training[pieces.first_node[:-1]]], state[first]), 1)
+        weights = Weights(tensors, np.ones(m), _distributions(roots + 1))
+        totals = _totals(tensors)
+        plan = self._plan(self.tying)
+        if not self.settings.smoothed:
+            defaults = EMSettings()
+            plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups)
+        self.train.shrink(weights, totals, plan)
+        normalise(weights, totals, self.tying)
+        return weights
+
+    # ---- the result ----
+
+    def _parameters(self, best: _Best, histories: list[list[dict[str, float]]]) -> Parameters:
+        weights, tying, counts = best.weights, self.tying, self.examples.counts
+        if self.test:
+            # one more iteration over all trees, so that rules of held-out trees get parameters too
+            tying = Tying.of(self.examples, counts, self.limit)
+            weights = _moved(weights, self.tying, tying, self.examples)
+            everything = Expectation(self.pieces.trees(tying), self.threads)
+            everything.infer(weights)
+            self.step(weights, everything, tying)
+        return self._expand(weights, tying, best, histories)
+
+    def _expand(
+        self, weights: Weights, tying: Tying, best: _Best, histories: list[list[dict[str, float]]]
+    ) -> Parameters:
+        """One tensor for each rule, and the OOV rule."""
+        examples = self.examples
+        rows = by_arity(tying.row, examples)
+        tensors = []
+        for k in ARITIES:
+            tensor = weights.tensors[k][rows[k]]
+            tensor *= weights.scale.reshape(-1, *[1] * k)
+            tensors.append(tensor)
+        counts = by_arity(examples.counts, examples)[0]
+        tensors[0], unk = (share_oov if self.settings.smoothed else spread_oov)(tensors[0], counts)
+        settings = self.settings
+        about = {
+            "method": "em" if settings.initial != "clusters" else "clusters",
+            "rule tokens": len(self.pieces.node),
+            "sentences": len(self.derivations),
+            "settings": asdict(settings),
+            "tensors": list(tying.rows),
+            "best restart": best.restart + 1,
+            "best iteration": best.iteration,
+            "log-likelihood a rule": _column(histories, "train"),
+        }
+        if self.test:
+            about["held-out log-likelihood a rule"] = _column(histories, "held out")
+        return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), weights.root[PI].copy(), unk, about)
+
+    # ---- checkpoints ----
+
+    def _fingerprint(self) -> str:
+        settings = asdict(self.settings)
+        if self.settings.restarts == 1:
+            del settings["iterations"]  # one run may be given more of them afterwards
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+        d = self.derivations
+        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def _write(self, name: str, weights: Weights, facts: dict[str, Any]) -> None:
+        if not self.folder:
+            return
+        arrays = {f"C{k}": tensor for k, tensor in enumerate(weights.tensors)}
+        arrays |= {"scale": weights.scale, "root": weights.root}
+        metadata = {"lscfg": "em", "made from": self._fingerprint(), "state": json.dumps(facts)}
+        files.save(self.folder / name, arrays, metadata)
+
+    def _save(self, run: _Run) -> None:
+        facts = {"restart": run.restart, "history": run.history, "finished": run.finished}
+        self._write(CHECKPOINT, run.weights, facts)
+
+    def _save_best(self) -> None:
+        if self.best:
+            best = self.best
+            facts = {"score": best.score, "restart": best.restart, "iteration": best.iteration}
+            self._write(BEST, best.weights, facts)
+
+    def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
+        if not self.folder:
+            raise ValueError("no folder")
+        path = self.folder / name
+        arrays, metadata = files.load(path, "em", ["C0", "C1", "C2", "scale", "root"])
+        if metadata.get("made from") != self._fingerprint():
+            raise InputError("the checkpoint is of other settings or derivations; give those, or another folder", path)
+        weights = Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"])
+        return weights, json.loads(metadata["state"])
+
+    def _load(self) -> None:
+        weights, facts = self._read(CHECKPOINT)
+        self.resumed = _Run(facts["restart"], facts["history"], weights, facts["finished"])
+        # one run without held-out trees has no best model but its last
+        chooses = self.settings.restarts > 1 or self.test is not None
+        if chooses and self.folder and (self.folder / BEST).exists():
+            weights, facts = self._read(BEST)
+            self.best = _Best(facts["score"], facts["restart"], facts["iteration"], weights)
+
+
+def estimate_em(
+    derivations: Derivations,
+    settings: EMSettings,
+    threads: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+) -> Parameters:
+    """Parameters that EM finds; t(rule, states | state) sums to 1 for each state, the OOV rule included.
+
+    A state that no tree uses any more has only zeros. Parameters of rules that were seen once share their mass with the
+    OOV rule.
+
+    Args:
+        threads: how many to use; the result does not depend on it.
+        checkpoint: folder that gets the state of each iteration; resume: go on from there.
+
+    Raises:
+        InputError: nothing to count, or a checkpoint of other settings or derivations.
+    """
+    from lscfg.estimate.clusters import cluster_states
+
+    def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
+        return cluster_states(examples, training, settings.rank, settings.seed + restart)
+
+    return EM(derivations, settings, threads, beginning, checkpoint, resume).run()
+
+
+def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gives the OOV rule the mass of one more singleton; singletons keep what they have of states of their own.
+
+    Args:
+        tensors: float64 [rules without nonterminals, m]; counts: int64 [the same rules], their tokens.
+
+    Returns:
+        The changed tensors, and the tensor of the OOV rule [m].
+    """
+    singletons = counts == 1
+    n = int(singletons.sum())
+    if not n:
+        return spread_oov(tensors, counts)
+    tensors = tensors.copy()
+    unk = tensors[singletons].sum(axis=0) / (n + 1)
+    tensors[singletons] *= n / (n + 1)
+    return tensors, unk
+
+
+def training_nodes(examples: Examples, pieces: Pieces, chosen: np.ndarray) -> np.ndarray:
+    """bool [nodes of ``Examples``] from bool [nodes of ``Pieces``]."""
+    found = np.zeros(len(examples.type), bool)
+    found[pieces.node[chosen]] = True
+    return found
+
+
+def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
+    """Sets ``scale`` so that the parameters of all rules sum to 1 for each state of the left-hand side."""
+    mass = sum((tying.members[k][:, None] * totals[k]).sum(axis=0) for k in ARITIES)
+    weights.scale = np.divide(1.0, mass, out=np.zeros(weights.m), where=mass > DEAD)
+
+
+def _totals(tensors: list[np.ndarray]) -> list[np.ndarray]:
+    return [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in tensors]
+
+
+def _distributions(counts: np.ndarray) -> np.ndarray:
+    """Rows that sum to 1, uniform where nothing was counted."""
+    total = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, total, out=np.full_like(counts, 1 / counts.shape[1]), where=total > 0)
+
+
+def _moved(weights: Weights, old: Tying, new: Tying, examples: Examples) -> Weights:
+    """The same parameters for the rows of another tying."""
+    tensors = []
+    for k in ARITIES:
+        chosen = examples.rules.arity == k
+        source = np.zeros(new.rows[k], np.int64)
+        source[new.row[chosen]] = old.row[chosen]
+        tensors.append(weights.tensors[k][source])
+    return Weights(tensors, weights.scale, weights.root)
+
+
+def _column(histories: list[list[dict[str, float]]], name: str) -> list[list[float | None]]:
+    """One figure of all iterations; JSON has no infinity."""
+    return [[step[name] if np.isfinite(step[name]) else None for step in history] for history in histories]
+
+
+def _choose_held_out(sentences: int, settings: EMSettings) -> np.ndarray:
+    """bool [sentences]; the same for all restarts."""
+    found = np.zeros(sentences, bool)
+    n = int(sentences * settings.held_out)
+    found[np.random.default_rng([settings.seed, 2**32]).permutation(sentences)[:n]] = True
+    return found

@@ -1,0 +1,300 @@
+"""The kernel's part of EM for Python: expected counts of rules over derivation trees, by any number of threads.
+
+Work is cut into blocks that depend on the data alone; a block writes where no other does, and what is summed over
+blocks is summed in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError, KernelError
+
+MAX_STATES: int = lib.LSCFG_EM_MAX_STATES
+"""Most hidden states that the kernel's buffers hold."""
+
+BLOCKS = 64
+"""Pieces that the trees, and the rows of each arity, are cut into for the threads."""
+
+CHUNK = 4096
+"""Tokens of one row that are summed in one go; the sums of more are added in order."""
+
+ARITIES = (0, 1, 2)
+_CHUNK_TYPE = np.dtype([("row", np.int64), ("begin", np.int64), ("end", np.int64), ("part", np.int64)])
+
+
+@dataclass(frozen=True)
+class TreeSet:
+    """Trees of rules with at most two nonterminals; nodes tree by tree, parents before their children.
+
+    Attributes:
+        first_node: int64 [trees + 1], the first node of each tree, which is its root.
+        root_kind: int32 [trees], which of the root distributions the tree begins with.
+        arity: int8 [nodes].
+        row: int32 [nodes], the node's tensor among those of its arity.
+        children: int32 [nodes, 2], -1: none, or one whose inside tree is not observed.
+        rows: number of tensors by arity.
+    """
+
+    first_node: np.ndarray
+    root_kind: np.ndarray
+    arity: np.ndarray
+    row: np.ndarray
+    children: np.ndarray
+    rows: tuple[int, int, int]
+
+    def __post_init__(self) -> None:
+        n = len(self.arity)
+        if self.first_node[0] != 0 or self.first_node[-1] != n or (np.diff(self.first_node) <= 0).any():
+            raise ValueError("trees must be whole and not empty")
+        if self.children.shape != (n, 2) or self.row.shape != (n,) or self.root_kind.shape != (len(self),):
+            raise ValueError(f"{n} nodes, but rows {self.row.shape} and children {self.children.shape}")
+        if n and not (self.arity.min() >= 0 and self.arity.max() <= 2 and self.row.min() >= 0):
+            raise ValueError("arity or row out of range")
+        if (self.row >= np.array(self.rows)[self.arity]).any() or (self.children < -1).any():
+            raise ValueError("row or child out of range")
+        own = np.arange(n)[:, None]
+        last = np.repeat(self.first_node[1:], np.diff(self.first_node))[:, None]
+        if ((self.children >= 0) & ((self.children <= own) | (self.children >= last))).any():
+            raise ValueError("a child must follow its parent in the same tree")
+        object.__setattr__(self, "first_node", np.ascontiguousarray(self.first_node, np.int64))
+        object.__setattr__(self, "arity", np.ascontiguousarray(self.arity, np.int8))
+        for name in ("root_kind", "row", "children"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.int32))
+
+    def __len__(self) -> int:
+        return len(self.first_node) - 1
+
+    @cached_property
+    def tokens(self) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
+        """By arity: nodes in order of row, int32; chunks of them; how many chunks each work block has."""
+        found = []
+        for k in ARITIES:
+            nodes = np.nonzero(self.arity == k)[0]
+            nodes = nodes[np.argsort(self.row[nodes], kind="stable")]
+            begin = np.searchsorted(self.row[nodes], np.arange(self.rows[k] + 1))
+            length = np.diff(begin)
+            n_chunks = np.maximum(-(-length // CHUNK), 1)
+            chunks = np.empty(int(n_chunks.sum()), _CHUNK_TYPE)
+            chunks["row"] = np.repeat(np.arange(self.rows[k]), n_chunks)
+            inner = np.arange(len(chunks)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks)
+            chunks["begin"] = begin[chunks["row"]] + inner * CHUNK
+            chunks["end"] = np.minimum(chunks["begin"] + CHUNK, begin[chunks["row"] + 1])
+            divided = n_chunks[chunks["row"]] > 1
+            chunks["part"] = np.where(divided, np.cumsum(divided) - 1, -1)
+            cost = np.cumsum(chunks["end"] - chunks["begin"] + 4)
+            ends = np.searchsorted(cost, np.linspace(0, cost[-1] if len(cost) else 0, BLOCKS + 1)[1:-1])
+            found.append((nodes.astype(np.int32), chunks, [0, *ends.tolist(), len(chunks)]))
+        return found
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """Where each work block of trees begins, and the end."""
+        ends = np.searchsorted(self.first_node, np.linspace(0, self.first_node[-1], BLOCKS + 1)[1:-1])
+        return [0, *ends.tolist(), len(self)]
+
+
+@dataclass
+class Weights:
+    """Parameters of rows, as counts and what normalises them.
+
+    Attributes:
+        tensors: float64 [rows, m], [., m, m] and [., m, m, m], not negative.
+        scale: float64 [m]; a parameter is ``scale[state of the left-hand side]`` times the tensor's value.
+        root: float64 [kinds of root, m], distributions.
+    """
+
+    tensors: list[np.ndarray]
+    scale: np.ndarray
+    root: np.ndarray
+
+    @property
+    def m(self) -> int:
+        """Number of hidden states."""
+        return len(self.scale)
+
+    def copy(self) -> Weights:
+        """A copy of all arrays."""
+        return Weights([t.copy() for t in self.tensors], self.scale.copy(), self.root.copy())
+
+
+@dataclass
+class Expectation:
+    """Inside and outside over trees, and expected counts; keeps its arrays from call to call.
+
+    Attributes:
+        trees: the trees.
+        threads: how many to use; results do not depend on it.
+    """
+
+    trees: TreeSet
+    threads: int = 1
+    log_likelihood: np.ndarray = field(init=False)
+    """float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``."""
+    _pool: ThreadPoolExecutor | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.log_likelihood = np.empty(len(self.trees))
+        self._inside = self._outside = np.empty((0, 0))
+        self._factor = np.empty(len(self.trees.arity))
+
+    def infer(self, weights: Weights, outside: bool = True) -> int:
+        """Inside vectors, likelihood and, if asked for, outside vectors of all trees.
+
+        Returns:
+            The number of impossible trees; they add nothing to counts.
+        """
+        trees = self.trees
+        shape = (len(trees.arity), weights.m)
+        if self._inside.shape != shape:
+            self._inside = np.empty(shape)
+        if outside and self._outside.shape != shape:
+            self._outside = np.empty(shape)
+        em, _owners = self._view(weights)
+        fixed = [_integers(trees.first_node, "int64_t"), _integers(trees.root_kind, "int32_t")]
+        out = [_reals(a) for a in (self.log_likelihood, self._inside, self._factor)]
+        out.append(_reals(self._outside) if outside else ffi.NULL)
+
+        def block(first: int, last: int) -> int:
+            return int(lib.lscfg_em_trees(em, *fixed, first, last, *out))
+
+        return sum(self._each(trees.blocks, block))
+
+    def root_counts(self, weights: Weights) -> np.ndarray:
+        """Expected states of the roots by kind, float64 [kinds, m]; of the last ``infer``."""
+        states = self._inside[self.trees.first_node[:-1]] * weights.root[self.trees.root_kind]
+        total = states.sum(axis=1, keepdims=True)
+        states = np.divide(states, total, out=np.zeros_like(states), where=total > 0)
+        return np.stack([states[self.trees.root_kind == kind].sum(axis=0) for kind in range(len(weights.root))])
+
+    def count(self, weights: Weights) -> list[np.ndarray]:
+        """Replaces the tensors by expected counts, after ``infer`` with the same weights.
+
+        Returns:
+            Expected counts by row and state of the left-hand side, by arity: float64 [rows, m].
+        """
+        return [self._count(weights, k) for k in ARITIES]
+
+    def _count(self, weights: Weights, arity: int) -> np.ndarray:
+        em, _owners = self._view(weights)
+        nodes, chunks, cuts = self.trees.tokens[arity]
+        tensor = weights.tensors[arity]
+        totals = np.zeros((len(tensor), weights.m))
+        parts = np.empty((int(chunks["part"].max(initial=-1)) + 1, *tensor.shape[1:]))
+        pointer = ffi.cast("lscfg_em_chunk *", ffi.from_buffer(chunks)) if len(chunks) else ffi.NULL
+        fixed = [_integers(nodes, "int32_t"), *map(_reals, (self._inside, self._outside, tensor, totals, parts))]
+
+        def block(first: int, last: int) -> None:
+            _check(lib.lscfg_em_counts(em, arity, pointer + first, last - first, *fixed))
+
+        self._each(cuts, block)
+        divided = chunks["part"] >= 0
+        for row in np.unique(chunks["row"][divided]).tolist():
+            tensor[row] *= parts[chunks["part"][divided & (chunks["row"] == row)]].sum(axis=0)
+            totals[row] = tensor[row].sum(axis=tuple(range(1, arity + 1)))
+        return totals
+
+    def shrink(self, weights: Weights, totals: list[np.ndarray], plan: Shrinkage) -> None:
+        """Shrinks expected counts in place (see lscfg_em_shrink in lscfg.h), and fills ``totals`` anew."""
+        for k in ARITIES:
+            if len(weights.tensors[k]):
+                self._shrink(weights.tensors[k], totals[k], plan, k)
+
+    def _shrink(self, tensor: np.ndarray, totals: np.ndarray, plan: Shrinkage, arity: int) -> None:
+        tokens = totals.sum(axis=1)
+        average, mass = self._sum(tensor), tokens.sum()
+        average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)
+        begin, rows = plan.groups[arity]
+        # groups are cut where the rows are, so that each block has as much to do
+        inner = np.searchsorted(begin, np.linspace(0, begin[-1], BLOCKS + 1)[1:-1])
+        fixed = [_integers(begin, "int64_t"), _integers(rows, "int32_t")]
+        numbers = [*map(_reals, (tokens, plan.mass[arity], average)), plan.to_source, plan.to_arity]
+        out = [_reals(tensor), _reals(totals)]
+
+        def block(first: int, last: int) -> None:
+            _check(lib.lscfg_em_shrink(totals.shape[1], arity, *fixed, first, last, *numbers, *out))
+
+        self._each([0, *inner.tolist(), len(begin) - 1], block)
+
+    def _sum(self, tensor: np.ndarray) -> np.ndarray:
+        """The sum of all rows."""
+        cuts = np.linspace(0, len(tensor), BLOCKS + 1).astype(int).tolist()
+        out = np.zeros((BLOCKS, *tensor.shape[1:]))
+        number = {first: j for j, (first, last) in enumerate(pairwise(cuts)) if first < last}
+
+        def block(first: int, last: int) -> None:
+            lib.lscfg_em_sum(out[0].size, first, last, _reals(tensor), _reals(out[number[first]]))
+
+        self._each(cuts, block)
+        return out.sum(axis=0)
+
+    def _each(self, cuts: list[int], work: Callable[[int, int], Any]) -> list[Any]:
+        """The work on every block that is not empty; the kernel runs without the interpreter's lock."""
+        blocks = [(first, last) for first, last in pairwise(cuts) if first < last]
+        if self.threads <= 1:
+            return [work(*block) for block in blocks]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads)
+        return list(self._pool.map(lambda block: work(*block), blocks))
+
+    def _view(self, weights: Weights) -> tuple[Any, list[Any]]:
+        """The kernel's view, and what it points into."""
+        m = weights.m
+        if not 1 <= m <= MAX_STATES:
+            raise InputError(f"the number of hidden states must be 1 to {MAX_STATES}, got {m}")
+        for k, tensor in enumerate(weights.tensors):
+            if tensor.shape != (self.trees.rows[k], *[m] * (k + 1)):
+                raise ValueError(f"tensors of arity {k} have shape {tensor.shape} for {self.trees.rows[k]} rows")
+            if tensor.dtype != np.float64 or not tensor.flags.c_contiguous:
+                raise ValueError("tensors must be contiguous and of type float64")
+        if weights.root.shape[1] != m or self.trees.root_kind.max(initial=0) >= len(weights.root):
+            raise ValueError(f"root distributions of shape {weights.root.shape}")
+        owners = [
+            ffi.from_buffer("int8_t[]", self.trees.arity),
+            _integers(self.trees.row, "int32_t"),
+            _integers(self.trees.children, "int32_t"),
+            *(_reals(t) for t in weights.tensors),
+            _reals(weights.scale),
+            _reals(weights.root),
+        ]
+        arity, row, children, zero, one, two, scale, root = owners
+        em = ffi.new("lscfg_em *", (m, arity, row, children, [zero, one, two], scale, root))
+        return em, owners
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    """How expected counts are shrunk.
+
+    Attributes:
+        to_source: pseudo-counts of the source side's distribution of states.
+        to_arity: pseudo-counts of the arity's in that of the source side.
+        mass: by arity, float64 [rows], what a row sums to afterwards: the tokens of a rule that it belongs to.
+        groups: by arity, where each group begins in the rows behind, int64, and the rows, int32.
+    """
+
+    to_source: float
+    to_arity: float
+    mass: list[np.ndarray]
+    groups: list[tuple[np.ndarray, np.ndarray]]
+
+
+def _check(code: int) -> None:
+    if code < 0:
+        raise KernelError("out of memory")
+
+
+def _integers(array: np.ndarray, kind: str) -> Any:
+    return ffi.from_buffer(f"{kind}[]", array)
+
+
+def _reals(array: np.ndarray) -> Any:
+    return ffi.from_buffer("double[]", array)

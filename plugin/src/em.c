@@ -1,0 +1,359 @@
+/* The E step of EM over derivation trees, and the shrinkage of its counts (paper, section 4.2 and Fig. 2b).
+ *
+ * Numbers: the inside vector of a node is scaled to the sum 1 and its factor kept as a logarithm in the likelihood; the
+ * outside vector is scaled so that outside . inside = 1, and is zero wherever inside is. What is left of both is bounded
+ * (see SMALLEST_*), whatever the size of the tree.
+ *
+ * Order: every sum is written as a sum over independent lanes, or as a tree of fixed shape, and no product and sum are
+ * contracted. So the version for wide vectors gives the same bits as the other. */
+#include <math.h>
+
+#include "common.h"
+
+/* u = outside * scale / z must be finite: 1e100 * 1e60 * 1e100. */
+#define SMALLEST_INSIDE 1e-100
+#define SMALLEST_FACTOR 1e-100
+
+/* Tokens of one rule whose outer products are summed while the sum stays in registers. */
+#define BATCH 16
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(LSCFG_NARROW)
+#define WIDE __attribute__((target("avx2")))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* Four numbers; where the machine has registers for them and m is a multiple of 4, the loops of m^3 use these (wide). */
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* Sum of x[k] y[k]: four lanes, k mod 4, where m is a multiple of 4. */
+INLINE double dot(int32_t m, int wide, const double *x, const double *y) {
+  if (m % 4) {
+    double sum = 0;
+    for (int32_t k = 0; k < m; k++) sum += x[k] * y[k];
+    return sum;
+  }
+  if (wide) {
+    four lane = *(const four *)x * *(const four *)y;
+    for (int32_t k = 4; k < m; k += 4) lane += *(const four *)(x + k) * *(const four *)(y + k);
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+  }
+  double lane[4];
+  for (int j = 0; j < 4; j++) lane[j] = x[j] * y[j];
+  for (int32_t k = 4; k < m; k += 4)
+    for (int j = 0; j < 4; j++) lane[j] += x[k + j] * y[k + j];
+  return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
+/* line[0 .. m-1] = the sum over k of factor[k * f_step] * row[k * r_step + 0 .. m-1], k < n, in registers. */
+INLINE void weighted_sum(int32_t m, int wide, int32_t n, const double *restrict factor, int64_t f_step,
+                         const double *restrict row, int64_t r_step, double *restrict line) {
+  if (!wide || m % 4) {
+    for (int32_t b = 0; b < m; b++) line[b] = 0;
+    for (int32_t k = 0; k < n; k++)
+      for (int32_t b = 0; b < m; b++) line[b] += factor[k * f_step] * row[k * r_step + b];
+    return;
+  }
+  int32_t b = 0;
+  for (; b + 16 <= m; b += 16) {
+    four s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int32_t k = 0; k < n; k++) {
+      const four *x = (const four *)(row + k * r_step + b);
+      double f = factor[k * f_step];
+      s0 += f * x[0];
+      s1 += f * x[1];
+      s2 += f * x[2];
+      s3 += f * x[3];
+    }
+    four *out = (four *)(line + b);
+    out[0] = s0;
+    out[1] = s1;
+    out[2] = s2;
+    out[3] = s3;
+  }
+  for (; b + 8 <= m; b += 8) {
+    four s0 = {0}, s1 = {0};
+    for (int32_t k = 0; k < n; k++) {
+      const four *x = (const four *)(row + k * r_step + b);
+      double f = factor[k * f_step];
+      s0 += f * x[0];
+      s1 += f * x[1];
+    }
+    four *out = (four *)(line + b);
+    out[0] = s0;
+    out[1] = s1;
+  }
+  for (; b < m; b += 4) {
+    four s0 = {0};
+    for (int32_t k = 0; k < n; k++) s0 += factor[k * f_step] * *(const four *)(row + k * r_step + b);
+    *(four *)(line + b) = s0;
+  }
+}
+
+/* out[h] = sum over a (and b) of tensor[h, a (, b)] left[a] (right[b]) */
+INLINE void inside_of(int32_t m, int wide, int32_t arity, const double *restrict tensor, const double *restrict left,
+                      const double *restrict right, double *restrict out) {
+  if (arity == 0) {
+    for (int32_t h = 0; h < m; h++) out[h] = tensor[h];
+  } else if (arity == 1) {
+    for (int32_t h = 0; h < m; h++) out[h] = dot(m, wide, tensor + h * m, left);
+  } else {
+    for (int32_t h = 0; h < m; h++) {
+      const double *slice = tensor + (int64_t)h * m * m;
+      double line[LSCFG_EM_MAX_STATES];
+      weighted_sum(m, wide, m, left, 1, slice, m, line);
+      out[h] = dot(m, wide, line, right);
+    }
+  }
+}
+
+/* to_left[a] = sum over h (and b) of u[h] tensor[h, a (, b)] (right[b]), and to_right alike */
+INLINE void outside_of(int32_t m, int wide, int32_t arity, const double *restrict tensor, const double *restrict u,
+                       const double *restrict left, const double *restrict right, double *restrict to_left,
+                       double *restrict to_right) {
+  if (arity == 1) {
+    for (int32_t a = 0; a < m; a++) to_left[a] = 0;
+    for (int32_t h = 0; h < m; h++)
+      for (int32_t a = 0; a < m; a++) to_left[a] += u[h] * tensor[h * m + a];
+    return;
+  }
+  for (int32_t b = 0; b < m; b++) to_right[b] = 0;
+  for (int32_t a = 0; a < m; a++) {
+    const double *slice = tensor + a * m;
+    double line[LSCFG_EM_MAX_STATES];
+    weighted_sum(m, wide, m, u, 1, slice, (int64_t)m * m, line);
+    for (int32_t b = 0; b < m; b++) to_right[b] += left[a] * line[b];
+    to_left[a] = dot(m, wide, line, right);
+  }
+}
+
+/* Scales a node's outside so that outside . inside = 1, nothing where inside is 0; 0 if that cannot be. */
+INLINE int settle_outside(int32_t m, int wide, const double *restrict inside, double *restrict outside) {
+  double total;
+  for (int32_t h = 0; h < m; h++) outside[h] = inside[h] > 0 ? outside[h] : 0;
+  total = dot(m, wide, inside, outside);
+  if (!(total > 0 && total <= 1e300)) return 0;
+  for (int32_t h = 0; h < m; h++) outside[h] = outside[h] / total;
+  return 1;
+}
+
+INLINE int64_t length_of(int32_t m, int32_t arity) { return arity == 0 ? m : arity == 1 ? m * m : (int64_t)m * m * m; }
+
+/* Inside vectors of the nodes [begin, end), and the logarithm of the tree's probability but for the root's factor. */
+INLINE int tree_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones, double *inside,
+                       double *factor, double *log_likelihood) {
+  double product = 1, sum = 0;
+  for (int64_t n = end - 1; n >= begin; n--) {
+    const int32_t *child = em->children + 2 * n;
+    int32_t arity = em->arity[n];
+    const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
+    const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
+    double *out = inside + n * m, z;
+    inside_of(m, wide, arity, em->tensor[arity] + em->row[n] * length_of(m, arity), left, right, out);
+    for (int32_t h = 0; h < m; h++) out[h] *= em->scale[h];
+    factor[n] = z = dot(m, wide, out, ones);
+    if (!(z >= SMALLEST_FACTOR)) return 0;
+    for (int32_t h = 0; h < m; h++) {
+      double value = out[h] / z;
+      out[h] = value >= SMALLEST_INSIDE ? value : 0;
+    }
+    product *= z;
+    if (product < 1e-150 || product > 1e150) {
+      sum += log(product);
+      product = 1;
+    }
+  }
+  *log_likelihood = sum + log(product);
+  return 1;
+}
+
+INLINE int tree_outside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones,
+                        const double *root, const double *inside, const double *factor, double *outside) {
+  memcpy(outside + begin * m, root, (size_t)m * sizeof *outside);
+  for (int64_t n = begin; n < end; n++) {
+    const int32_t *child = em->children + 2 * n;
+    int32_t arity = em->arity[n];
+    const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
+    const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
+    double *u = outside + n * m, unused[2][LSCFG_EM_MAX_STATES];
+    if (!settle_outside(m, wide, inside + n * m, u)) return 0;
+    for (int32_t h = 0; h < m; h++) u[h] = u[h] * em->scale[h] / factor[n];
+    if (arity)
+      outside_of(m, wide, arity, em->tensor[arity] + em->row[n] * length_of(m, arity), u, left, right,
+                 child[0] >= 0 ? outside + (int64_t)child[0] * m : unused[0],
+                 child[1] >= 0 ? outside + (int64_t)child[1] * m : unused[1]);
+  }
+  return 1;
+}
+
+INLINE int64_t trees(int32_t m, int wide, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first,
+                     int64_t last, double *log_likelihood, double *inside, double *factor, double *outside) {
+  double ones[LSCFG_EM_MAX_STATES];
+  int64_t impossible = 0;
+  for (int32_t h = 0; h < m; h++) ones[h] = 1;
+  for (int64_t t = first; t < last; t++) {
+    int64_t begin = first_node[t], end = first_node[t + 1];
+    const double *root = em->root + (int64_t)root_kind[t] * m;
+    double g = 0;
+    int good = tree_inside(m, wide, em, begin, end, ones, inside, factor, log_likelihood + t);
+    if (good) {
+      g = dot(m, wide, root, inside + begin * m);
+      good = g >= SMALLEST_FACTOR && (!outside || tree_outside(m, wide, em, begin, end, ones, root, inside, factor, outside));
+    }
+    if (good) {
+      log_likelihood[t] += log(g);
+      continue;
+    }
+    impossible++;
+    log_likelihood[t] = -INFINITY;
+    memset(inside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *inside);
+    if (outside) memset(outside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *outside);
+  }
+  return impossible;
+}
+
+/* sum[h, a, b] += the outer products of n <= BATCH tokens, gathered into rows of m. */
+INLINE void add_outer(int32_t m, int wide, int32_t n, const double *restrict u, const double *restrict left,
+                      const double *restrict right, double *restrict sum) {
+  for (int32_t h = 0; h < m; h++)
+    for (int32_t a = 0; a < m; a++) {
+      double *out = sum + ((int64_t)h * m + a) * m, line[LSCFG_EM_MAX_STATES], value[BATCH];
+      for (int32_t k = 0; k < n; k++) value[k] = u[k * m + h] * left[k * m + a];
+      weighted_sum(m, wide, n, value, 1, right, m, line);
+      for (int32_t b = 0; b < m; b++) out[b] += line[b];
+    }
+}
+
+INLINE void gather(int32_t m, const double *source, double *restrict target) {
+  if (source)
+    for (int32_t h = 0; h < m; h++) target[h] = source[h];
+  else
+    for (int32_t h = 0; h < m; h++) target[h] = 1;
+}
+
+INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens,
+                   const double *inside, const double *outside, double *sum) {
+  double u[BATCH * LSCFG_EM_MAX_STATES], side[2][BATCH * LSCFG_EM_MAX_STATES];
+  memset(sum, 0, (size_t)length_of(m, arity) * sizeof *sum);
+  for (int64_t k = chunk->begin; k < chunk->end; k += BATCH) {
+    int32_t n = (int32_t)(chunk->end - k < BATCH ? chunk->end - k : BATCH);
+    for (int32_t j = 0; j < n; j++) {
+      int64_t node = tokens[k + j];
+      const int32_t *child = em->children + 2 * node;
+      gather(m, outside + node * m, u + j * m);
+      for (int32_t s = 0; s < arity; s++) gather(m, child[s] >= 0 ? inside + (int64_t)child[s] * m : NULL, side[s] + j * m);
+    }
+    if (arity == 2) {
+      add_outer(m, wide, n, u, side[0], side[1], sum);
+      continue;
+    }
+    for (int32_t j = 0; j < n; j++)
+      for (int32_t h = 0; h < m; h++) {
+        if (arity == 0) sum[h] += u[j * m + h];
+        for (int32_t a = 0; arity && a < m; a++) sum[h * m + a] += u[j * m + h] * side[0][j * m + a];
+      }
+  }
+}
+
+/* The compiler knows m in the usual sizes. */
+#define BY_SIZE(call)       \
+  switch (m) {              \
+    case 4: return call(4); \
+    case 8: return call(8); \
+    case 16: return call(16); \
+    case 32: return call(32); \
+    default: return call(m); \
+  }
+#define TREES(m) trees(m, WIDTH, em, first_node, root_kind, first, last, ll, inside, factor, outside)
+#define COUNTS(m) counts(m, WIDTH, em, arity, chunk, tokens, inside, outside, sum)
+#define TREES_PARAMETERS                                                                                          \
+  int32_t m, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first, int64_t last, \
+      double *ll, double *inside, double *factor, double *outside
+#define COUNTS_PARAMETERS                                                                                      \
+  int32_t m, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens,            \
+      const double *inside, const double *outside, double *sum
+
+#define WIDTH 0
+static int64_t trees_narrow(TREES_PARAMETERS) { BY_SIZE(TREES) }
+static void counts_narrow(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
+#undef WIDTH
+
+#ifdef WIDE
+#define WIDTH 1
+WIDE static int64_t trees_wide(TREES_PARAMETERS) { BY_SIZE(TREES) }
+WIDE static void counts_wide(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
+static int is_wide(void) { return __builtin_cpu_supports("avx2"); }
+#else
+#define trees_wide trees_narrow
+#define counts_wide counts_narrow
+static int is_wide(void) { return 0; }
+#endif
+
+int64_t lscfg_em_trees(const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first,
+                       int64_t last, double *log_likelihood, double *inside, double *factor, double *outside) {
+  return (is_wide() ? trees_wide : trees_narrow)(em->m, em, first_node, root_kind, first, last, log_likelihood, inside,
+                                                 factor, outside);
+}
+
+/* totals[h] = sum of the row's values at left-hand-side state h. */
+static void row_totals(int32_t m, int64_t width, const double *row, double *totals) {
+  for (int32_t h = 0; h < m; h++) {
+    double lane[8] = {0}; /* eight sums at a time: one alone waits for each addition */
+    int64_t k = 0;
+    for (; k + 8 <= width; k += 8)
+      for (int j = 0; j < 8; j++) lane[j] += row[h * width + k + j];
+    for (int j = 0; k < width; k++, j++) lane[j] += row[h * width + k];
+    totals[h] = ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+  }
+}
+
+int lscfg_em_counts(const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, int64_t n, const int32_t *tokens,
+                    const double *inside, const double *outside, double *tensor, double *totals, double *parts) {
+  int64_t length = length_of(em->m, arity);
+  double *sum = malloc((size_t)length * sizeof *sum);
+  void (*counts_of)(COUNTS_PARAMETERS) = is_wide() ? counts_wide : counts_narrow;
+  if (!sum) return LSCFG_ENOMEM;
+  for (int64_t c = 0; c < n; c++) {
+    if (chunk[c].part >= 0) {
+      counts_of(em->m, em, arity, chunk + c, tokens, inside, outside, parts + chunk[c].part * length);
+      continue;
+    }
+    double *row = tensor + chunk[c].row * length;
+    counts_of(em->m, em, arity, chunk + c, tokens, inside, outside, sum);
+    for (int64_t k = 0; k < length; k++) row[k] *= sum[k];
+    row_totals(em->m, length / em->m, row, totals + chunk[c].row * em->m);
+  }
+  free(sum);
+  return LSCFG_OK;
+}
+
+void lscfg_em_sum(int64_t length, int64_t first, int64_t last, const double *tensor, double *out) {
+  for (int64_t row = first; row < last; row++)
+    for (int64_t k = 0; k < length; k++) out[k] += tensor[row * length + k];
+}
+
+int lscfg_em_shrink(int32_t m, int32_t arity, const int64_t *group_begin, const int32_t *group_rows, int64_t first,
+                    int64_t last, const double *tokens, const double *weight, const double *average, double to_source,
+                    double to_arity, double *tensor, double *totals) {
+  int64_t length = length_of(m, arity);
+  double *target = malloc((size_t)length * sizeof *target);
+  if (!target) return LSCFG_ENOMEM;
+  for (int64_t g = first; g < last; g++) {
+    double all = to_arity;
+    for (int64_t k = 0; k < length; k++) target[k] = to_arity * average[k];
+    for (int64_t j = group_begin[g]; j < group_begin[g + 1]; j++) {
+      const double *row = tensor + group_rows[j] * length;
+      all += tokens[group_rows[j]];
+      for (int64_t k = 0; k < length; k++) target[k] += row[k];
+    }
+    for (int64_t k = 0; k < length; k++) target[k] = all > 0 ? target[k] / all : average[k];
+    for (int64_t j = group_begin[g]; j < group_begin[g + 1]; j++) {
+      int32_t r = group_rows[j];
+      double *row = tensor + r * length, own = tokens[r] + to_source;
+      for (int64_t k = 0; k < length; k++)
+        row[k] = weight[r] * (own > 0 ? (row[k] + to_source * target[k]) / own : target[k]);
+      row_totals(m, length / m, row, totals + (int64_t)r * m);
+    }
+  }
+  free(target);
+  return LSCFG_OK;
+}

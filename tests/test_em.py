@@ -1,0 +1,401 @@
+"""EM: against enumeration of all states, its invariants, recovery of a model from a sample, checkpoints, clusters."""
+
+import itertools
+import shutil
+
+import numpy as np
+import pytest
+from helpers import sampled_pairs
+
+from lscfg.derive import Derivations, derive
+from lscfg.errors import InputError
+from lscfg.estimate.clusters import cluster_states, k_means, leading_directions, nearest
+from lscfg.estimate.em import EM, EMSettings, Pieces, Tying, estimate_em
+from lscfg.estimate.examples import Examples
+from lscfg.estimate.mle import estimate_mle
+from lscfg.expectation import ARITIES, Expectation, TreeSet, Weights
+from lscfg.parameters import Parameters
+
+PLAIN = {"shrink_source": 0.0, "shrink_arity": 0.0}
+
+
+def corpus(n=60, seed=0, longest=6) -> Derivations:
+    """Sentences of few words in any order: rules of every arity, some of more than two nonterminals."""
+    rng = np.random.default_rng(seed)
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        words = rng.integers(0, 6, size=rng.integers(1, longest + 1))
+        words[rng.random(len(words)) < 0.05] = rng.integers(1000)  # seen once, most of them
+        order = rng.permutation(len(words)) if rng.random() < 0.5 else np.arange(len(words))
+        # a word without a link makes lexicalised rules with nonterminals
+        free = rng.random(len(words)) < 0.2
+        src.append(" ".join(f"f{w}" for w in words))
+        tgt.append(" ".join(f"e{words[o]}" for o in order))
+        links.append(" ".join(f"{o}-{k}" for k, o in enumerate(order) if not free[k] or len(words) < 3))
+    return derive(src, tgt, links)
+
+
+def random_weights(trees: TreeSet, m: int, seed: int) -> Weights:
+    rng = np.random.default_rng(seed)
+    tensors = [rng.random((rows, *[m] * (k + 1))) for k, rows in enumerate(trees.rows)]
+    root = rng.random((2, m))
+    return Weights(tensors, rng.random(m), root / root.sum(axis=1, keepdims=True))
+
+
+def enumerate_states(trees: TreeSet, weights: Weights) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Likelihoods, expected counts by row and expected states of roots: the sum over all states of all nodes."""
+    m = weights.m
+    counts = [np.zeros_like(t) for t in weights.tensors]
+    roots = np.zeros_like(weights.root)
+    likelihoods = []
+    for t in range(len(trees)):
+        nodes = range(trees.first_node[t], trees.first_node[t + 1])
+        # children that are not observed have states of their own: they are summed over like all others
+        names = [*nodes, *((n, s) for n in nodes for s in range(trees.arity[n]) if trees.children[n, s] < 0)]
+        total, found = 0.0, []
+        for states in itertools.product(range(m), repeat=len(names)):
+            state = dict(zip(names, states, strict=True))
+            p = weights.root[trees.root_kind[t], state[nodes[0]]]
+            used = []
+            for n in nodes:
+                k = int(trees.arity[n])
+                below = [int(trees.children[n, s]) for s in range(k)]
+                index = (int(trees.row[n]), state[n], *(state[c if c >= 0 else (n, s)] for s, c in enumerate(below)))
+                p *= weights.scale[state[n]] * weights.tensors[k][index]
+                used.append((k, index))
+            total += p
+            found.append((p, state[nodes[0]], used))
+        likelihoods.append(np.log(total))
+        for p, first, used in found:
+            roots[trees.root_kind[t], first] += p / total
+            for k, index in used:
+                counts[k][index] += p / total
+    return np.array(likelihoods), counts, roots
+
+
+def pieces_of(derivations: Derivations, limit: int = 0) -> tuple[Examples, TreeSet]:
+    examples = Examples.of(derivations)
+    tying = Tying.of(examples, examples.counts, limit)
+    return examples, Pieces.of(examples, derivations.trees[:-1]).trees(tying)
+
+
+# 4 and 8: the vectorised loops, whose rows are longer than the words that a machine holds
+@pytest.mark.parametrize(("m", "n", "longest"), [(1, 30, 6), (2, 20, 6), (3, 12, 4), (4, 6, 3), (8, 5, 2)])
+@pytest.mark.parametrize("limit", [0, 1])
+def test_expected_counts_are_those_of_enumeration(m, n, longest, limit):
+    _, trees = pieces_of(corpus(n, seed=m, longest=longest), limit)
+    weights = random_weights(trees, m, m)
+    likelihoods, counts, roots = enumerate_states(trees, weights)
+    expectation = Expectation(trees)
+    assert expectation.infer(weights) == 0
+    assert np.allclose(expectation.log_likelihood, likelihoods, rtol=0, atol=1e-10)
+    assert np.allclose(expectation.root_counts(weights), roots, atol=1e-10)
+    totals = expectation.count(weights)
+    for k in ARITIES:
+        assert np.allclose(weights.tensors[k], counts[k], rtol=0, atol=1e-10)
+        assert np.allclose(totals[k], counts[k].sum(axis=tuple(range(2, k + 2))), atol=1e-10)
+
+
+def test_wide_rules_cut_a_tree():
+    # 2 4 1 3: no two neighbours make a phrase pair; then the same below and beside other words
+    derivations = derive(["a b c d", "x a b c d"], ["p q r s", "p q r s y"], ["0-1 1-3 2-0 3-2", "1-1 2-3 3-0 4-2 0-4"])
+    examples, trees = pieces_of(derivations)
+    assert derivations.rules.arity.max() == 4
+    # four leaves below the wide root; then a binary root with one leaf and one child unseen, and four leaves more
+    assert np.diff(trees.first_node).tolist() == [1, 1, 1, 1, 2, 1, 1, 1, 1]
+    assert trees.root_kind.tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 1]
+    assert trees.children[4].tolist() == [5, -1]
+    assert len(trees.arity) == examples.n_examples
+
+
+def test_chunks_of_frequent_rules_add_up(monkeypatch):
+    derivations = corpus(300)
+    results = []
+    for size in (4096, 7):
+        monkeypatch.setattr("lscfg.expectation.CHUNK", size)
+        _, trees = pieces_of(derivations)
+        weights = random_weights(trees, 5, 1)
+        expectation = Expectation(trees)
+        expectation.infer(weights)
+        totals = expectation.count(weights)
+        results.append([*weights.tensors, *totals])
+    assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("m", [2, 3, 8])
+@pytest.mark.parametrize("initial", ["random", "matsuzaki"])
+def test_likelihood_never_falls(m, initial):
+    model = estimate_em(corpus(150, seed=m), EMSettings(m, 30, seed=m, initial=initial, **PLAIN))
+    (history,) = model.about["log-likelihood a rule"]
+    assert len(history) == 31 and (np.diff(history) > -1e-12).all()
+    assert history[-1] > history[1] + 0.05  # the first iteration finds the frequencies of rules, states follow
+
+
+@pytest.mark.parametrize("options", [PLAIN, {}, {"held_out": 0.2}, PLAIN | {"held_out": 0.2}, {"initial": "clusters"}])
+def test_parameters_are_distributions(options):
+    derivations = corpus(120)
+    model = estimate_em(derivations, EMSettings(3, 6, **options))
+    assert len(model.rules) == len(Examples.of(derivations).rules)
+    assert all((tensor >= 0).all() for tensor in model.tensors)
+    total = sum(t.sum(axis=(0, *range(2, t.ndim))) for t in model.tensors)
+    assert (Examples.of(derivations).singletons()).any()
+    assert np.allclose(total + model.unk, 1, atol=1e-12)
+    assert np.isclose(model.root.sum(), 1)
+    assert (model.about["best iteration"] <= 6) and model.about["method"] in ("em", "clusters")
+
+
+def test_one_state_is_relative_frequency():
+    derivations = corpus(100)
+    plain, expected = estimate_em(derivations, EMSettings(1, 2, **PLAIN)), estimate_mle(derivations)
+    shrunk = estimate_em(derivations, EMSettings(1, 2))
+    for model in (plain, shrunk):
+        for tensor, wanted in zip(model.tensors, expected.tensors, strict=True):
+            assert np.allclose(tensor, wanted, rtol=1e-12)
+        assert np.allclose(model.unk, expected.unk) and model.root.tolist() == [1]
+
+
+def test_states_are_interchangeable():
+    derivations = corpus(80)
+    order = np.array([2, 0, 3, 1])
+    for options in (PLAIN, {}):
+        em = EM(derivations, EMSettings(4, **options))
+        first = em.begin(0)
+        second = Weights(
+            [t[np.ix_(range(len(t)), *[order] * (t.ndim - 1))].copy() for t in first.tensors],
+            first.scale[order],
+            first.root[:, order].copy(),
+        )
+        for weights in (first, second):
+            for _ in range(5):
+                em.train.infer(weights)
+                em.step(weights, em.train, em.tying)
+        assert np.allclose(first.root[:, order], second.root)
+        for a, b in zip(first.tensors, second.tensors, strict=True):
+            assert np.allclose(a[np.ix_(range(len(a)), *[order] * (a.ndim - 1))], b, atol=1e-10)
+
+
+def test_shrinkage_is_its_formula():
+    em = EM(corpus(200), EMSettings(3, shrink_source=2.0, shrink_arity=7.0))
+    weights = em.begin(0)
+    em.train.infer(weights)
+    totals = em.train.count(weights)
+    counts = [t.copy() for t in weights.tensors]
+    em.train.shrink(weights, totals, em._plan(em.tying))
+    examples, tying = em.examples, em.tying
+    for k in ARITIES:
+        tokens = counts[k].reshape(len(counts[k]), -1).sum(axis=1)
+        average = counts[k].sum(axis=0) / tokens.sum()
+        begin, rows = tying.groups[k]
+        for group in range(len(begin) - 1):
+            members = rows[begin[group] : begin[group + 1]]
+            q = (counts[k][members].sum(axis=0) + 7 * average) / (tokens[members].sum() + 7)
+            for row in members:
+                expected = tying.mass[k][row] * (counts[k][row] + 2 * q) / (tokens[row] + 2)
+                assert np.allclose(weights.tensors[k][row], expected, rtol=1e-10)
+        # rules of frequent source sides share their group, whether or not they share tensors
+        of_row = np.empty(tying.rows[k], np.int64)
+        of_row[rows] = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+        chosen = np.nonzero(examples.rules.arity == k)[0]
+        frequent = (
+            np.bincount(examples.rules.source_id, weights=examples.counts)[examples.rules.source_id[chosen]] >= 10
+        )
+        for source in np.unique(examples.rules.source_id[chosen[frequent]]):
+            same = chosen[frequent][examples.rules.source_id[chosen[frequent]] == source]
+            assert len(np.unique(of_row[tying.row[same]])) == 1
+        single = chosen[examples.counts[chosen] == 1]
+        assert (tying.members[k][tying.row[single]] >= 1).all() and (tying.mass[k][tying.row[single]] == 1).all()
+
+
+def test_reaches_the_likelihood_of_the_generator():
+    """Trees of a grammar with four states: EM may do better than the truth on its own sample, not worse."""
+    src, tgt, links, truth = sampled_pairs(4000, 3)
+    derivations = derive(src, tgt, links)
+    settings = EMSettings(4, 60, restarts=4, seed=2, **PLAIN)
+    model = estimate_em(derivations, settings, threads=2)
+    best = max(history[-1] for history in model.about["log-likelihood a rule"])
+    expected = np.mean([np.log(truth[f"{s} {a == '0-1 1-0'}"]) for s, a in zip(src, links, strict=True)]) / 3
+    assert best > expected - 1e-4
+    values = {model.rules.text(r): model.tensor(r) for r in range(len(model.rules))}
+    error = 0.0
+    for key, p in truth.items():
+        first, second, swapped = key.split()
+        order = "[X,2] [X,1]" if swapped == "True" else "[X,1] [X,2]"
+        left, right = (values[f"[X] ||| {w} ||| {w.upper()}"] for w in (first, second))
+        q = model.root @ np.einsum("abc,b,c->a", values[f"[X] ||| [X,1] [X,2] ||| {order}"], left, right)
+        error += abs(q - p) / 2
+    assert error < 0.03
+
+
+def interrupted(em: EM, after: int) -> None:
+    """Runs EM and stops it with an exception after some steps."""
+    step, left = em.step, [after]
+
+    def stopping(*arguments):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        step(*arguments)
+
+    em.step = stopping
+    with pytest.raises(KeyboardInterrupt):
+        em.run()
+
+
+@pytest.mark.parametrize("options", [PLAIN, {"restarts": 3}, {"restarts": 2, "held_out": 0.2, "patience": 2}])
+@pytest.mark.parametrize("after", [1, 6])
+def test_resume_gives_the_same_bytes(tmp_path, options, after):
+    derivations, settings = corpus(80), EMSettings(3, 4 if "restarts" in options else 9, **options)
+    estimate_em(derivations, settings).save(tmp_path / "whole")
+    interrupted(EM(derivations, settings, checkpoint=tmp_path / "state"), after)
+    estimate_em(derivations, settings, checkpoint=tmp_path / "state", resume=True).save(tmp_path / "resumed")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+    # a checkpoint that has all iterations is only read
+    estimate_em(derivations, settings, checkpoint=tmp_path / "state", resume=True).save(tmp_path / "again")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_resume_with_more_iterations(tmp_path):
+    derivations = corpus(80)
+    estimate_em(derivations, EMSettings(3, 8)).save(tmp_path / "whole")
+    estimate_em(derivations, EMSettings(3, 3), checkpoint=tmp_path / "state")
+    estimate_em(derivations, EMSettings(3, 8), checkpoint=tmp_path / "state", resume=True).save(tmp_path / "more")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "more").read_bytes()
+
+
+def test_checkpoints_of_others_are_refused(tmp_path):
+    derivations = corpus(40)
+    estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path)
+    with pytest.raises(InputError, match="other settings or derivations"):
+        estimate_em(derivations, EMSettings(2, 2, seed=5), checkpoint=tmp_path, resume=True)
+    with pytest.raises(InputError, match="other settings or derivations"):
+        estimate_em(corpus(41), EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+    (tmp_path / "checkpoint.em").write_bytes((tmp_path / "checkpoint.em").read_bytes()[:-9])
+    with pytest.raises(InputError, match="cut off"):
+        estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+    shutil.rmtree(tmp_path)
+    with pytest.raises(InputError, match=r"checkpoint\.em"):
+        estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("options", [PLAIN, {}, {"initial": "clusters", "held_out": 0.1}])
+def test_threads_give_the_same_bytes(tmp_path, options, monkeypatch):
+    monkeypatch.setattr("lscfg.expectation.CHUNK", 50)
+    for threads in (1, 2, 5):
+        estimate_em(corpus(200), EMSettings(4, 5, **options), threads).save(tmp_path / str(threads))
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == (tmp_path / "5").read_bytes()
+
+
+@pytest.mark.parametrize("m", [2, 16])
+def test_a_tree_of_ten_thousand_nodes(m):
+    n = 5001
+    words = [f"w{k % 7}" for k in range(n)]
+    derivations = derive([" ".join(words)], [" ".join(words)], [" ".join(f"{k}-{k}" for k in range(n))])
+    assert len(derivations.rule) > 10_000
+    model = estimate_em(derivations, EMSettings(m, 3, **PLAIN))
+    (history,) = model.about["log-likelihood a rule"]
+    assert np.isfinite(history).all() and (np.diff(history) > -1e-12).all()
+    # one state: the sum of the logarithms of all rules' frequencies
+    single = estimate_em(derivations, EMSettings(1, 1, **PLAIN))
+    counts = Examples.of(derivations).counts
+    entropy = float((counts / counts.sum() * np.log(counts / counts.sum())).sum())
+    assert np.isclose(single.about["log-likelihood a rule"][0][-1], entropy, rtol=1e-12)
+
+
+def test_impossible_trees_are_told_of(capsys):
+    em = EM(corpus(30), EMSettings(2, 3, **PLAIN))
+    weights = em.begin(0)
+    weights.tensors[0][:] = 0
+    # but for a binary rule over two that are not observed
+    assert em.train.infer(weights) == np.isneginf(em.train.log_likelihood).sum() >= len(em.train.trees) - 1
+    em.begin = lambda restart: weights
+    with pytest.raises(InputError, match="no beginning gives"):
+        em.run()
+    assert "are impossible" in capsys.readouterr().err
+
+
+def test_held_out_likelihood_ends_em():
+    derivations = corpus(150)
+    model = estimate_em(derivations, EMSettings(8, 60, held_out=0.3, patience=2, **PLAIN))
+    (held_out,) = model.about["held-out log-likelihood a rule"]
+    best = model.about["best iteration"]
+    assert best == int(np.argmax(held_out)) and len(held_out) == best + 3 < 61
+
+
+def test_clusters_separate_what_is_separate():
+    src, tgt, links, _ = sampled_pairs(400, 1)
+    examples = Examples.of(derive(src, tgt, links))
+    state = cluster_states(examples, examples.is_example, 3, 1)
+    assert (state == cluster_states(examples, examples.is_example, 3, 1)).all()
+    text = np.array([examples.rules.text(int(t)) for t in examples.type])
+    binary = np.array(["[X,1]" in t for t in text])
+    assert not set(state[binary]) & set(state[~binary])
+
+
+def test_k_means_finds_blobs_and_fills_empty_clusters():
+    rng = np.random.default_rng(1)
+    points = np.concatenate([rng.normal(c, 0.05, size=(30, 2)) for c in (0, 3, 6)]).astype(np.float32)
+    for seed in range(20):
+        centres = k_means(points, 3, np.random.default_rng(seed))
+        cluster, distance = nearest(points, centres)
+        assert len(np.unique(cluster)) == 3 and distance.max() < 9
+    with pytest.raises(InputError, match="only 2 different nodes for 3"):
+        k_means(np.repeat(np.eye(2, dtype=np.float32), 5, axis=0), 3, rng)
+
+
+def test_leading_directions_are_singular_vectors():
+    from scipy import sparse
+
+    rng = np.random.default_rng(1)
+    left, _ = np.linalg.qr(rng.normal(size=(40, 6)))
+    right, _ = np.linalg.qr(rng.normal(size=(30, 6)))
+    sigma = np.array([9.0, 7, 5, 3, 2, 1])
+    u, v = leading_directions(sparse.csr_matrix(left * sigma @ right.T), 4, 1)
+    assert np.allclose(np.abs(np.einsum("nk,nk->k", u, left[:, :4])), 1)
+    assert np.allclose(np.abs(np.einsum("nk,nk->k", v, right[:, :4])), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rank": 0}, "hidden states must be at least 1"),
+        ({"rank": 129}, "at most 128"),
+        ({"iterations": -1}, "iterations must be at least 0"),
+        ({"restarts": 0}, "restarts must be at least 1"),
+        ({"initial": "best"}, "unknown initialisation 'best'; known are random, matsuzaki, clusters"),
+        ({"shrink_source": -1.0}, "shrink source must be at least 0"),
+        ({"shrink_arity": float("nan")}, "shrink arity must be at least 0"),
+        ({"held_out": 1.0}, r"held-out share must be in \[0, 1\)"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"patience": 0}, "patience must be at least 1"),
+    ],
+)
+def test_bad_settings(options, message):
+    with pytest.raises(InputError, match=message):
+        EMSettings(**options)
+
+
+def test_trees_that_do_not_fit_are_refused():
+    _, trees = pieces_of(corpus(5))
+    parts = {name: getattr(trees, name) for name in ("first_node", "root_kind", "arity", "row", "children", "rows")}
+    for name, value in (
+        ("row", trees.row + 10_000),
+        ("children", trees.children * 0),
+        ("arity", trees.arity + 3),
+        ("first_node", trees.first_node + 1),
+        ("root_kind", trees.root_kind[1:]),
+    ):
+        with pytest.raises(ValueError, match=r"range|follow|whole|nodes"):
+            TreeSet(**(parts | {name: value}))
+    weights = random_weights(trees, 2, 1)
+    weights.tensors[0] = weights.tensors[0][1:]
+    with pytest.raises(ValueError, match="tensors of arity 0"):
+        Expectation(trees).infer(weights)
+
+
+def test_a_model_file_decodes(tmp_path):
+    """Parameters of EM are read by the kernel like any others."""
+    from lscfg.kernel import Model
+
+    estimate_em(corpus(60), EMSettings(4, 3)).save(tmp_path / "em")
+    assert Model(tmp_path / "em").rank == 4
+    assert Parameters.load(tmp_path / "em").about["settings"]["shrink_source"] == 5.0
