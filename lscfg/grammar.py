@@ -102,7 +102,15 @@ def _lexical_weights(derivations: Derivations) -> Iterator[tuple[float, float]]:
 
 def most_frequent_targets(derivations: Derivations, limit: int) -> np.ndarray:
     """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier)."""
-    source, counts = derivations.rules.source_id, derivations.counts
+    return most_frequent(derivations.rules.source_id, derivations.counts, limit)
+
+
+def most_frequent(source: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
+    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier).
+
+    Args:
+        source: int64 [rules], number of the source side; counts: int64 [rules].
+    """
     order = np.lexsort((np.arange(len(source)), -counts, source))
     first_of_source = np.searchsorted(source[order], source[order])
     kept = np.zeros(len(source), bool)

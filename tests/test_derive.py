@@ -5,21 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers import node_children, reduced_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.derive import Derivations, derive
 from lscfg.errors import InputError
-
-
-def children(derivations: Derivations, tree: int) -> dict[int, list[int]]:
-    """Nodes of a tree with their children in source order; the first node is the root."""
-    first, last = derivations.trees[tree : tree + 2].tolist()
-    found: dict[int, list[int]] = {node: [] for node in range(first, last)}
-    for node in range(first + 1, last):
-        assert derivations.slot[node] == len(found[int(derivations.parent[node])])
-        found[int(derivations.parent[node])].append(node)
-    return found
 
 
 def expand(derivations: Derivations, below: dict[int, list[int]], node: int) -> tuple[list[str], list[str]]:
@@ -71,7 +62,7 @@ def crosses(a, b):
 def test_properties_of_random_alignments(pair):
     src, tgt, links = pair
     derivations = derive([" ".join(src)], [" ".join(tgt)], [" ".join(f"{i}-{j}" for i, j in links)])
-    below = children(derivations, 0)
+    below = node_children(derivations, 0)
     assert expand(derivations, below, 0) == (src, tgt)
     phrases = tight_phrase_pairs(len(src), len(tgt), links)
     spans = [tuple(span) for span in derivations.span.tolist()]
@@ -88,7 +79,7 @@ def test_properties_of_random_alignments(pair):
 def test_sequences_are_bracketed_to_the_left(pair):
     src, tgt, links = pair
     derivations = derive([" ".join(src)], [" ".join(tgt)], [" ".join(f"{i}-{j}" for i, j in links)])
-    below = children(derivations, 0)
+    below = node_children(derivations, 0)
     span = derivations.span
     borders = {phrase[:2] for phrase in tight_phrase_pairs(len(src), len(tgt), links)}
     for kids in below.values():
@@ -171,9 +162,9 @@ def test_reference_trees(shared):
     made = derive([p["src"] for p in pairs], [p["tgt"] for p in pairs], [p["align"] for p in pairs])
     for number, pair in enumerate(pairs):
         links = [tuple(map(int, link.split("-"))) for link in pair["align"].split()]
-        below = children(made, number)
+        below = node_children(made, number)
         kept_src, kept_tgt = max(i for i, _ in links), {j for _, j in links}
-        tree = reduced(made, below, min(below), kept_src, kept_tgt)
+        tree = reduced_tree(made, below, min(below), kept_src, kept_tgt)
         while tree["rule"] == "[X] ||| [X,1] ||| [X,1]":  # a root that held nothing but such words
             tree = tree["children"][0]
         assert tree == plain(pair["tree"])
@@ -181,28 +172,3 @@ def test_reference_trees(shared):
 
 def plain(tree):
     return {"rule": tree["rule"], "children": [plain(child) for child in tree["children"]]}
-
-
-def reduced(derivations, below, node, kept_src, kept_tgt):
-    """The tree below a node without target words outside kept_tgt and source words behind kept_src."""
-    rules, rule = derivations.rules, int(derivations.rule[node])
-    kids = below[node]
-    src, position, arity = [], derivations.span[node, 0], 0
-    for symbol in rules.src(rule).tolist():
-        if symbol < 0:
-            src.append(f"[X,{arity + 1}]")
-            position = derivations.span[kids[arity], 1]
-            arity += 1
-        else:
-            src += [rules.words[symbol]] * int(position <= kept_src)
-            position += 1
-    tgt, position = [], derivations.span[node, 2]
-    for symbol in rules.tgt(rule).tolist():
-        if symbol < 0:
-            tgt.append(f"[X,{-symbol}]")
-            position = derivations.span[kids[-1 - symbol], 3]
-        else:
-            tgt += [rules.words[symbol]] * int(position in kept_tgt)
-            position += 1
-    below_here = [reduced(derivations, below, kid, kept_src, kept_tgt) for kid in kids]
-    return {"rule": f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}", "children": below_here}
