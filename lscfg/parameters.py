@@ -44,7 +44,7 @@ class Parameters:
             expected = ((arity == k).sum(), *[m] * (k + 1))
             if tensor.shape != expected:
                 raise ValueError(f"tensors of arity {k} have shape {tensor.shape}, expected {expected}")
-        if not all(np.isfinite(a).all() for a in (*self.tensors, self.root, self.unk)):
+        if not all(_all_finite(a) for a in (*self.tensors, self.root, self.unk)):
             raise InputError("the parameters hold a value that is not finite")
 
     @property
@@ -64,7 +64,9 @@ class Parameters:
         arrays |= {"CS": self.root, "unk": self.unk}
         about = json.dumps(self.about, ensure_ascii=False, sort_keys=True)
         metadata = {"lscfg": "model", "version": __version__, "about": about}
-        tensors.save(path, {**{k: a.astype(np.float64) for k, a in arrays.items()}, **self.rules.arrays()}, metadata)
+        tensors.save(
+            path, {**{k: a.astype(np.float64, copy=False) for k, a in arrays.items()}, **self.rules.arrays()}, metadata
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Parameters:
@@ -80,3 +82,9 @@ class Parameters:
             return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]))  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    """Whether no value is infinite or NaN; the sum tells it without an array of answers, unless it overflows itself."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())

@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import safetensors
-import safetensors.numpy
 
 from lscfg.errors import InputError
 from lscfg.text import atomic_write
 
+_TYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
+"""Names that the format gives to the types that lscfg's files hold, those of the strictest alignment first."""
+
 
 def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """Writes the arrays; equal arrays and metadata give equal bytes."""
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
-    data = safetensors.numpy.save(ordered, dict(metadata))
-    with atomic_write(path, "wb") as file:
-        file.write(_sorted_metadata(data))
+    """Writes the arrays; equal arrays and metadata give equal bytes.
 
-
-def _sorted_metadata(data: bytes) -> bytes:
-    """The file with the keys of its metadata sorted: the library's order of them changes from run to run."""
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    metadata = header.pop("__metadata__", {})
-    ordered = {"__metadata__": dict(sorted(metadata.items())), **header}
-    text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    The arrays go to the file one after the other, as they lie in memory: the library would first build the whole file
+    as one string, which for a large model takes longer than to estimate it, and puts metadata in no order.
+    """
+    types = list(_TYPES)
+    order = sorted(arrays, key=lambda name: (types.index(arrays[name].dtype.name), name))
+    header: dict[str, object] = {"__metadata__": dict(sorted(metadata.items()))}
+    end = 0
+    for name in order:
+        array = arrays[name]
+        begin, end = end, end + array.nbytes
+        kind = _TYPES[array.dtype.name]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + data[8 + length :]
+    with atomic_write(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            values = np.ascontiguousarray(arrays[name])
+            if sys.byteorder == "big":
+                values = values.byteswap()
+            file.write(values.reshape(-1).view(np.uint8).data)
 
 
 def load(

@@ -51,6 +51,8 @@ def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
     Raises:
         InputError: there is no rule token to count.
     """
+    if max_targets < 0:
+        raise InputError(f"the number of target sides must be at least 0, got {max_targets}")
     examples = Examples.of(derivations)
     if not examples.n_examples:
         raise InputError("the derivations hold no rule of at most two nonterminals")

@@ -104,7 +104,8 @@ def _side(derivations: Derivations, side: int) -> tuple[np.ndarray, np.ndarray, 
     begin, end = base[tree] + span[:, 0], base[tree] + span[:, 1]
     place = begin[node] + position
     words = np.full(base[-1], -1, np.int64)
-    fits = len(place) == 0 or (place.min() >= 0 and place.max() < len(words))
+    fits = np.array_equal(np.bincount(node, widths, len(rule)), width)
+    fits = fits and (len(place) == 0 or bool(place.min() >= 0 and place.max() < len(words)))
     if fits:
         words[place[~nonterminal]] = symbol[~nonterminal]
     if not fits or (words < 0).any():
