@@ -181,7 +181,7 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
     if any((tensor < 0).any() for tensor in parameters.tensors):
         return _directions(parameters, n_rules)
     # p(r | h), rules by arity; the states of nonterminals summed out
-    mass = [tensor.reshape(*tensor.shape[:2], -1).sum(axis=2) for tensor in parameters.tensors]
+    mass = [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in parameters.tensors]
     total = sum(part.sum(axis=0) for part in mass) + parameters.unk
     start = parameters.root / max(parameters.root.sum(), np.finfo(float).tiny)
     pairs = parameters.tensors[2].sum(axis=0)

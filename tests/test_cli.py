@@ -133,9 +133,19 @@ def test_inspect(files):
     assert "nearest of 4 rules of arity 0" in nearest and "[X] ||| la ||| the" in nearest
     states = lscfg("inspect", files / "mle.lscfg", "--states").stdout
     assert "state 0: root 100.0 %" in states and "una ||| a" in states
-    assert "dimension 1 -" in lscfg("inspect", files / "spectral.lscfg", "--states").stdout
+    assert "state 1: root" in lscfg("inspect", files / "spectral.lscfg", "--states").stdout
     assert "habit" not in lscfg("inspect", files / "deriv").stdout
     assert "[0,2) [0,2)  [X,1] [X,2] ||| [X,1] [X,2]" in lscfg("inspect", files / "deriv", "--tree", 1).stdout
+
+
+def test_simulate(files, tmp_path):
+    run = lscfg("simulate", "-m", 2, "--sentences", 300, "-o", tmp_path / "s")
+    assert run.returncode == 0, run.stderr
+    assert len((tmp_path / "s" / "train.src").read_text().splitlines()) == 300
+    run = lscfg("estimate", "spectral", tmp_path / "s" / "train.deriv", "-m", 2, "-o", tmp_path / "model")
+    assert run.returncode == 0 and "singular values" in run.stderr
+    run = lscfg("simulate", "--model", tmp_path / "model", "-o", tmp_path / "again")
+    assert run.returncode == 1 and "without negative parameters" in run.stderr
 
 
 @pytest.mark.parametrize(

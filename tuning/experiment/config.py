@@ -118,6 +118,14 @@ class System:
     inside: list[str] = field(default_factory=lambda: list(INSIDE))
     outside: list[str] = field(default_factory=lambda: list(OUTSIDE))
     seed: int = 1
+    min_count: int = 1
+    scaling: bool = True
+    smoothing: float = 0.0
+    max_targets: int = 0
+    src_classes: Path | None = None
+    tgt_classes: Path | None = None
+    rule_values: Path | None = None
+    """Files of the feature templates class and real (see docs/FORMATS.md)."""
 
 
 ESTIMATORS = ("none", "mle", "spectral")

@@ -95,24 +95,40 @@ def estimate(cache: StageCache, system: System, derivations: Stage) -> Stage | N
     """The system's latent model; none for the plain grammar."""
     if system.estimator == "none":
         return None
+    files = {name: getattr(system, name) for name in ("src_classes", "tgt_classes", "rule_values")}
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
+        from lscfg.estimate.features import FeatureSources
         from lscfg.estimate.mle import estimate_mle
         from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
         from lscfg.inspection import effective_size
 
         trees = Derivations.load(derivations / DERIVATIONS)
         if system.estimator == "mle":
-            parameters = estimate_mle(trees)
+            parameters = estimate_mle(trees, system.max_targets)
         else:
-            settings = SpectralSettings(system.m, tuple(system.inside), tuple(system.outside), system.seed)
+            settings = SpectralSettings(
+                rank=system.m,
+                inside=tuple(system.inside),
+                outside=tuple(system.outside),
+                seed=system.seed,
+                min_count=system.min_count,
+                scaling=system.scaling,
+                smoothing=system.smoothing,
+                max_targets=system.max_targets,
+                sources=FeatureSources(**files),
+            )
             parameters = estimate_spectral(trees, settings)
         parameters.save(folder / MODEL)
         _write_json(folder / "size.json", {"states": parameters.rank, "effective": effective_size(parameters)})
 
-    facts = dataclasses.asdict(system) if system.estimator == "spectral" else {"estimator": system.estimator}
-    return cache.run("estimate", facts, {"derivations": derivations}, make)
+    if system.estimator == "spectral":
+        facts = {name: value for name, value in dataclasses.asdict(system).items() if name not in files}
+    else:
+        facts = {"estimator": system.estimator, "max_targets": system.max_targets}
+    inputs = {name: path for name, path in files.items() if path is not None}
+    return cache.run("estimate", facts, {"derivations": derivations, **inputs}, make)
 
 
 def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int) -> Stage:
