@@ -98,11 +98,11 @@ def truncated_svd(
         u, sigma, vt = u[:, :rank], sigma[:rank], vt[:rank]
     elif method == "randomized":
         u, sigma, vt = randomized_svd(matrix, rank, seed)
+    elif matrix.shape[0] < matrix.shape[1]:
+        v, sigma, ut = _arpack(matrix.T.tocsr(), rank, seed)
+        u, vt = ut.T, v.T
     else:
-        start = np.random.default_rng(seed).normal(size=min(matrix.shape))
-        u, sigma, vt = svds(matrix, k=rank, v0=start, solver="arpack")
-        order = np.argsort(-sigma, kind="stable")
-        u, sigma, vt = u[:, order], sigma[order], vt[order]
+        u, sigma, vt = _arpack(matrix, rank, seed)
     kept = int((sigma > SMALLEST_SINGULAR_VALUE * sigma[0]).sum()) if sigma[0] > 0 else 0
     if not kept:
         raise InputError(
@@ -112,6 +112,30 @@ def truncated_svd(
         warn(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
     signs = np.sign(u[np.abs(u[:, :kept]).argmax(axis=0), np.arange(kept)])
     return u[:, :kept] * signs, sigma[:kept], vt[:kept].T * signs
+
+
+def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U, singular values in falling order and V' of a matrix of at least as many rows as columns.
+
+    Most of ARPACK's time goes by the number of columns, and many of them (features of few examples) have one entry.
+    Those with it in the same row are one direction: a column of their norm in their place changes neither A A' nor,
+    with it, U and the singular values.
+    """
+    columns = matrix.tocsc()
+    single = np.diff(columns.indptr) == 1
+    first = columns.indptr[:-1][single]
+    squares = np.bincount(columns.indices[first], columns.data[first] ** 2, matrix.shape[0])
+    rows = np.nonzero(squares)[0]
+    ones = (np.sqrt(squares[rows]), (rows, np.arange(len(rows))))
+    merged = sparse.hstack([columns[:, ~single], sparse.csc_matrix(ones, (matrix.shape[0], len(rows)))], "csr")
+    if rank >= min(merged.shape):
+        merged = matrix
+    start = np.random.default_rng(seed).normal(size=min(merged.shape))
+    u, sigma, _ = svds(merged, k=rank, v0=start, solver="arpack")
+    order = np.argsort(-sigma, kind="stable")
+    u, sigma = u[:, order], sigma[order]
+    inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
+    return u, sigma, (matrix.T @ u * inverse).T
 
 
 def randomized_svd(
