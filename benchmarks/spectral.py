@@ -118,7 +118,8 @@ def main() -> None:
             contents.append(model.read_bytes())
         assert contents[0] == contents[1], "the model depends on the number of threads"
         print(
-            f"{'pairs':>8} {'tokens':>9} {'rules':>8} {'seconds':>8} {'(min max)':>13} {'CPU s':>6} {'MiB':>7} {'model MiB':>10}"
+            f"{'pairs':>8} {'tokens':>9} {'rules':>8} {'seconds':>8} {'(min max)':>13} {'CPU s':>6} "
+            f"{'MiB':>7} {'model MiB':>10}"
         )
         for fraction in FRACTIONS:
             some = part(whole, int(len(whole) * fraction))
@@ -142,7 +143,8 @@ def main() -> None:
             rows.append(row)
             print(
                 f"{row['pairs']:8d} {row['tokens']:9d} {row['rules']:8d} {row['seconds']:8.2f} "
-                f"({row['least']:5.2f} {row['most']:5.2f}) {row['CPU seconds']:6.2f} {row['peak MiB']:7.0f} {row['model MiB']:10.1f}"
+                f"({row['least']:5.2f} {row['most']:5.2f}) {row['CPU seconds']:6.2f} "
+                f"{row['peak MiB']:7.0f} {row['model MiB']:10.1f}"
             )
     if args.reference:
         times = args.reference / rows[-1]["seconds"]

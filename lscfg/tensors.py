@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import safetensors
@@ -13,11 +15,43 @@ import safetensors
 from lscfg.errors import InputError
 from lscfg.text import atomic_write
 
+
+@dataclass(frozen=True)
+class Blocks:
+    """A float64 array that is made block by block while it is written, so that it never lies in memory as a whole.
+
+    Attributes:
+        shape: of the whole array.
+        parts: gives blocks of the first axis in order; a block is used up before the next one is asked for.
+    """
+
+    shape: tuple[int, ...]
+    parts: Callable[[], Iterator[np.ndarray]]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Always float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def array(self) -> np.ndarray:
+        """The whole array."""
+        whole, first = np.empty(self.shape), 0
+        for part in self.parts():
+            whole[first : first + len(part)] = part
+            first += len(part)
+        return whole
+
+
 _TYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
 """Names that the format gives to the types that lscfg's files hold, those of the strictest alignment first."""
 
 
-def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
+def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Blocks], metadata: Mapping[str, str]) -> None:
     """Writes the arrays; equal arrays and metadata give equal bytes.
 
     The arrays go to the file one after the other, as they lie in memory: the library would first build the whole file
@@ -37,10 +71,12 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadat
     with atomic_write(path, "wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for name in order:
-            values = np.ascontiguousarray(arrays[name])
-            if sys.byteorder == "big":
-                values = values.byteswap()
-            file.write(values.reshape(-1).view(np.uint8).data)
+            given = arrays[name]
+            for part in given.parts() if isinstance(given, Blocks) else (given,):
+                values = np.ascontiguousarray(part)
+                if sys.byteorder == "big":
+                    values = values.byteswap()
+                file.write(values.reshape(-1).view(np.uint8).data)
 
 
 def load(

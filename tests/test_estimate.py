@@ -8,7 +8,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.mle import estimate_mle
-from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, truncated_svd
+from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, spectral_estimate, truncated_svd
 from lscfg.parameters import Parameters
 from lscfg.rules import RuleTable
 
@@ -290,7 +290,17 @@ def test_bytes_do_not_depend_on_threads(tmp_path):
     for threads in (1, 2, 5):
         settings = SpectralSettings(rank=4, smoothing=3.0, threads=threads)
         estimate_spectral(corpus(50), settings).save(tmp_path / str(threads))
-    assert len({(tmp_path / str(threads)).read_bytes() for threads in (1, 2, 5)}) == 1
+        spectral_estimate(corpus(50), settings).save(tmp_path / f"{threads}s")
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 7.0])
+def test_parameters_do_not_depend_on_blocks(tmp_path, monkeypatch, smoothing):
+    settings, trees = SpectralSettings(rank=4, smoothing=smoothing, max_targets=3), corpus(80, 2)
+    spectral_estimate(trees, settings).save(tmp_path / "one")
+    monkeypatch.setattr("lscfg.estimate.spectral.BLOCK", 64)  # a rule of arity 2 at a time
+    spectral_estimate(trees, settings).save(tmp_path / "many")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
 
 
 def test_without_scaling_the_covariance_is_that_of_the_counts():

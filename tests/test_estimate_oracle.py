@@ -65,7 +65,7 @@ def test_reference_estimates(shared, oov):
     rows = np.where(examples.is_example[examples.is_root], np.nonzero(examples.is_root)[0], first)
     root = embedding.y[rows].mean(axis=0)
 
-    model = from_embedding(examples, embedding.y, embedding.z, SETTINGS, {})
+    model = from_embedding(examples, embedding.y, embedding.z, SETTINGS, {}).parameters()
     signs = np.sign(root) * np.sign(expected["Pi"])
     assert np.abs(root * signs - expected["Pi"]).max() < 1e-9
     params = expected["params"]

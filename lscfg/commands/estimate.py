@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 HELP = "estimate L-SCFG parameters from derivations"
 EXAMPLE = "lscfg estimate spectral train.deriv -m 8 -o spectral8.lscfg"
@@ -77,11 +78,11 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.derive import Derivations
     from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
-    from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+    from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
 
     derivations = Derivations.load(args.derivations)
     if args.method == "mle":
-        parameters = estimate_mle(derivations, args.max_targets)
+        model: Any = estimate_mle(derivations, args.max_targets)
     else:
         settings = SpectralSettings(
             rank=args.m,
@@ -96,6 +97,6 @@ def run(args: argparse.Namespace) -> None:
             sources=FeatureSources(args.src_classes, args.tgt_classes, args.rule_values),
             threads=args.threads,
         )
-        parameters = estimate_spectral(derivations, settings)
-    parameters.save(args.output)
-    log.info(f"{len(parameters.rules)} rules, m = {parameters.rank}: {args.output}")
+        model = spectral_estimate(derivations, settings)
+    model.save(args.output)
+    log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
