@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -313,22 +314,36 @@ def _moments(
     n, size = int(chosen.sum()), max(BLOCK // m ** (arity + 1), 1)
     borders = np.searchsorted(rows, np.arange(0, n + size, size))
 
+    means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
+
+    def make(block: int, space: np.ndarray) -> np.ndarray:
+        first = block * size
+        out = space[: min(size, n - first)]
+        out.fill(0)
+        tokens = slice(borders[block], borders[block + 1])
+        here, local = nodes[tokens], rows[tokens] - first
+        children = examples.children[here, :arity]
+        add_moments(local, here, children, z, y, out, max(settings.threads - 1, 1))
+        if arity and settings.smoothing:
+            smooth(out, local, here, children, z, y, means, settings.smoothing)
+        if not all_finite(out):
+            raise InputError("the parameters hold a value that is not finite")
+        return out
+
     def parts() -> Iterator[np.ndarray]:
-        means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
-        space = np.empty((min(size, n), *[m] * (arity + 1)))
-        for block in range(len(borders) - 1):
-            first = block * size
-            out = space[: min(size, n - first)]
-            out.fill(0)
-            tokens = slice(borders[block], borders[block + 1])
-            here, local = nodes[tokens], rows[tokens] - first
-            children = examples.children[here, :arity]
-            add_moments(local, here, children, z, y, out, settings.threads)
-            if arity and settings.smoothing:
-                smooth(out, local, here, children, z, y, means, settings.smoothing)
-            if not all_finite(out):
-                raise InputError("the parameters hold a value that is not finite")
-            yield out
+        # while a block is written, the next is made beside it
+        ahead = min(settings.threads, 2)
+        spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(ahead)]
+        blocks = range(len(borders) - 1)
+        if ahead == 1:
+            yield from (make(block, spaces[0]) for block in blocks)
+            return
+        with ThreadPoolExecutor(1) as worker:
+            coming = [worker.submit(make, block, spaces[block]) for block in blocks[:1]]
+            for block in blocks:
+                done = coming.pop().result()
+                coming += [worker.submit(make, k, spaces[k % 2]) for k in blocks[block + 1 : block + 2]]
+                yield done
 
     return Blocks((n, *[m] * (arity + 1)), parts)
 
