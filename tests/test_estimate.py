@@ -187,6 +187,21 @@ def test_direction_of_noise_is_dropped(capsys):
     assert "only 1 of 2 singular values" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("method", ["arpack", "randomized"])
+@pytest.mark.parametrize("shape", [(700, 500), (500, 700)])
+def test_directions_of_noise_are_dropped_from_large_matrices(capsys, method, shape):
+    from scipy import sparse
+
+    rng = np.random.default_rng(4)
+    left, right = (sparse.random(n, 5, 0.2, "csr", random_state=rng) for n in shape)
+    matrix = (left @ right.T).tocsr()
+    u, sigma, v = truncated_svd(matrix, 9, 1, method)
+    assert u.shape == (shape[0], 5) and v.shape == (shape[1], 5)
+    assert np.allclose(sigma, np.linalg.svd(matrix.toarray(), compute_uv=False)[:5])
+    assert np.allclose((u * sigma) @ v.T, matrix.toarray()) and np.allclose(v.T @ v, np.eye(5))
+    assert "only 5 of 9 singular values" in capsys.readouterr().err
+
+
 def test_too_little_text_for_the_rank_says_what_is_possible():
     derivations = derive(["a b"], ["x y"], ["0-0 1-1"])
     with pytest.raises(InputError, match="at most 4 are possible"):
