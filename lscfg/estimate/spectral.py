@@ -114,7 +114,8 @@ def truncated_svd(
     if kept < rank:
         warn(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
     signs = np.sign(u[np.abs(u[:, :kept]).argmax(axis=0), np.arange(kept)])
-    return u[:, :kept] * signs, sigma[:kept], vt[:kept].T * signs
+    # rows side by side in memory: products with sparse matrices, and the kernel, want them so
+    return np.ascontiguousarray(u[:, :kept] * signs), sigma[:kept], np.ascontiguousarray(vt[:kept].T * signs)
 
 
 def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -278,7 +279,7 @@ def from_embedding(
     examples: Examples, y: np.ndarray, z: np.ndarray, settings: SpectralSettings, about: dict[str, Any]
 ) -> Estimate:
     """Steps 2 and 3 for embedded nodes, float64 [nodes, m] each."""
-    z = z / examples.n_examples
+    y, z = np.ascontiguousarray(y), np.ascontiguousarray(z / examples.n_examples)
     kept = keep_targets(examples, settings.max_targets)
     everything = np.ones(len(kept), bool)
     # singletons share their mass before any of them is dropped
