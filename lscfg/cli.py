@@ -27,6 +27,7 @@ ORDER = (
     "run",
     "demo",
     "inspect",
+    "simulate",
 )
 
 GOOD, BAD_INPUT, BAD_USAGE = 0, 1, 2

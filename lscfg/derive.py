@@ -72,7 +72,7 @@ class Derivations:
         """Writes the derivation file (docs/FORMATS.md)."""
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
         arrays = {**dict(zip(_ARRAYS, nodes, strict=True)), **self.rules.arrays()}
-        tensors.save_pieces(path, arrays, _metadata(self.options, self.dropped))
+        tensors.save(path, arrays, _metadata(self.options, self.dropped))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Derivations:
@@ -314,7 +314,7 @@ def derive_files(
                 deriver = _derive_in_threads(paths, options, flush, threads)
         spools["trees"].append(np.array([deriver.nodes().end], np.int64))
         tables, counts = deriver.tables(), deriver.counts()
-        tensors.save_pieces(output, {**spools, **tables}, _metadata(options, counts.dropped))
+        tensors.save(output, {**spools, **tables}, _metadata(options, counts.dropped))
     finally:
         for spool in spools.values():
             spool.close()

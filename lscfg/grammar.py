@@ -197,8 +197,16 @@ class Selection:
 
 def most_frequent_targets(counted: RuleCounts, limit: int) -> np.ndarray:
     """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier)."""
-    source = counted.rules.source_id
-    order = np.lexsort((np.arange(len(source)), -counted.count, source))
+    return most_frequent(counted.rules.source_id, counted.count, limit)
+
+
+def most_frequent(source: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
+    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier).
+
+    Args:
+        source: int64 [rules], number of the source side; counts: int64 [rules].
+    """
+    order = np.lexsort((np.arange(len(source)), -counts, source))
     first_of_source = np.searchsorted(source[order], source[order])
     kept = np.zeros(len(source), bool)
     kept[order] = np.arange(len(order)) - first_of_source < limit

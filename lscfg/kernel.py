@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -820,7 +821,13 @@ class Matcher:
 
 
 def add_moments(
-    rows: np.ndarray, head: np.ndarray, tail: np.ndarray, z: np.ndarray, y: np.ndarray, out: np.ndarray
+    rows: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+    z: np.ndarray,
+    y: np.ndarray,
+    out: np.ndarray,
+    threads: int = 1,
 ) -> None:
     """``out[rows[k]] += z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` for each token k, in order.
 
@@ -828,6 +835,7 @@ def add_moments(
         rows, head: int64 [n]; tail: int64 [n, arity].
         z: float64 [., m]; y: float64 [., m].
         out: float64 [., m], [., m, m] or [., m, m, m] by arity, C-contiguous, added to in place.
+        threads: each takes a range of Z's states, so that every sum is made by one, in the same order.
     """
     n, arity = tail.shape
     m = z.shape[1]
@@ -838,11 +846,15 @@ def add_moments(
             raise ValueError(f"{name} index out of range")
     integers = [np.ascontiguousarray(a, np.int64) for a in (rows, head, tail)]
     reals = [np.ascontiguousarray(a, np.float64) for a in (z, y)]
-    lib.lscfg_add_moments(
-        m,
-        arity,
-        n,
-        *(ffi.from_buffer("int64_t[]", a) for a in integers),
-        *(ffi.from_buffer("double[]", a) for a in reals),
-        ffi.from_buffer("double[]", out),
-    )
+    buffers = [ffi.from_buffer("int64_t[]", a) for a in integers] + [ffi.from_buffer("double[]", a) for a in reals]
+    sums = ffi.from_buffer("double[]", out)
+
+    def add(first: int, last: int) -> None:
+        lib.lscfg_add_moments(m, arity, n, first, last, *buffers, sums)
+
+    bounds = [m * k // threads for k in range(threads + 1)]
+    if threads == 1:
+        add(0, m)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(add, bounds[:-1], bounds[1:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +45,7 @@ class Parameters:
             expected = ((arity == k).sum(), *[m] * (k + 1))
             if tensor.shape != expected:
                 raise ValueError(f"tensors of arity {k} have shape {tensor.shape}, expected {expected}")
-        if not all(np.isfinite(a).all() for a in (*self.tensors, self.root, self.unk)):
+        if not all(all_finite(a) for a in (*self.tensors, self.root, self.unk)):
             raise InputError("the parameters hold a value that is not finite")
 
     @property
@@ -60,11 +61,7 @@ class Parameters:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file (docs/FORMATS.md)."""
-        arrays = {f"C{k}": tensor for k, tensor in enumerate(self.tensors)}
-        arrays |= {"CS": self.root, "unk": self.unk}
-        about = json.dumps(self.about, ensure_ascii=False, sort_keys=True)
-        metadata = {"lscfg": "model", "version": __version__, "about": about}
-        tensors.save(path, {**{k: a.astype(np.float64) for k, a in arrays.items()}, **self.rules.arrays()}, metadata)
+        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Parameters:
@@ -80,3 +77,28 @@ class Parameters:
             return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]))  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
+
+
+def save_model(
+    path: str | os.PathLike[str],
+    rules: RuleTable,
+    arrays: Sequence[np.ndarray | tensors.Blocks],
+    root: np.ndarray,
+    unk: np.ndarray,
+    about: dict[str, Any],
+) -> None:
+    """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written."""
+    text = json.dumps(about, ensure_ascii=False, sort_keys=True)
+    metadata = {"lscfg": "model", "version": __version__, "about": text}
+    values = {f"C{k}": array for k, array in enumerate(arrays)} | {"CS": root, "unk": unk}
+    floats = {
+        name: value if isinstance(value, tensors.Blocks) else value.astype(np.float64, copy=False)
+        for name, value in values.items()
+    }
+    tensors.save(path, {**floats, **rules.arrays()}, metadata)
+
+
+def all_finite(values: np.ndarray) -> bool:
+    """Whether no value is infinite or NaN; the sum tells it without an array of answers, unless it overflows itself."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())

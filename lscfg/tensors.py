@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.text import atomic_write, read_bytes
 
-
-def save(path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """Writes the arrays; equal arrays and metadata give equal bytes."""
-    import safetensors.numpy
-
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
-    data = safetensors.numpy.save(ordered, dict(metadata))
-    with atomic_write(path, "wb") as file:
-        file.write(_sorted_metadata(data))
+_DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
+"""Names that the format gives to the types that lscfg's files hold."""
 
 
-def _sorted_metadata(data: bytes) -> bytes:
-    """The file with the keys of its metadata sorted: the library writes them in an order that changes with each run."""
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    metadata = header.pop("__metadata__", {})
-    ordered = {"__metadata__": dict(sorted(metadata.items())), **header}
-    text = json.dumps(ordered, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + data[8 + length :]
+@dataclass(frozen=True)
+class Blocks:
+    """A float64 array that is made block by block while it is written, so that it never lies in memory as a whole.
 
+    Attributes:
+        shape: of the whole array.
+        parts: gives blocks of the first axis in order; a block is used up before the next one is asked for.
+    """
 
-_DTYPES = {"float64": "F64", "int64": "I64", "int32": "I32", "uint8": "U8"}
+    shape: tuple[int, ...]
+    parts: Callable[[], Iterator[np.ndarray]]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Always float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def array(self) -> np.ndarray:
+        """The whole array."""
+        whole, first = np.empty(self.shape), 0
+        for part in self.parts():
+            whole[first : first + len(part)] = part
+            first += len(part)
+        return whole
 
 
 class Spool:
@@ -84,32 +98,40 @@ class Spool:
         self.file.close()
 
 
-def save_pieces(
-    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Spool], metadata: Mapping[str, str]
+def save(
+    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Blocks | Spool], metadata: Mapping[str, str]
 ) -> None:
-    """Writes arrays of which some were collected in temporary files; compressed if the name ends in .gz.
+    """Writes the arrays; equal values and metadata give equal bytes, however the arrays come.
 
-    The same bytes come of an array and of a spool with the same rows. Arrays of wider items come first, so that each is
-    aligned.
+    The arrays go to the file one after the other, as they lie in memory: the library would first build the whole file
+    as one string, which for a large model takes longer than to estimate it, and puts metadata in no order. Arrays of
+    wider items come first, so that each is aligned. A name that ends in .gz is compressed.
     """
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     header: dict[str, object] = {"__metadata__": dict(sorted(metadata.items()))}
     end = 0
     for name in order:
         array = arrays[name]
-        begin, end = end, end + int(np.prod(array.shape, dtype=np.int64)) * array.dtype.itemsize
+        begin, end = end, end + math.prod(array.shape) * array.dtype.itemsize
         header[name] = {"dtype": _DTYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": [begin, end]}
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
     with atomic_write(path, "wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for name in order:
-            array = arrays[name]
-            if isinstance(array, Spool):
-                array.file.seek(0)
-                shutil.copyfileobj(array.file, file, 1 << 20)
-            else:
-                file.write(np.ascontiguousarray(array).tobytes())
+            _write_array(file, arrays[name])
+
+
+def _write_array(file: IO[bytes], array: np.ndarray | Blocks | Spool) -> None:
+    if isinstance(array, Spool):
+        array.file.seek(0)
+        shutil.copyfileobj(array.file, file, 1 << 20)
+        return
+    for part in array.parts() if isinstance(array, Blocks) else (array,):
+        values = np.ascontiguousarray(part)
+        if sys.byteorder == "big":
+            values = values.byteswap()
+        file.write(values.reshape(-1).view(np.uint8).data)
 
 
 def _load_compressed(

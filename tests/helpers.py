@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lscfg.derive import Derivations
 from lscfg.kernel import Forest
 from lscfg.parameters import Parameters
 from lscfg.rules import RuleTable
@@ -85,3 +86,71 @@ def sampled_pairs(n: int, seed: int) -> tuple[list[str], list[str], list[str], d
                 p = p_state * p_i * p_j * (p_swap[state] if swapped else 1 - p_swap[state])
                 truth[f"{lexicon[state][i]} {lexicon[state][j]} {swapped}"] = p
     return src, tgt, links, truth
+
+
+def node_children(derivations: Derivations, tree: int) -> dict[int, list[int]]:
+    """Nodes of a tree with their children in source order; the first node is the root."""
+    first, last = derivations.trees[tree : tree + 2].tolist()
+    found: dict[int, list[int]] = {node: [] for node in range(first, last)}
+    for node in range(first + 1, last):
+        assert derivations.slot[node] == len(found[int(derivations.parent[node])])
+        found[int(derivations.parent[node])].append(node)
+    return found
+
+
+def reduced_tree(
+    derivations: Derivations, below: dict[int, list[int]], node: int, kept_src: int, kept_tgt: set[int]
+) -> dict:
+    """The tree below a node without target words outside kept_tgt and source words behind kept_src."""
+    rules, rule = derivations.rules, int(derivations.rule[node])
+    kids = below[node]
+    src, position, arity = [], derivations.span[node, 0], 0
+    for symbol in rules.src(rule).tolist():
+        if symbol < 0:
+            src.append(f"[X,{arity + 1}]")
+            position = derivations.span[kids[arity], 1]
+            arity += 1
+        else:
+            src += [rules.words[symbol]] * int(position <= kept_src)
+            position += 1
+    tgt, position = [], derivations.span[node, 2]
+    for symbol in rules.tgt(rule).tolist():
+        if symbol < 0:
+            tgt.append(f"[X,{-symbol}]")
+            position = derivations.span[kids[-1 - symbol], 3]
+        else:
+            tgt += [rules.words[symbol]] * int(position in kept_tgt)
+            position += 1
+    below_here = [reduced_tree(derivations, below, kid, kept_src, kept_tgt) for kid in kids]
+    return {"rule": f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}", "children": below_here}
+
+
+def derivations_of(trees: list[dict]) -> Derivations:
+    """Trees of ``{"rule": "[X] ||| source ||| target", "children": [...]}`` as derivations; spans are left at zero."""
+    numbers: dict[str, int] = {}
+    rule, parent, slot, starts = [], [], [], [0]
+
+    def add(tree: dict, above: int, place: int) -> None:
+        node = len(rule)
+        rule.append(numbers.setdefault(tree["rule"].split(" ||| ", 1)[1], len(numbers)))
+        parent.append(above)
+        slot.append(place)
+        for k, child in enumerate(tree["children"]):
+            add(child, node, k)
+
+    for tree in trees:
+        add(tree, -1, 0)
+        starts.append(len(rule))
+    table = rule_table(numbers)
+    number_of = {f"{table.src_text(r)} ||| {table.tgt_text(r)}": r for r in range(len(table))}
+    renumbered = np.array([number_of[text.strip()] for text in numbers], np.int32)
+    return Derivations(
+        table,
+        np.array(starts),
+        renumbered[rule],
+        np.array(parent, np.int32),
+        np.array(slot, np.int32),
+        np.zeros((len(rule), 4), np.int32),
+        np.empty((0, 2), np.int32),
+        np.empty(0, np.int64),
+    )

@@ -156,9 +156,25 @@ def test_evaluate_and_tune(files, tmp_path):
 def test_inspect(files):
     text = lscfg("inspect", files / "spectral.lscfg").stdout
     assert "singular values" in text and "effective grammar size" in text
+    assert "█" in text and "% negative" in text and "condition" in text
     assert "[X] ||| una ||| a" in lscfg("inspect", files / "spectral.lscfg", "--rule", "una ||| a").stdout
+    nearest = lscfg("inspect", files / "spectral.lscfg", "--nearest", "una ||| a").stdout
+    assert "nearest of 4 rules of arity 0" in nearest and "[X] ||| la ||| the" in nearest
+    states = lscfg("inspect", files / "mle.lscfg", "--states").stdout
+    assert "state 0: root 100.0 %" in states and "una ||| a" in states
+    assert "state 1: root" in lscfg("inspect", files / "spectral.lscfg", "--states").stdout
     assert "habit" not in lscfg("inspect", files / "deriv").stdout
     assert "[0,2) [0,2)  [X,1] [X,2] ||| [X,1] [X,2]" in lscfg("inspect", files / "deriv", "--tree", 1).stdout
+
+
+def test_simulate(files, tmp_path):
+    run = lscfg("simulate", "-m", 2, "--sentences", 300, "-o", tmp_path / "s")
+    assert run.returncode == 0, run.stderr
+    assert len((tmp_path / "s" / "train.src").read_text().splitlines()) == 300
+    run = lscfg("estimate", "spectral", tmp_path / "s" / "train.deriv", "-m", 2, "-o", tmp_path / "model")
+    assert run.returncode == 0 and "singular values" in run.stderr
+    run = lscfg("simulate", "--model", tmp_path / "model", "-o", tmp_path / "again")
+    assert run.returncode == 1 and "without negative parameters" in run.stderr
 
 
 @pytest.mark.parametrize(
@@ -183,7 +199,11 @@ def test_inspect(files):
         (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),
         (("inspect", "{f}"), "not a safetensors file"),
         (("inspect", "{mle.lscfg}", "--rule", "no ||| such"), "the model has no rule"),
-        (("inspect", "{mle.lscfg}", "--tree", "1"), "--rule is for models"),
+        (("inspect", "{mle.lscfg}", "--tree", "1"), "are for models"),
+        (("inspect", "{deriv}", "--states"), "are for models"),
+        (("inspect", "{mle.lscfg}", "--states", "--rule", "una ||| a"), "one at a time"),
+        (("estimate", "spectral", "{deriv}", "--inside", "real", "-o", "{out}"), "needs a file of rule values"),
+        (("estimate", "spectral", "{deriv}", "--smoothing", "-1", "-o", "{out}"), "smoothing must be"),
         (("run", "{e}", "-o", "{out}"), "e:1: not TOML"),
         (("evaluate", "--reference", "{e}", "A={test}"), "3"),
     ],

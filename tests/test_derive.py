@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers import node_children, reduced_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,16 +21,6 @@ from lscfg.estimate.examples import Examples
 from lscfg.inspection import show_tree
 from lscfg.kernel import BRACKETINGS, DeriveOptions, Deriver
 from lscfg.text import write_lines
-
-
-def children(derivations: Derivations, tree: int) -> dict[int, list[int]]:
-    """Nodes of a tree with their children in source order; the first node is the root."""
-    first, last = derivations.trees[tree : tree + 2].tolist()
-    found: dict[int, list[int]] = {node: [] for node in range(first, last)}
-    for node in range(first + 1, last):
-        assert derivations.slot[node] == len(found[int(derivations.parent[node])])
-        found[int(derivations.parent[node])].append(node)
-    return found
 
 
 def expand(derivations: Derivations, below: dict[int, list[int]], node: int) -> tuple[list[str], list[str]]:
@@ -87,7 +78,7 @@ def derive_pair(pair, **options):
 def test_properties_of_random_alignments(pair, bracketing):
     src, tgt, links = pair
     derivations = derive_pair(pair, bracketing=bracketing)
-    below = children(derivations, 0)
+    below = node_children(derivations, 0)
     assert expand(derivations, below, 0) == (src, tgt)
     phrases = tight_phrase_pairs(len(src), len(tgt), links)
     spans = [tuple(span) for span in derivations.span.tolist()]
@@ -104,7 +95,7 @@ def test_properties_of_random_alignments(pair, bracketing):
 def test_sequences_are_bracketed_to_the_left(pair):
     src, tgt, links = pair
     derivations = derive([" ".join(src)], [" ".join(tgt)], [" ".join(f"{i}-{j}" for i, j in links)])
-    below = children(derivations, 0)
+    below = node_children(derivations, 0)
     span = derivations.span
     borders = {phrase[:2] for phrase in tight_phrase_pairs(len(src), len(tgt), links)}
     for kids in below.values():
@@ -117,7 +108,7 @@ def test_sequences_are_bracketed_to_the_left(pair):
 
 def shape(derivations, node=0):
     """A tree as nested tuples of its words."""
-    kids = children(derivations, 0)[node]
+    kids = node_children(derivations, 0)[node]
     return (
         tuple(shape(derivations, kid) for kid in kids) if kids else derivations.rules.src_text(derivations.rule[node])
     )
@@ -151,7 +142,7 @@ def test_sequence_inside_a_sequence_is_bracketed_too():
 def test_binarised_trees(pair, bracketing, max_arity):
     plain_tree = derive_pair(pair, bracketing=bracketing)
     tree = derive_pair(pair, bracketing=bracketing, binarise=True, max_arity=max_arity)
-    assert expand(tree, children(tree, 0), 0) == (pair[0], pair[1])
+    assert expand(tree, node_children(tree, 0), 0) == (pair[0], pair[1])
     assert tree.rules.arity.max() <= max_arity
     nodes = {tuple(span) for span in tree.span.tolist()}
     assert nodes <= {tuple(span) for span in plain_tree.span.tolist()}
@@ -464,9 +455,9 @@ def test_reference_trees(shared):
     made = derive([p["src"] for p in pairs], [p["tgt"] for p in pairs], [p["align"] for p in pairs])
     for number, pair in enumerate(pairs):
         links = [tuple(map(int, link.split("-"))) for link in pair["align"].split()]
-        below = children(made, number)
+        below = node_children(made, number)
         kept_src, kept_tgt = max(i for i, _ in links), {j for _, j in links}
-        tree = reduced(made, below, min(below), kept_src, kept_tgt)
+        tree = reduced_tree(made, below, min(below), kept_src, kept_tgt)
         while tree["rule"] == "[X] ||| [X,1] ||| [X,1]":  # a root that held nothing but such words
             tree = tree["children"][0]
         assert tree == plain(pair["tree"])
@@ -474,28 +465,3 @@ def test_reference_trees(shared):
 
 def plain(tree):
     return {"rule": tree["rule"], "children": [plain(child) for child in tree["children"]]}
-
-
-def reduced(derivations, below, node, kept_src, kept_tgt):
-    """The tree below a node without target words outside kept_tgt and source words behind kept_src."""
-    rules, rule = derivations.rules, int(derivations.rule[node])
-    kids = below[node]
-    src, position, arity = [], derivations.span[node, 0], 0
-    for symbol in rules.src(rule).tolist():
-        if symbol < 0:
-            src.append(f"[X,{arity + 1}]")
-            position = derivations.span[kids[arity], 1]
-            arity += 1
-        else:
-            src += [rules.words[symbol]] * int(position <= kept_src)
-            position += 1
-    tgt, position = [], derivations.span[node, 2]
-    for symbol in rules.tgt(rule).tolist():
-        if symbol < 0:
-            tgt.append(f"[X,{-symbol}]")
-            position = derivations.span[kids[-1 - symbol], 3]
-        else:
-            tgt += [rules.words[symbol]] * int(position in kept_tgt)
-            position += 1
-    below_here = [reduced(derivations, below, kid, kept_src, kept_tgt) for kid in kids]
-    return {"rule": f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}", "children": below_here}

@@ -8,7 +8,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.mle import estimate_mle
-from lscfg.estimate.spectral import SpectralSettings, estimate_spectral, truncated_svd
+from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, spectral_estimate, truncated_svd
 from lscfg.parameters import Parameters
 from lscfg.rules import RuleTable
 
@@ -187,6 +187,21 @@ def test_direction_of_noise_is_dropped(capsys):
     assert "only 1 of 2 singular values" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("method", ["arpack", "randomized"])
+@pytest.mark.parametrize("shape", [(700, 500), (500, 700)])
+def test_directions_of_noise_are_dropped_from_large_matrices(capsys, method, shape):
+    from scipy import sparse
+
+    rng = np.random.default_rng(4)
+    left, right = (sparse.random(n, 5, 0.2, "csr", random_state=rng) for n in shape)
+    matrix = (left @ right.T).tocsr()
+    u, sigma, v = truncated_svd(matrix, 9, 1, method)
+    assert u.shape == (shape[0], 5) and v.shape == (shape[1], 5)
+    assert np.allclose(sigma, np.linalg.svd(matrix.toarray(), compute_uv=False)[:5])
+    assert np.allclose((u * sigma) @ v.T, matrix.toarray()) and np.allclose(v.T @ v, np.eye(5))
+    assert "only 5 of 9 singular values" in capsys.readouterr().err
+
+
 def test_too_little_text_for_the_rank_says_what_is_possible():
     derivations = derive(["a b"], ["x y"], ["0-0 1-1"])
     with pytest.raises(InputError, match="at most 4 are possible"):
@@ -212,3 +227,132 @@ def test_parameters_that_are_not_finite_are_refused():
     tensors = (np.array([[np.nan]]), np.empty((0, 1, 1)), np.empty((0, 1, 1, 1)))
     with pytest.raises(InputError, match="not finite"):
         Parameters(rules, tensors, np.ones(1), np.ones(1))
+
+
+def smoothed_by_hand(model, examples, y, z, c):
+    """Cohen et al. 2013, rule by rule, as their equations stand."""
+    nodes = np.nonzero(examples.is_example)[0]
+    mean_y, mean_z = y[nodes].mean(axis=0), z[nodes].mean(axis=0)
+    for rule in range(len(model.rules)):
+        tokens = nodes[examples.type[nodes] == rule]
+        w = np.sqrt(len(tokens)) / (c + np.sqrt(len(tokens)))
+        arity = int(model.rules.arity[rule])
+        o, t = z[tokens], [y[examples.children[tokens, k]] for k in range(arity)]
+        if arity == 1:
+            pairs = np.einsum("na,nb->ab", o, t[0]) / len(tokens)
+            value = w * pairs + (1 - w) * (
+                w * np.outer(o.mean(axis=0), t[0].mean(axis=0)) + (1 - w) * np.outer(mean_z, mean_y)
+            )
+        elif arity == 2:
+            k, (left, right) = len(tokens), t
+            full = np.einsum("na,nb,nc->abc", o, left, right) / k
+            e2 = (
+                np.einsum("ab,c->abc", o.T @ left / k, right.mean(axis=0))
+                + np.einsum("ac,b->abc", o.T @ right / k, left.mean(axis=0))
+                + np.einsum("bc,a->abc", left.T @ right / k, o.mean(axis=0))
+            ) / 3
+            e3 = np.einsum("a,b,c->abc", o.mean(axis=0), left.mean(axis=0), right.mean(axis=0))
+            e4 = np.einsum("a,b,c->abc", mean_z, mean_y, mean_y)
+            value = w * full + (1 - w) * (w * e2 + (1 - w) * (w * e3 + (1 - w) * e4))
+        else:
+            continue
+        yield rule, value * len(tokens) / len(nodes)
+
+
+def test_smoothing_is_the_formula_of_cohen_et_al():
+    derivations = corpus(50)
+    examples = Examples.of(derivations)
+    assert set(examples.rules.arity) == {0, 2}
+    unary = derive(["a b", "c b", "a b", "a b c"], ["x y", "z y", "x y", "x y z"], ["0-0 0-1", "0-0 0-1", "0-0", "0-1"])
+    for trees, m in ((derivations, 3), (unary, 2)):
+        examples = Examples.of(trees)
+        embedding = embed(examples, SpectralSettings(rank=m))
+        for c in (0.5, 20.0):
+            model = estimate_spectral(trees, SpectralSettings(rank=m, smoothing=c, threads=3))
+            for rule, expected in smoothed_by_hand(model, examples, embedding.y, embedding.z, c):
+                assert np.allclose(model.tensor(rule), expected, rtol=0, atol=1e-13)
+        plain = estimate_spectral(trees, SpectralSettings(rank=m))
+        barely = estimate_spectral(trees, SpectralSettings(rank=m, smoothing=1e-14))
+        for a, b in zip(plain.tensors, barely.tensors, strict=True):
+            assert np.allclose(a, b, atol=1e-12)
+
+
+@pytest.mark.parametrize("spectral", [True, False])
+def test_most_frequent_targets_keep_their_tensors(spectral):
+    trees = corpus(60, 3)
+    src, tgt, links = ["a"] * 6 + ["b"], ["x", "x", "x", "y", "y", "z", "v"], ["0-0"] * 7
+    for derivations, limit in ((trees, 1), (derive(src, tgt, links), 2)):
+        if spectral and derivations is trees:
+            whole = estimate_spectral(derivations, SpectralSettings(rank=2))
+            pruned = estimate_spectral(derivations, SpectralSettings(rank=2, max_targets=limit))
+        else:
+            whole, pruned = estimate_mle(derivations), estimate_mle(derivations, limit)
+        tensors = {whole.rules.text(r): whole.tensor(r) for r in range(len(whole.rules))}
+        counts = dict(zip(tensors, Examples.of(derivations).counts.tolist(), strict=True))
+        sources = [text.split(" ||| ")[1] for text in tensors]
+        expected = set()
+        for source in set(sources):
+            mine = [text for text, s in zip(tensors, sources, strict=True) if s == source]
+            expected |= set(sorted(mine, key=lambda text: -counts[text])[:limit])
+        assert len(expected) < len(tensors)
+        assert {pruned.rules.text(r) for r in range(len(pruned.rules))} == expected
+        for r in range(len(pruned.rules)):
+            assert np.array_equal(pruned.tensor(r), tensors[pruned.rules.text(r)])
+        assert np.array_equal(pruned.unk, whole.unk)
+
+
+def test_bytes_do_not_depend_on_threads(tmp_path):
+    for threads in (1, 2, 5):
+        settings = SpectralSettings(rank=4, smoothing=3.0, threads=threads)
+        estimate_spectral(corpus(50), settings).save(tmp_path / str(threads))
+        spectral_estimate(corpus(50), settings).save(tmp_path / f"{threads}s")
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 7.0])
+def test_parameters_do_not_depend_on_blocks(tmp_path, monkeypatch, smoothing):
+    settings, trees = SpectralSettings(rank=4, smoothing=smoothing, max_targets=3), corpus(80, 2)
+    spectral_estimate(trees, settings).save(tmp_path / "one")
+    monkeypatch.setattr("lscfg.estimate.spectral.BLOCK", 64)  # a rule of arity 2 at a time
+    spectral_estimate(trees, settings).save(tmp_path / "many")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+
+
+def test_without_scaling_the_covariance_is_that_of_the_counts():
+    examples = Examples.of(corpus(40))
+    embedding = embed(examples, SpectralSettings(rank=2, scaling=False))
+    phi, psi = inside_features(examples), outside_features(examples)
+    omega = (phi[examples.is_example].T @ psi[examples.is_example]).toarray() / examples.n_examples
+    assert np.allclose(embedding.sigma, np.linalg.svd(omega, compute_uv=False)[:2])
+
+
+@pytest.mark.parametrize("method", ["arpack", "randomized"])
+def test_svd_of_large_matrices(method):
+    from scipy import sparse
+
+    rng = np.random.default_rng(2)
+    matrix = sparse.random(900, 700, 0.02, "csr", random_state=rng) + 5 * sparse.csr_matrix(
+        np.outer(rng.normal(size=900), rng.normal(size=700)) / 100
+    )
+    exact = np.linalg.svd(matrix.toarray(), compute_uv=False)[:3]
+    u, sigma, v = truncated_svd(matrix.tocsr(), 3, 1, method)
+    again = truncated_svd(matrix.tocsr(), 3, 1, method)
+    assert np.allclose(sigma, exact, rtol=1e-10 if method == "arpack" else 1e-3)
+    assert np.array_equal(u, again[0]) and np.array_equal(v, again[2])
+    assert (u[np.abs(u).argmax(axis=0), np.arange(3)] > 0).all()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"min_count": 0},
+        {"smoothing": -1.0},
+        {"smoothing": float("nan")},
+        {"max_targets": -1},
+        {"svd": "power"},
+        {"threads": 0},
+    ],
+)
+def test_settings_are_checked(bad):
+    with pytest.raises(InputError, match=str(next(iter(bad.values())))):
+        SpectralSettings(**bad)

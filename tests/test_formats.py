@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers import rule_table
 
 from lscfg.corpus import check_sentences
 from lscfg.derive import derive
 from lscfg.errors import InputError
+from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import format_hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
@@ -57,6 +59,12 @@ def test_text_and_alignments(example):
 def test_tree(example, tmp_path):
     derive(["una habitación tranquila ."], ["a quiet room ."], ["0-0 1-2 2-1 3-3"]).save(tmp_path / "d")
     assert show_tree(tmp_path / "d", 1) == example("tree").read_text(encoding="utf-8").rstrip("\n")
+
+
+def test_word_classes_and_rule_values(example):
+    assert read_classes(example("classes")) == {"una": "determiner", "habitación": "noun"}
+    rules = rule_table(["una ||| a", "[X,1] [X,2] ||| [X,2] [X,1]"])
+    assert read_rule_values(example("values"), rules).tolist() == [[-0.5, 1], [0.25, 0]]
 
 
 def test_grammar(example):

@@ -3,10 +3,14 @@
 import gzip
 import itertools
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers import derivations, rule_table, save_model
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference import FigureOne
 
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
@@ -107,29 +111,57 @@ def test_equals_enumeration(tmp_path, m, signed, glue):
         assert abs(result.nodes[-1] - 1) < 1e-12
 
 
-def test_marginals_do_not_depend_on_the_latent_basis(tmp_path):
-    """Theorem 1 of the thesis: an invertible change of basis leaves all marginals as they are."""
-    m, rng = 5, np.random.default_rng(4)
-    table = rule_table(RULES)
-    tensors = [rng.normal(size=[m] * (a + 1)) for a in table.arity]
-    root, unk = rng.normal(size=m), rng.normal(size=m)
-    basis = rng.normal(size=(m, m))
+def in_other_basis(tensor, basis):
+    """C^r after the change of basis G: G on the left-hand side, the inverse of G on each nonterminal."""
     inverse = np.linalg.inv(basis)
+    tensor = np.tensordot(basis, tensor, (1, 0))
+    for axis in range(1, tensor.ndim):
+        tensor = np.moveaxis(np.tensordot(tensor, inverse, (axis, 0)), -1, axis)
+    return tensor
 
-    def change(t):
-        t = np.tensordot(basis, t, (1, 0))
-        for axis in range(1, t.ndim):
-            t = np.moveaxis(np.tensordot(t, inverse, (axis, 0)), -1, axis)
-        return t
 
-    results = []
-    for name, ts, r, u in (("a", tensors, root, unk), ("b", [change(t) for t in tensors], root @ inverse, basis @ unk)):
-        model = Model(save_model(tmp_path / name, table, ts, r, u))
-        grammar = model.grammar()
-        forest = grammar.parse(grammar.vocab.add_line("b a c a q b a"), ParseOptions(100, False, 2, X))
-        results.append(Binding(model, grammar).infer(forest))
-    assert np.allclose(results[0].apps, results[1].apps, rtol=1e-9, atol=1e-9)
-    assert np.isclose(results[0].log_g, results[1].log_g)
+@settings(max_examples=60, deadline=None)
+@given(
+    m=st.integers(1, 6),
+    seed=st.integers(0, 10**6),
+    signed=st.booleans(),
+    glue=st.booleans(),
+    spread=st.floats(0, 1.5),
+    words=st.lists(st.sampled_from("abcq"), min_size=1, max_size=9),
+)
+def test_tree_probabilities_and_marginals_do_not_depend_on_the_latent_basis(m, seed, signed, glue, spread, words):
+    """Theorem 1 of the thesis, for any invertible G of moderate condition: Q1 diag(10^d) Q2."""
+    rng = np.random.default_rng(seed)
+    table = rule_table(RULES)
+
+    def draw(*shape):
+        return rng.normal(size=shape) if signed else rng.uniform(size=shape)
+
+    tensors, root, unk = [draw(*[m] * (a + 1)) for a in table.arity], draw(m), draw(m)
+    left, right = (np.linalg.qr(rng.normal(size=(m, m)))[0] for _ in range(2))
+    basis = left @ np.diag(10 ** rng.uniform(-spread, spread, size=m)) @ right
+    changed = [in_other_basis(t, basis) for t in tensors]
+    models = ((tensors, root, unk), (changed, root @ np.linalg.inv(basis), basis @ unk))
+    results, values = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for ts, r, u in models:
+            model = Model(save_model(Path(folder) / "m", table, ts, r, u))
+            grammar = model.grammar()
+            forest = grammar.parse(
+                grammar.vocab.add_line(" ".join(words)), ParseOptions(100, glue, 2, 1 if glue else X)
+            )
+            results.append(Binding(model, grammar).infer(forest))
+            by_rule = dict(enumerate(ts)) | {len(grammar) + 2: u}
+            brute = Brute(forest, grammar, by_rule, r)
+            some = derivations(forest) if len(words) <= 4 else []
+            values.append(np.array([brute.value(apps) for apps in some]))
+    # marginals are shares of g: where g is what is left of a cancellation, so are they of its digits
+    if results[0].sign and np.abs(results[0].apps).max() < 1e3:
+        scale = np.maximum(np.abs(results[0].apps), 1)
+        assert (np.abs(results[0].apps - results[1].apps) < 1e-9 * scale).all()
+        assert np.allclose(results[0].nodes, results[1].nodes, rtol=1e-9, atol=1e-9)
+        assert results[0].sign == results[1].sign and abs(results[0].log_g - results[1].log_g) < 1e-9
+    assert np.allclose(values[0], values[1], rtol=1e-9, atol=1e-9 * np.abs(values[0]).max(initial=0))
 
 
 @pytest.mark.parametrize("m", [1, 8, 17, 32])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lscfg.derive import Derivations
@@ -24,17 +24,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("derivations", metavar="DERIVATIONS", help="derivation file of lscfg derive")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="model file to write")
     parser.add_argument("-m", type=int, default=8, metavar="M", help="hidden states (not mle; default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of random choices (default: %(default)s)")
     parser.add_argument(
-        "--inside", metavar="LIST", default="rule,children", help="inside features (default: %(default)s)"
+        "--max-targets",
+        type=int,
+        default=0,
+        metavar="K",
+        help="most frequent target sides that a source side keeps (default: all)",
     )
     parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="workers; the model does not depend on them (default: %(default)s)",
+    )
+    _add_spectral(parser.add_argument_group("spectral"))
+    _add_em_arguments(parser)
+
+
+def _add_spectral(group: argparse._ArgumentGroup) -> None:
+    both = "lexical, class, length, arity, real, constant"
+    group.add_argument(
+        "--inside",
+        metavar="LIST",
+        default="rule,children",
+        help=f"inside features: rule, children, {both} (default: %(default)s)",
+    )
+    group.add_argument(
         "--outside",
         metavar="LIST",
         default="parent,sibling",
-        help="outside features: parent, sibling, slot (default: %(default)s)",
+        help=f"outside features: parent, sibling, slot, {both} (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all random choices (default: %(default)s)")
-    _add_em_arguments(parser)
+    group.add_argument("--src-classes", metavar="FILE", help="classes of source words, 'word class' a line")
+    group.add_argument("--tgt-classes", metavar="FILE", help="classes of target words")
+    group.add_argument(
+        "--rule-values", metavar="FILE", help="values for the feature 'real', 'SRC ||| TGT ||| value ...' a line"
+    )
+    group.add_argument(
+        "--min-count", type=int, default=1, metavar="N", help="drop features of fewer examples (default: %(default)s)"
+    )
+    group.add_argument("--no-scaling", action="store_true", help="do not scale features by their frequency")
+    group.add_argument(
+        "--smoothing",
+        type=float,
+        default=0.0,
+        metavar="C",
+        help="interpolate moments with those of lower order (Cohen et al. 2013; default: 0, none)",
+    )
+    group.add_argument("--svd", choices=("arpack", "randomized"), default="arpack", help="default: %(default)s")
 
 
 def _add_em_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +104,6 @@ def _add_em_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the sentences, whose likelihood ends EM and chooses the model (default: none)",
     )
-    em.add_argument("--threads", type=int, default=1, metavar="N", help="default: %(default)s; the result is the same")
     em.add_argument("--checkpoint", metavar="DIR", help="folder that keeps the state after each iteration")
     em.add_argument("--resume", action="store_true", help="go on from the checkpoint")
 
@@ -74,25 +112,36 @@ def run(args: argparse.Namespace) -> None:
     """Estimates and writes the model.
 
     Raises:
-        InputError: the derivation file cannot be read, or the text is too little for the rank asked.
+        InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
     """
     from lscfg import log
     from lscfg.derive import Derivations
+    from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
-    from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+    from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
 
     derivations = Derivations.load(args.derivations)
     if args.method == "mle":
-        parameters = estimate_mle(derivations)
+        model: Any = estimate_mle(derivations, args.max_targets)
     elif args.method in ("em", "clusters"):
-        parameters = _run_em(args, derivations)
+        model = _run_em(args, derivations)
     else:
-        settings = SpectralSettings(args.m, tuple(args.inside.split(",")), tuple(args.outside.split(",")), args.seed)
-        parameters = estimate_spectral(derivations, settings)
-        spectrum = parameters.about["singular values"]
-        log.info("singular values " + " ".join(f"{value:.4f}" for value in spectrum))
-    parameters.save(args.output)
-    log.info(f"{len(parameters.rules)} rules, m = {parameters.rank}: {args.output}")
+        settings = SpectralSettings(
+            rank=args.m,
+            inside=tuple(args.inside.split(",")),
+            outside=tuple(args.outside.split(",")),
+            seed=args.seed,
+            min_count=args.min_count,
+            scaling=not args.no_scaling,
+            smoothing=args.smoothing,
+            max_targets=args.max_targets,
+            svd=args.svd,
+            sources=FeatureSources(args.src_classes, args.tgt_classes, args.rule_values),
+            threads=args.threads,
+        )
+        model = spectral_estimate(derivations, settings)
+    model.save(args.output)
+    log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 
 
 def _run_em(args: argparse.Namespace, derivations: Derivations) -> Parameters:

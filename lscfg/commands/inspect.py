@@ -13,6 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="model or derivation file")
     parser.add_argument("--rules", type=int, default=5, metavar="N", help="rules to show (default: %(default)s)")
     parser.add_argument("--rule", metavar="'SRC ||| TGT'", help="show the tensor of this rule")
+    parser.add_argument("--nearest", metavar="'SRC ||| TGT'", help="show the rules nearest to this one in latent space")
+    parser.add_argument("--states", action="store_true", help="show what each hidden state stands for")
     parser.add_argument("--tree", type=int, metavar="N", help="show the derivation of sentence pair N, from 1")
 
 
@@ -24,15 +26,34 @@ def run(args: argparse.Namespace) -> None:
     """
     from lscfg import tensors
     from lscfg.errors import InputError
-    from lscfg.inspection import describe_derivations, describe_model, show_rule, show_tree
+    from lscfg.inspection import (
+        describe_derivations,
+        describe_model,
+        show_nearest,
+        show_rule,
+        show_states,
+        show_tree,
+    )
 
+    if args.rules < 0:
+        raise InputError(f"the number of rules to show must be at least 0, got {args.rules}")
     kind = tensors.kind(args.file)
-    if args.rule and kind == "model":
+    asked = [name for name in ("rule", "nearest", "states", "tree") if getattr(args, name) not in (None, False)]
+    if len(asked) > 1:
+        raise InputError(f"one at a time: --{' or --'.join(asked)}")
+    if asked and (asked == ["tree"]) != (kind == "derivations"):
+        raise InputError(
+            f"this is a {kind} file: --rule, --nearest and --states are for models, --tree is for derivations",
+            args.file,
+        )
+    if asked == ["rule"]:
         print(show_rule(args.file, args.rule))
-    elif args.tree and kind == "derivations":
+    elif asked == ["nearest"]:
+        print(show_nearest(args.file, args.nearest, args.rules))
+    elif asked == ["states"]:
+        print(show_states(args.file, args.rules))
+    elif asked == ["tree"]:
         print(show_tree(args.file, args.tree))
-    elif args.rule or args.tree:
-        raise InputError(f"this is a {kind} file: --rule is for models, --tree for derivations", args.file)
     elif kind == "model":
         print(describe_model(args.file, args.rules))
     else:

@@ -20,6 +20,8 @@ class Examples:
     rule needs, and is the parent of its children's outside trees.
 
     Attributes:
+        derivations: what the examples were made of.
+        type_rule: int64 [types], the rule of ``derivations`` that a type is.
         rules: the rules that get parameters, in order of arity.
         type: int64 [nodes], the node's rule: a number of ``rules``, or, for rules of too many nonterminals,
             ``len(rules)`` + a number of their own.
@@ -30,6 +32,8 @@ class Examples:
         counts: int64 [rules], tokens of each rule.
     """
 
+    derivations: Derivations
+    type_rule: np.ndarray
     rules: RuleTable
     type: np.ndarray
     n_types: int
@@ -55,6 +59,8 @@ class Examples:
         children[parent[inner], derivations.slot[inner]] = inner
         is_example = node_type < n_kept
         return cls(
+            derivations,
+            order,
             derivations.rules.select(order[:n_kept]),
             node_type,
             len(order),

@@ -2,68 +2,262 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
+from lscfg.estimate.yields import Yields, expand
+from lscfg.log import warn
+from lscfg.rules import RuleTable
+from lscfg.text import read_lines
 
 INSIDE = ("rule", "children")
 """Templates: the node's own rule; the rules of its children, left and right told apart."""
 
 OUTSIDE = ("parent", "sibling")
-"""Templates: the rule of the parent; the rule of the sibling, if there is one."""
+"""Templates: the rule of the parent; the rule of the sibling, if there is one, left and right told apart."""
 
-OUTSIDE_KNOWN = (*OUTSIDE, "slot")
-"""Further: which child of its parent's rule the node is."""
+MORE = ("lexical", "class", "length", "arity", "real", "constant")
+"""Templates of both sides. In all of them source and target words, left and right child or sibling are told apart.
+
+lexical: words of the node's rule and first and last words of its children's spans; outside, words of the parent's rule
+and first and last words of the sibling's span. class: the same with word classes. length: span lengths, in buckets, of
+the tree and its children; of parent and sibling. arity: nonterminals of the node's (parent's) rule, and whether it
+exchanges two. real: given values of the node's (parent's) rule. constant: 1."""
+
+INSIDE_KNOWN = (*INSIDE, *MORE)
+OUTSIDE_KNOWN = (*OUTSIDE, "slot", *MORE)
+"""slot: which child of its parent's rule the node is."""
+
+LENGTH_BUCKETS = (1, 2, 3, 4, 5, 6, 11, 21)
+"""Least lengths of the buckets of span lengths."""
+
+
+@dataclass(frozen=True)
+class FeatureSources:
+    """What features are made of beside the trees.
+
+    Attributes:
+        src_classes, tgt_classes: files of word classes, ``word class`` a line.
+        rule_values: a file of real values of rules, ``source ||| target ||| value value ...`` a line.
+    """
+
+    src_classes: str | os.PathLike[str] | None = None
+    tgt_classes: str | os.PathLike[str] | None = None
+    rule_values: str | os.PathLike[str] | None = None
+
+
+@dataclass(frozen=True)
+class Features:
+    """A feature matrix and where its columns come from.
+
+    Attributes:
+        matrix: float64 [nodes, columns].
+        columns: number of columns of each template.
+    """
+
+    matrix: sparse.csr_matrix
+    columns: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Context:
+    """The trees as the templates see them; what several templates need is computed once."""
+
+    examples: Examples
+    sources: FeatureSources = field(default_factory=FeatureSources)
+
+    @cached_property
+    def types(self) -> tuple[np.ndarray, int]:
+        """Each node's rule, all singletons as one more rule, and the number of rules."""
+        examples = self.examples
+        merged = np.arange(examples.n_types)
+        merged[: len(examples.rules)][examples.singletons()] = examples.n_types
+        return merged[examples.type], examples.n_types + 1
+
+    @cached_property
+    def yields(self) -> Yields:
+        return Yields.of(self.examples.derivations)
+
+    @cached_property
+    def sibling(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 [nodes]: the other child of a parent of two or more (the first or second), -1 if there is none; and
+        which child that is."""
+        examples = self.examples
+        other = np.where(examples.slot < 2, 1 - np.minimum(examples.slot, 1), -1)
+        sibling = np.full(len(examples.type), -1, np.int64)
+        has_parent = (examples.parent >= 0) & (other >= 0)
+        sibling[has_parent] = examples.children[examples.parent[has_parent], other[has_parent]]
+        return sibling, np.maximum(other, 0)
+
+    def neighbours(self, inside: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The nodes whose spans are seen: each as int64 [nodes], -1 where absent, and which side it is on, 0 or 1."""
+        if inside:
+            children = self.examples.children
+            return [(children[:, k], np.full(len(children), k)) for k in (0, 1)]
+        return [self.sibling]
+
+    def centre(self, inside: bool) -> np.ndarray:
+        """int64 [nodes]: the node whose rule is seen, itself or its parent, -1 where absent."""
+        return np.arange(len(self.examples.type)) if inside else self.examples.parent
+
+    @cached_property
+    def rule_words(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+        """For source and target, 0/1 [rules of the derivations, words]: the terminals of each rule."""
+        rules = self.examples.derivations.rules
+        middle = rules.offsets[:-1] + rules.src_length
+        matrices = []
+        for first, last in ((rules.offsets[:-1], middle), (middle, rules.offsets[1:])):
+            lengths = last - first
+            row, word = np.repeat(np.arange(len(rules)), lengths), rules.symbols[expand(first, lengths)]
+            ones = np.ones(int((word >= 0).sum()))
+            matrix = sparse.csr_matrix(
+                (ones, (row[word >= 0], word[word >= 0])), (len(rules), max(len(rules.words), 1))
+            )
+            matrix.data[:] = 1  # a word that the rule has twice is seen once
+            matrices.append(matrix)
+        return matrices[0], matrices[1]
+
+    @cached_property
+    def classes(self) -> list[tuple[np.ndarray, int] | None]:
+        """For source and target: the class of each word, -1 if it has none, and the number of classes."""
+        paths = (self.sources.src_classes, self.sources.tgt_classes)
+        if paths == (None, None):
+            raise InputError("the feature template 'class' needs a file of word classes")
+        return [None if path is None else self._classes(path, side) for side, path in enumerate(paths)]
+
+    def _classes(self, path: str | os.PathLike[str], side: int) -> tuple[np.ndarray, int]:
+        given = read_classes(path)
+        names = {name: k for k, name in enumerate(sorted(set(given.values())))}
+        words = self.examples.derivations.rules.words
+        number = np.array([names[given[w]] if w in given else -1 for w in words], np.int64)
+        used = np.unique(self.yields.words[side])
+        lacking = used[number[used] < 0]
+        if len(lacking) == len(used):
+            raise InputError("no word of the corpus has a class here; is this the file of the other side?", path)
+        if len(lacking):
+            warn(f"{path}: {len(lacking)} of {len(used)} words have no class, such as {words[lacking[0]]!r}")
+        return number, len(names)
+
+    @cached_property
+    def rule_values(self) -> np.ndarray:
+        """float64 [rules of the derivations, values]."""
+        if self.sources.rule_values is None:
+            raise InputError("the feature template 'real' needs a file of rule values")
+        return read_rule_values(self.sources.rule_values, self.examples.derivations.rules)
+
+
+def read_classes(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Word classes from a file of ``word class`` a line.
+
+    Raises:
+        InputError: a line of another form, or a word with two classes.
+    """
+    classes: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split()
+        if len(fields) != 2:
+            raise InputError(f"expected 'word class', found {line!r}", path, number)
+        if classes.setdefault(*fields) != fields[1]:
+            raise InputError(
+                f"the word {fields[0]!r} has the classes {classes[fields[0]]} and {fields[1]}", path, number
+            )
+    return classes
+
+
+def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarray:
+    """Real values of rules from a file of ``source ||| target ||| value value ...`` a line: float64 [rules, values].
+
+    Lines of other rules are passed over; rules of more than two nonterminals may be absent and get zeros.
+
+    Raises:
+        InputError: a malformed line, a value that is not finite, or a rule of the corpus without values.
+    """
+    given: dict[str, list[float]] = {}
+    width = None
+    for number, line in enumerate(read_lines(path), 1):
+        sides = [" ".join(part.split()) for part in line.split("|||")]
+        if len(sides) != 3:
+            raise InputError("expected 'source ||| target ||| value value ...'", path, number)
+        try:
+            values = [float(value) for value in sides[2].split()]
+        except ValueError as error:
+            raise InputError(f"not a number ({error})", path, number) from error
+        if not values or not np.isfinite(values).all():
+            raise InputError(f"the values of a rule must be finite numbers, found {sides[2]!r}", path, number)
+        width = len(values) if width is None else width
+        if len(values) != width:
+            raise InputError(f"{len(values)} values, but {width} on the first line", path, number)
+        if given.setdefault(f"{sides[0]} ||| {sides[1]}", values) != values:
+            raise InputError(f"the rule {sides[0]} ||| {sides[1]} has other values on a line before", path, number)
+    table = np.zeros((len(rules), width or 0))
+    lacking = []
+    for rule in range(len(rules)):
+        found = given.get(f"{rules.src_text(rule)} ||| {rules.tgt_text(rule)}")
+        if found is not None:
+            table[rule] = found
+        elif rules.arity[rule] <= 2:
+            lacking.append(rule)
+    if lacking:
+        text = rules.text(lacking[0]).removeprefix("[X] ||| ")
+        raise InputError(f"no values for {len(lacking)} of {len(rules)} rules, such as {text}", path)
+    return table
+
+
+def extract(
+    examples: Examples,
+    templates: Iterable[str],
+    inside: bool,
+    sources: FeatureSources | None = None,
+    min_count: int = 1,
+) -> Features:
+    """The features of all nodes.
+
+    Rules that the OOV rule stands for share one column of each template of rules.
+
+    Args:
+        inside: phi(t) of the trees below the nodes; else psi(o) of what is outside, where a root has one feature of
+            its own.
+        min_count: columns that fewer examples have are dropped (at least 1: of others nothing is known).
+
+    Raises:
+        InputError: an unknown template, or files that do not fit the corpus.
+    """
+    side, known = ("inside", INSIDE_KNOWN) if inside else ("outside", OUTSIDE_KNOWN)
+    context = Context(examples, sources or FeatureSources())
+    blocks: list[tuple[str, sparse.csr_matrix]] = []
+    if not inside:
+        blocks.append(("root", sparse.csr_matrix(examples.is_root[:, None].astype(float))))
+    for template in dict.fromkeys(templates):
+        if template not in known:
+            raise InputError(f"unknown {side} feature template {template!r}; known are {', '.join(known)}")
+        blocks += [(template, block) for block in _TEMPLATES[template](context, inside)]
+    matrix = sparse.hstack([block for _, block in blocks], "csr")
+    owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for _, block in blocks])
+    seen = np.bincount(matrix[examples.is_example].indices, minlength=matrix.shape[1])
+    kept = seen >= max(min_count, 1)
+    if not kept.any():
+        raise InputError(f"no {side} feature occurs {min_count} times; lower the threshold or give more text")
+    columns: dict[str, int] = {}
+    for number, (template, _) in enumerate(blocks):
+        columns[template] = columns.get(template, 0) + int(kept[owner == number].sum())
+    return Features(_select(matrix, kept), columns)
 
 
 def inside_features(examples: Examples, templates: tuple[str, ...] = INSIDE) -> sparse.csr_matrix:
-    """phi(t): 0/1, float64 [nodes, columns].
-
-    Rules that the OOV rule stands for share one column of each template.
-
-    Raises:
-        InputError: an unknown template.
-    """
-    types, n = _types_with_oov(examples)
-    blocks = []
-    for template in templates:
-        if template == "rule":
-            blocks.append(_one_hot(types, n))
-        elif template == "children":
-            blocks += [_one_hot(_of(types, examples.children[:, side]), n) for side in (0, 1)]
-        else:
-            raise InputError(f"unknown inside feature template {template!r}; known are {', '.join(INSIDE)}")
-    return sparse.hstack(blocks, "csr")
+    """phi(t), float64 [nodes, columns]; see ``extract``."""
+    return extract(examples, templates, True).matrix
 
 
 def outside_features(examples: Examples, templates: tuple[str, ...] = OUTSIDE) -> sparse.csr_matrix:
-    """psi(o): 0/1, float64 [nodes, columns]; a root has one feature of its own.
-
-    Raises:
-        InputError: an unknown template.
-    """
-    types, n = _types_with_oov(examples)
-    parent = _of(types, examples.parent)
-    blocks = [sparse.csr_matrix(examples.is_root[:, None].astype(float))]
-    for template in templates:
-        if template == "parent":
-            blocks.append(_one_hot(parent, n))
-        elif template == "slot":
-            slot = np.minimum(examples.slot, 1)
-            blocks.append(_one_hot(np.where(parent >= 0, 2 * parent + slot, -1), 2 * n))
-        elif template == "sibling":
-            other = np.where(examples.slot < 2, 1 - np.minimum(examples.slot, 1), -1)
-            sibling = np.full(len(types), -1, np.int64)
-            has_parent = (examples.parent >= 0) & (other >= 0)
-            sibling[has_parent] = examples.children[examples.parent[has_parent], other[has_parent]]
-            left = _of(types, sibling)
-            # left and right siblings told apart
-            blocks.append(_one_hot(np.where(left >= 0, 2 * left + np.maximum(other, 0), -1), 2 * n))
-        else:
-            raise InputError(f"unknown outside feature template {template!r}; known are {', '.join(OUTSIDE_KNOWN)}")
-    return sparse.hstack(blocks, "csr")
+    """psi(o), float64 [nodes, columns]; see ``extract``."""
+    return extract(examples, templates, False).matrix
 
 
 def scale(features: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
@@ -75,17 +269,125 @@ def scale(features: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
         rows: bool [nodes], the examples.
     """
     chosen = features[rows]
-    squares = np.asarray(chosen.multiply(chosen).sum(axis=0)).ravel()
+    squares = np.bincount(chosen.indices, chosen.data**2, minlength=features.shape[1])
     n = chosen.shape[0]
     factors = np.where(squares > 0, np.sqrt(max(n - 1, 1) / (squares + 5)), 0.0)
-    return features @ sparse.diags(factors, format="csr")
+    data = features.data * factors[features.indices]
+    return sparse.csr_matrix((data, features.indices, features.indptr), features.shape)
 
 
-def _types_with_oov(examples: Examples) -> tuple[np.ndarray, int]:
-    """Each node's rule, all singletons as one more rule, and the number of rules."""
-    merged = np.arange(examples.n_types)
-    merged[: len(examples.rules)][examples.singletons()] = examples.n_types
-    return merged[examples.type], examples.n_types + 1
+def _select(matrix: sparse.csr_matrix, kept: np.ndarray) -> sparse.csr_matrix:
+    """The columns that are kept, in their order."""
+    if kept.all():
+        return matrix
+    number = np.cumsum(kept) - 1
+    keep = kept[matrix.indices]
+    before = np.concatenate([[0], np.cumsum(keep)])
+    shape = (matrix.shape[0], int(kept.sum()))
+    return sparse.csr_matrix((matrix.data[keep], number[matrix.indices[keep]], before[matrix.indptr]), shape)
+
+
+Blocks = Iterator[sparse.csr_matrix]
+
+
+def _rule(context: Context, inside: bool) -> Blocks:
+    yield _one_hot(*context.types)
+
+
+def _children(context: Context, inside: bool) -> Blocks:
+    types, n = context.types
+    for side in (0, 1):
+        yield _one_hot(_of(types, context.examples.children[:, side]), n)
+
+
+def _parent(context: Context, inside: bool) -> Blocks:
+    types, n = context.types
+    yield _one_hot(_of(types, context.examples.parent), n)
+
+
+def _slot(context: Context, inside: bool) -> Blocks:
+    types, n = context.types
+    parent = _of(types, context.examples.parent)
+    yield _one_hot(np.where(parent >= 0, 2 * parent + np.minimum(context.examples.slot, 1), -1), 2 * n)
+
+
+def _sibling(context: Context, inside: bool) -> Blocks:
+    types, n = context.types
+    sibling, side = context.sibling
+    rule = _of(types, sibling)
+    yield _one_hot(np.where(rule >= 0, 2 * rule + side, -1), 2 * n)
+
+
+def _lexical(context: Context, inside: bool) -> Blocks:
+    n = max(len(context.examples.derivations.rules.words), 1)
+    identity = np.arange(n)
+    for side in (0, 1):
+        yield from _words(context, inside, side, identity, n)
+
+
+def _class(context: Context, inside: bool) -> Blocks:
+    for side, classes in enumerate(context.classes):
+        if classes is not None:
+            yield from _words(context, inside, side, *classes)
+
+
+def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int) -> Blocks:
+    """Words, each as the column ``number`` says (-1: none), of a rule and at the ends of the spans around it."""
+    words = context.rule_words[side]
+    classed = np.nonzero(number >= 0)[0]
+    column_of = sparse.csr_matrix((np.ones(len(classed)), (classed, number[classed])), (len(number), n))
+    by_rule = (words @ column_of).tocsr()
+    by_rule.data[:] = 1
+    yield _rows(by_rule, _of(context.examples.derivations.rule.astype(np.int64), context.centre(inside)))
+    for node, place in context.neighbours(inside):
+        for ends in (context.yields.first(side), context.yields.last(side)):
+            column = _of(number, _of(ends, node))
+            yield _one_hot(np.where(column >= 0, 2 * column + place, -1), 2 * n)
+
+
+def _length(context: Context, inside: bool) -> Blocks:
+    n = len(LENGTH_BUCKETS) + 1
+    for side in (0, 1):
+        bucket = np.searchsorted(LENGTH_BUCKETS, context.yields.length(side), "right")
+        yield _one_hot(_of(bucket, context.centre(inside)), n)
+        for node, place in context.neighbours(inside):
+            column = _of(bucket, node)
+            yield _one_hot(np.where(column >= 0, 2 * column + place, -1), 2 * n)
+
+
+def _arity(context: Context, inside: bool) -> Blocks:
+    derivations = context.examples.derivations
+    rules = derivations.rules
+    kind = np.minimum(rules.arity.astype(np.int64), 3)
+    for rule in np.nonzero(rules.arity == 2)[0].tolist():
+        nonterminals = [s for s in rules.tgt(rule).tolist() if s < 0]
+        if nonterminals == sorted(nonterminals):  # -2 before -1
+            kind[rule] = 4
+    yield _one_hot(_of(kind[derivations.rule], context.centre(inside)), 5)
+
+
+def _real(context: Context, inside: bool) -> Blocks:
+    values = sparse.csr_matrix(context.rule_values)
+    yield _rows(values, _of(context.examples.derivations.rule.astype(np.int64), context.centre(inside)))
+
+
+def _constant(context: Context, inside: bool) -> Blocks:
+    yield sparse.csr_matrix(np.ones((len(context.examples.type), 1)))
+
+
+_TEMPLATES: dict[str, Callable[[Context, bool], Blocks]] = {
+    "rule": _rule,
+    "children": _children,
+    "parent": _parent,
+    "slot": _slot,
+    "sibling": _sibling,
+    "lexical": _lexical,
+    "class": _class,
+    "length": _length,
+    "arity": _arity,
+    "real": _real,
+    "constant": _constant,
+}
 
 
 def _of(values: np.ndarray, nodes: np.ndarray) -> np.ndarray:
@@ -93,9 +395,20 @@ def _of(values: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     return np.where(nodes >= 0, values[np.maximum(nodes, 0)], -1)
 
 
+def _rows(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
+    """matrix[rows], an empty row where it is -1."""
+    chosen = matrix[np.maximum(rows, 0)]
+    lengths = np.where(rows >= 0, np.diff(chosen.indptr), 0)
+    index = expand(chosen.indptr[:-1].astype(np.int64), lengths)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    return sparse.csr_matrix((chosen.data[index], chosen.indices[index], indptr), chosen.shape)
+
+
 def _one_hot(columns: np.ndarray, width: int) -> sparse.csr_matrix:
     """A 1 in the column named for each row, none where it is -1; columns that stay empty are left out."""
-    rows = np.nonzero(columns >= 0)[0]
-    used, index = np.unique(columns[rows], return_inverse=True)
-    data = np.ones(len(rows))
-    return sparse.csr_matrix((data, (rows, index)), (len(columns), max(len(used), 0)))
+    rows = columns >= 0
+    used = np.bincount(columns[rows], minlength=width) > 0
+    number = np.cumsum(used) - 1
+    indptr = np.concatenate([[0], np.cumsum(rows)])
+    index = number[columns[rows]]
+    return sparse.csr_matrix((np.ones(len(index)), index, indptr), (len(columns), int(used.sum())))

@@ -7,6 +7,7 @@ import numpy as np
 from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
+from lscfg.grammar import most_frequent
 from lscfg.parameters import MAX_ARITY, Parameters
 
 
@@ -34,17 +35,37 @@ def by_arity(values: np.ndarray, examples: Examples) -> list[np.ndarray]:
     return [values[examples.rules.arity == k] for k in range(MAX_ARITY + 1)]
 
 
-def estimate_mle(derivations: Derivations) -> Parameters:
+def keep_targets(examples: Examples, limit: int) -> np.ndarray:
+    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side; all if it is 0."""
+    if not limit:
+        return np.ones(len(examples.rules), bool)
+    return most_frequent(examples.rules.source_id, examples.counts, limit)
+
+
+def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
     """C^r = count(r) / M with one state; C^S = 1.
+
+    Args:
+        max_targets: most frequent target sides that a source side keeps; 0 for all.
 
     Raises:
         InputError: there is no rule token to count.
     """
+    if max_targets < 0:
+        raise InputError(f"the number of target sides must be at least 0, got {max_targets}")
     examples = Examples.of(derivations)
     if not examples.n_examples:
         raise InputError("the derivations hold no rule of at most two nonterminals")
     frequencies = by_arity(examples.counts / examples.n_examples, examples)
     tensors = [f.reshape(-1, *[1] * (k + 1)) for k, f in enumerate(frequencies)]
     tensors[0], unk = spread_oov(tensors[0], by_arity(examples.counts, examples)[0])
-    about = {"method": "mle", "rule tokens": examples.n_examples, "sentences": len(derivations)}
-    return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), unk, about)
+    kept = keep_targets(examples, max_targets)
+    tensors = [tensor[part] for tensor, part in zip(tensors, by_arity(kept, examples), strict=True)]
+    about = {
+        "method": "mle",
+        "rule tokens": examples.n_examples,
+        "sentences": len(derivations),
+        "targets of a source side": max_targets or "all",
+    }
+    rules = examples.rules.select(np.nonzero(kept)[0])
+    return Parameters(rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), unk, about)

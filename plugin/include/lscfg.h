@@ -325,10 +325,11 @@ int32_t lscfg_match(lscfg_matcher *, const int32_t *words, int32_t n_words, int3
 
 /* ---- moments: sums over tokens of outer products ---- */
 
-/* out[row[k]] += z[head[k]] (x) y[tail[k][0]] (x) ... for k = 0 .. n-1, in this order.
+/* out[row[k]] += z[head[k]] (x) y[tail[k][0]] (x) ... for k = 0 .. n-1, in this order; of z only the entries
+ * first .. last-1, and of out only what belongs to them, so that threads may share the work.
  * arity: 0, 1 or 2; z, y: rows of m values; tail [n][arity] (NULL for arity 0); out: rows of m^(arity+1) values. */
-void lscfg_add_moments(int32_t m, int32_t arity, int64_t n, const int64_t *row, const int64_t *head, const int64_t *tail,
-                       const double *z, const double *y, double *out);
+void lscfg_add_moments(int32_t m, int32_t arity, int64_t n, int32_t first, int32_t last, const int64_t *row,
+                       const int64_t *head, const int64_t *tail, const double *z, const double *y, double *out);
 
 /* ---- language model: an automaton that is filled in as it is walked ---- */
 

@@ -142,6 +142,14 @@ class System:
     shrink_source: float = 5.0
     shrink_arity: float = 25.0
     held_out: float = 0.0
+    min_count: int = 1
+    scaling: bool = True
+    smoothing: float = 0.0
+    max_targets: int = 0
+    src_classes: Path | None = None
+    tgt_classes: Path | None = None
+    rule_values: Path | None = None
+    """Files of the feature templates class and real (see docs/FORMATS.md)."""
 
 
 GRAMMARS = ("minimal", "hiero")

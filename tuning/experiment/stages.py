@@ -6,13 +6,18 @@ import dataclasses
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lscfg import log
+from lscfg.estimate.em import BEST, CHECKPOINT
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.text import atomic_write, read_lines, write_lines
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Experiment, System, em_settings
+
+if TYPE_CHECKING:
+    from lscfg.derive import Derivations
+    from lscfg.parameters import Parameters
 
 ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
 INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
@@ -119,33 +124,54 @@ def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -
     """The system's latent model; none for the plain grammar."""
     if system.estimator == "none":
         return None
+    files = {name: getattr(system, name) for name in ("src_classes", "tgt_classes", "rule_values")}
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
-        from lscfg.estimate.em import BEST, CHECKPOINT, estimate_em
-        from lscfg.estimate.mle import estimate_mle
-        from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
         from lscfg.inspection import effective_size
 
-        trees = Derivations.load(derivations / DERIVATIONS)
-        if system.estimator == "mle":
-            parameters = estimate_mle(trees)
-        elif system.estimator in ("em", "clusters"):
-            parameters = estimate_em(trees, em_settings(system), jobs, folder, (folder / CHECKPOINT).exists())
-            for name in (CHECKPOINT, BEST):
-                (folder / name).unlink(missing_ok=True)
-        else:
-            settings = SpectralSettings(system.m, tuple(system.inside), tuple(system.outside), system.seed)
-            parameters = estimate_spectral(trees, settings)
+        parameters = _parameters(system, Derivations.load(derivations / DERIVATIONS), folder, jobs)
         parameters.save(folder / MODEL)
+        for name in (CHECKPOINT, BEST):
+            (folder / name).unlink(missing_ok=True)
         _write_json(folder / "size.json", {"states": parameters.rank, "effective": effective_size(parameters)})
 
     facts: dict[str, Any] = {"estimator": system.estimator}
+    inputs: dict[str, Path | Stage] = {"derivations": derivations}
     if system.estimator == "spectral":
-        facts |= {key: getattr(system, key) for key in ("m", "inside", "outside", "seed")}
-    elif system.estimator != "mle":
+        names = ("m", "inside", "outside", "seed", "min_count", "scaling", "smoothing", "max_targets")
+        facts |= {name: getattr(system, name) for name in names}
+        inputs |= {name: path for name, path in files.items() if path is not None}
+    elif system.estimator == "mle":
+        facts["max_targets"] = system.max_targets
+    else:
         facts |= dataclasses.asdict(em_settings(system))
-    return cache.run("estimate", facts, {"derivations": derivations}, make)
+    return cache.run("estimate", facts, inputs, make)
+
+
+def _parameters(system: System, trees: Derivations, folder: Path, jobs: int) -> Parameters:
+    """What the system's estimator makes of the trees; EM keeps its checkpoints in the folder."""
+    from lscfg.estimate.em import estimate_em
+    from lscfg.estimate.features import FeatureSources
+    from lscfg.estimate.mle import estimate_mle
+    from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+
+    if system.estimator == "mle":
+        return estimate_mle(trees, system.max_targets)
+    if system.estimator in ("em", "clusters"):
+        return estimate_em(trees, em_settings(system), jobs, folder, (folder / CHECKPOINT).exists())
+    settings = SpectralSettings(
+        rank=system.m,
+        inside=tuple(system.inside),
+        outside=tuple(system.outside),
+        seed=system.seed,
+        min_count=system.min_count,
+        scaling=system.scaling,
+        smoothing=system.smoothing,
+        max_targets=system.max_targets,
+        sources=FeatureSources(system.src_classes, system.tgt_classes, system.rule_values),
+    )
+    return estimate_spectral(trees, settings)
 
 
 def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int) -> Stage:

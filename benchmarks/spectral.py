@@ -1,0 +1,173 @@
+"""Spectral estimation from a derivation file to a model file: time and memory by size of the corpus.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/spectral.py train.deriv --reference 15.0 --folder /dev/shm -o spectral
+
+Each figure is a process of its own, the command as users run it, interpreter and imports included. It is checked first
+that models are the same bytes with one thread and with all, and that both ways of the SVD find the same values. A model
+file of m = 16 is large; where the system makes writers wait for its disk, ``--folder`` in memory leaves that out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from lscfg import log
+from lscfg.derive import Derivations
+from lscfg.estimate.examples import Examples
+from lscfg.estimate.features import INSIDE, OUTSIDE, extract, scale
+from lscfg.estimate.spectral import SVD, truncated_svd
+
+FRACTIONS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
+
+
+def part(derivations: Derivations, n: int) -> Derivations:
+    """The first ``n`` trees and the rules in them."""
+    nodes = slice(0, int(derivations.trees[n]))
+    used, rule = np.unique(derivations.rule[nodes], return_inverse=True)
+    return Derivations(
+        derivations.rules.select(used),
+        derivations.trees[: n + 1],
+        rule.astype(np.int32),
+        derivations.parent[nodes],
+        derivations.slot[nodes],
+        derivations.span[nodes],
+        derivations.lexicon,
+        derivations.lexicon_count,
+    )
+
+
+COMMAND = """
+import sys
+from lscfg.cli import main
+status = main(sys.argv[1:])
+peak = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")][0]
+print(peak, flush=True)
+sys.exit(status)
+"""
+
+
+def run(*arguments: object) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and peak MiB of one ``lscfg`` process."""
+    begin = time.perf_counter()
+    before = os.times()
+    command = [sys.executable, "-c", COMMAND, *map(str, arguments), "--quiet"]
+    # the process's own word for its peak: what the system says of a child begins with the peak of its parent
+    peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.perf_counter() - begin, cpu, int(peak) / 1024
+
+
+def decompositions(derivations: Derivations, rank: int) -> dict[str, dict[str, float]]:
+    """Seconds of each way of the SVD, and its largest error relative to ARPACK's singular values."""
+    examples = Examples.of(derivations)
+    phi, psi = (
+        scale(extract(examples, templates, inside).matrix, examples.is_example)[examples.is_example]
+        for templates, inside in ((INSIDE, True), (OUTSIDE, False))
+    )
+    covariance = (phi.T @ psi / examples.n_examples).tocsr()
+    found, values = {}, {}
+    for method in SVD:
+        begin = time.perf_counter()
+        _, values[method], _ = truncated_svd(covariance, rank, 1, method)
+        seconds = time.perf_counter() - begin
+        error = float(np.abs(values[method] / values["arpack"] - 1).max())
+        assert error < 0.01, f"{method}: singular values differ by {error}"
+        found[method] = {"seconds": round(seconds, 3), "largest relative error": error}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("derivations", help="derivation file of lscfg derive")
+    parser.add_argument("--reference", type=float, metavar="SECONDS", help="what another program takes for all of it")
+    parser.add_argument("-m", type=int, default=16)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "-o", "--output", metavar="NAME", help="write NAME.json, and NAME.png where matplotlib is found"
+    )
+    parser.add_argument("--folder", help="where the files go (default: the system's temporary folder)")
+    args = parser.parse_args()
+    log.quiet = True
+    whole = Derivations.load(args.derivations)
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    svd = decompositions(whole, args.m)
+    for method, figures in svd.items():
+        print(f"SVD {method}: {figures['seconds']} s, relative error {figures['largest relative error']:.1e}")
+    rows = []
+    with tempfile.TemporaryDirectory(dir=args.folder) as name:
+        folder = Path(name)
+        model, deriv = folder / "model", folder / "deriv"
+        common = ("-m", args.m, "-o", model)
+        part(whole, len(whole) // 16).save(deriv)
+        contents = []
+        for threads in (1, args.threads):
+            run("estimate", "spectral", deriv, *common, "--threads", threads)
+            contents.append(model.read_bytes())
+        assert contents[0] == contents[1], "the model depends on the number of threads"
+        print(
+            f"{'pairs':>8} {'tokens':>9} {'rules':>8} {'seconds':>8} {'(min max)':>13} {'CPU s':>6} "
+            f"{'MiB':>7} {'model MiB':>10}"
+        )
+        for fraction in FRACTIONS:
+            some = part(whole, int(len(whole) * fraction))
+            some.save(deriv)
+            runs = []
+            for _ in range(args.repeats):
+                model.unlink(missing_ok=True)
+                runs.append(run("estimate", "spectral", deriv, *common, "--threads", args.threads))
+            seconds = [s for s, _, _ in runs]
+            row = {
+                "pairs": len(some),
+                "tokens": len(some.rule),
+                "rules": len(some.rules),
+                "seconds": statistics.median(seconds),
+                "least": min(seconds),
+                "most": max(seconds),
+                "CPU seconds": statistics.median(cpu for _, cpu, _ in runs),
+                "peak MiB": max(m for _, _, m in runs),
+                "model MiB": model.stat().st_size / 2**20,
+            }
+            rows.append(row)
+            print(
+                f"{row['pairs']:8d} {row['tokens']:9d} {row['rules']:8d} {row['seconds']:8.2f} "
+                f"({row['least']:5.2f} {row['most']:5.2f}) {row['CPU seconds']:6.2f} "
+                f"{row['peak MiB']:7.0f} {row['model MiB']:10.1f}"
+            )
+    if args.reference:
+        times = args.reference / rows[-1]["seconds"]
+        print(f"reference {args.reference} s: {times:.1f} times (best run {args.reference / rows[-1]['least']:.1f})")
+    if args.output:
+        facts = {"m": args.m, "threads": args.threads, "reference": args.reference, "svd": svd, "rows": rows}
+        Path(f"{args.output}.json").write_text(json.dumps(facts, indent=1) + "\n")
+        plot(rows, args.output)
+
+
+def plot(rows: list[dict[str, float]], output: str) -> None:
+    """Time and memory over corpus size, if matplotlib is there."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        return
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.5))
+    for axis, key in zip(axes, ("seconds", "peak MiB"), strict=True):
+        axis.plot([row["pairs"] for row in rows], [row[key] for row in rows], "o-")
+        axis.set(xlabel="sentence pairs", ylabel=key, ylim=(0, None))
+    figure.tight_layout()
+    figure.savefig(f"{output}.png", dpi=120)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""``lscfg simulate``: a corpus sampled from an L-SCFG with known parameters."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "sample a corpus from an L-SCFG with known parameters"
+EXAMPLE = "lscfg simulate -m 4 --sentences 10000 -o simulated"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        required=True,
+        help="folder for model.lscfg, train.deriv, train.src and train.tgt",
+    )
+    parser.add_argument(
+        "--model", metavar="MODEL", help="sample this model, without negative parameters (default: a random one)"
+    )
+    parser.add_argument("--sentences", type=int, default=10000, metavar="N", help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="default: %(default)s")
+    group = parser.add_argument_group("random model")
+    group.add_argument("-m", type=int, default=3, metavar="M", help="hidden states (default: %(default)s)")
+    for name, default in (("lexical", 12), ("unary", 4), ("binary", 4)):
+        group.add_argument(f"--{name}", type=int, default=default, metavar="N", help="rules (default: %(default)s)")
+    group.add_argument(
+        "--concentration",
+        type=float,
+        default=0.3,
+        metavar="A",
+        help="of the Dirichlet distributions; the less, the more states differ (default: %(default)s)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the model, its derivations and their text.
+
+    Raises:
+        InputError: the model cannot be read or sampled, or a setting is out of range.
+    """
+    from pathlib import Path
+
+    from lscfg import log
+    from lscfg.estimate.yields import Yields
+    from lscfg.parameters import Parameters
+    from lscfg.simulate import GrammarSettings, random_model, sample
+    from lscfg.text import write_lines
+
+    if args.model:
+        model = Parameters.load(args.model)
+    else:
+        settings = GrammarSettings(args.m, args.lexical, args.unary, args.binary, concentration=args.concentration)
+        model = random_model(settings, args.seed)
+    derivations = sample(model, args.sentences, args.seed)
+    folder = Path(args.output)
+    if not args.model:
+        model.save(folder / "model.lscfg")
+    derivations.save(folder / "train.deriv")
+    yields = Yields.of(derivations)
+    for side, name in enumerate(("train.src", "train.tgt")):
+        write_lines(folder / name, yields.sentences(derivations, side))
+    log.info(f"{len(derivations)} sentence pairs, {len(derivations.rule)} rule tokens, m = {model.rank}: {folder}")
