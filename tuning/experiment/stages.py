@@ -37,17 +37,19 @@ def align(cache: StageCache, experiment: Experiment, jobs: int) -> Stage | Path:
 
 def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) -> Stage:
     """Minimal derivation trees."""
-    corpus = experiment.corpus
+    corpus, settings = experiment.corpus, dataclasses.asdict(experiment.derive)
 
     def make(folder: Path) -> None:
         from lscfg.derive import derive_files
+        from lscfg.kernel import DeriveOptions
 
         path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
-        sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS)
+        options = DeriveOptions(**settings)
+        sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS, options)
         _write_json(folder / "statistics.json", sizes)
 
     inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
-    return cache.run("derive", {}, inputs, make)
+    return cache.run("derive", settings, inputs, make)
 
 
 def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> Stage:
