@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from lscfg.errors import InputError
+from lscfg.kernel import words_fault
 from lscfg.text import read_lines, stream_lines
-
-_RESERVED = re.compile(r"(?:^| )(\|\|\||\[[^ ]+\])(?= |$)")
-# Control characters, line separators, and every space but U+0020: one program or another would end a word or a line
-# there, or show two different words alike. The joiners U+200C and U+200D are letters of some scripts and stay.
-_BLANKS = re.compile(
-    "[\u0000-\u001f\u007f-\u009f\u00a0\u1680\u180e\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
-)
 
 
 def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
     """Refuses what cannot stand in a grammar; see ``check_sentences``."""
     if not allow_empty and not line.strip(" "):
         raise InputError("empty line; remove this pair from both sides", path, number)
-    if match := _BLANKS.search(line):
-        kind = "control character" if ord(match[0]) < 0xA0 else "space character"
-        raise InputError(f"{kind} U+{ord(match[0]):04X}; separate words by single blanks", path, number)
-    if match := _RESERVED.search(line):
-        raise InputError(f"the word {match[1]!r} is reserved in grammars; replace it in the text", path, number)
+    if fault := words_fault(line):
+        raise InputError(fault, path, number)
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
@@ -47,7 +37,7 @@ def check_words(words: Iterable[str]) -> None:
         InputError: the first such word.
     """
     for word in words:
-        if not word or " " in word or _BLANKS.search(word) or _RESERVED.search(word):
+        if not word or " " in word or words_fault(word):
             raise InputError(f"the word {word!r} cannot stand in a grammar; replace it in the text and begin anew")
 
 

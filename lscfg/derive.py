@@ -164,9 +164,7 @@ def derive(
         try:
             deriver.add(*pair)
         except LineError as error:
-            if error.stream == 2 and path is not None:
-                raise InputError(str(error), path, number) from None
-            raise InputError(f"sentence pair {number}: {error}") from None
+            raise error.at(number, path) from None
     return Derivations._of(deriver.arrays(), deriver.options, deriver.counts().dropped)
 
 

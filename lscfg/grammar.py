@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
@@ -21,10 +21,9 @@ from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.kernel import Matcher
 from lscfg.log import progress
+from lscfg.parameters import MAX_ARITY
 from lscfg.rules import RuleTable
 from lscfg.text import write_blocks, write_lines
-
-MAX_ARITY = 2
 
 FEATURES = (
     "EgivenF",
@@ -67,6 +66,7 @@ class RuleCounts:
         tokens: int64 [rules], the number of occurrences.
         lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
         lexicon_count: int64 [pairs], how often.
+        max_arity: most nonterminals of a rule that has a place in a grammar.
     """
 
     rules: RuleTable
@@ -74,6 +74,7 @@ class RuleCounts:
     tokens: np.ndarray
     lexicon: np.ndarray
     lexicon_count: np.ndarray
+    max_arity: int = field(default=MAX_ARITY, kw_only=True)
 
     own_glue: ClassVar[bool] = False
     """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""
@@ -102,9 +103,10 @@ class MinimalRules(RuleCounts):
 
     @classmethod
     def of(cls, derivations: Derivations) -> MinimalRules:
-        """The rules of derivation trees."""
-        counts = derivations.counts
-        return cls(derivations.rules, counts.astype(np.float64), counts, derivations.lexicon, derivations.lexicon_count)
+        """The rules of derivation trees; of as few nonterminals in a grammar as the trees were made for."""
+        counts, lexicon = derivations.counts, (derivations.lexicon, derivations.lexicon_count)
+        most = derivations.options.max_arity
+        return cls(derivations.rules, counts.astype(np.float64), counts, *lexicon, max_arity=most)
 
 
 # ---- features ----
@@ -231,7 +233,7 @@ def select_rules(
     sentences: Sequence[str] | None = None,
     separately: bool = False,
 ) -> Selection:
-    """Which rules a grammar gets: of at most two nonterminals, with a frequent target side, of use for the text.
+    """Which rules a grammar gets: of few enough nonterminals, with a frequent target side, of use for the text.
 
     Args:
         max_targets: target sides that a source side keeps, the most frequent ones; 0: all.
@@ -244,8 +246,8 @@ def select_rules(
     if max_targets < 0:
         raise InputError(f"a source side keeps at least 1 target side (0: all), not {max_targets}")
     rules = counted.rules
-    kept = rules.arity <= MAX_ARITY
-    dropped = {f"more than {MAX_ARITY} nonterminals": int((~kept).sum())}
+    kept = rules.arity <= counted.max_arity
+    dropped = {f"more than {counted.max_arity} nonterminals": int((~kept).sum())}
     if max_targets:
         frequent = most_frequent_targets(counted, max_targets)
         dropped[f"beyond the {max_targets} most frequent target sides"] = int((kept & ~frequent).sum())

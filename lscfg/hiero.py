@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lscfg.errors import InputError
 from lscfg.grammar import RuleCounts
-from lscfg.kernel import HieroExtractor
+from lscfg.kernel import HieroExtractor, LineError
 from lscfg.log import progress
 from lscfg.rules import RuleTable
 
@@ -91,7 +91,7 @@ def extract(
         total: number of pairs if known, for the progress bar.
 
     Raises:
-        InputError: an empty side, or a malformed or out-of-range link.
+        InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
     extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
@@ -99,8 +99,8 @@ def extract(
     for number, pair in enumerate(progress(pairs, "hiero", total), 1):
         try:
             extractor.add(*pair)
-        except InputError as error:
-            raise InputError(str(error), path, number) from None
+        except LineError as error:
+            raise error.at(number, path) from None
         before, used = used, extractor.sizes()[2]
         bare += used == before
     sizes = extractor.sizes()

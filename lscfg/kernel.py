@@ -501,8 +501,67 @@ class LineError(InputError):
         self.stream = stream
         self.pair = pair
 
+    def at(self, pair: int, links: str | os.PathLike[str] | None) -> InputError:
+        """The error with its place: the line of the alignment file if that is known and to blame, else the pair."""
+        if self.stream == lib.LSCFG_LINKS and links is not None:
+            return InputError(str(self), links, pair)
+        return InputError(f"sentence pair {pair}: {self}")
 
-class Deriver:
+
+def words_fault(line: str) -> str | None:
+    """Why a line of words, separated by blanks, cannot stand in a grammar; None if it can. An empty line can."""
+    data = line.encode("utf-8")
+    error = ffi.new("lscfg_error *")
+    code = lib.lscfg_check_words(data, len(data), error)
+    check(code, error)
+    return ffi.string(error.message).decode("utf-8", "replace") if code else None
+
+
+class _Collector:
+    """What collectors of word-aligned sentence pairs share: the kernel's object, its errors and its tables."""
+
+    def __init__(self, pointer: Any, release: Any) -> None:
+        if pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self.pointer = ffi.gc(pointer, release)
+        self._error = ffi.new("lscfg_error *")
+        self._stream = ffi.new("int32_t *")
+
+    def _check(self, code: int) -> None:
+        if code == lib.LSCFG_EINPUT:
+            message = ffi.string(self._error.message).decode("utf-8", "replace")
+            raise LineError(message, self._stream[0], int(self._error.line))
+        check(code, self._error)
+
+    def _add(self, function: Any, src: str, tgt: str, links: str, *results: Any) -> None:
+        """Calls a function of the kernel that reads a sentence pair."""
+        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
+        self._check(function(self.pointer, f, len(f), e, len(e), a, len(a), *results, self._stream, self._error))
+
+    def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+        return np.array(view(pointer, shape, dtype, self), subok=False)
+
+    def _tables(self, v: Any) -> dict[str, np.ndarray]:
+        """Rules, words and word translations, as copies, by their names in derivation files (docs/FORMATS.md).
+
+        Args:
+            v: the kernel's view. The whole of it, since a struct inside it does not keep its memory alive.
+        """
+        t = v.tables
+        pairs = self._copy(t.pairs, t.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
+        return {
+            "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
+            "lexicon.count": pairs["count"].copy(),
+            "rules.symbols": self._copy(t.symbols, t.n_symbols, np.int32),
+            "rules.offsets": self._copy(t.offsets, t.n_rules + 1, np.int64),
+            "rules.src_length": self._copy(t.src_length, t.n_rules, np.int32),
+            "rules.arity": self._copy(t.arity, t.n_rules, np.int32),
+            "vocab.bytes": self._copy(t.vocab_bytes, t.n_vocab_bytes, np.uint8),
+            "vocab.offsets": self._copy(t.vocab_offsets, t.n_words + 1, np.int64),
+        }
+
+
+class Deriver(_Collector):
     """Collects the minimal derivation trees of word-aligned sentence pairs."""
 
     def __init__(self, options: DeriveOptions | None = None) -> None:
@@ -517,17 +576,7 @@ class Deriver:
                 "drop": self.options.drop,
             },
         )
-        self.pointer = ffi.gc(lib.lscfg_derivations_new(settings), lib.lscfg_derivations_free)
-        if self.pointer == ffi.NULL:
-            raise KernelError("out of memory")
-        self._error = ffi.new("lscfg_error *")
-        self._stream = ffi.new("int32_t *")
-
-    def _check(self, code: int) -> None:
-        if code == lib.LSCFG_EINPUT:
-            message = ffi.string(self._error.message).decode("utf-8", "replace")
-            raise LineError(message, self._stream[0], int(self._error.line))
-        check(code, self._error)
+        super().__init__(lib.lscfg_derivations_new(settings), lib.lscfg_derivations_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:
         """Adds the tree of one pair: words separated by blanks, links ``i-j`` counted from 0.
@@ -536,8 +585,7 @@ class Deriver:
             LineError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
                 range; nothing is added then.
         """
-        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
-        self._check(lib.lscfg_derive(self.pointer, f, len(f), e, len(e), a, len(a), self._stream, self._error))
+        self._add(lib.lscfg_derive, src, tgt, links)
 
     def add_lines(self, texts: Sequence[bytes], pairs: int) -> None:
         """Adds the trees of ``pairs`` lines of source, target and links.
@@ -564,11 +612,8 @@ class Deriver:
         Raises:
             LineError: as for ``add``.
         """
-        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
         forest = ffi.new("lscfg_forest **")
-        self._check(
-            lib.lscfg_decompose(self.pointer, f, len(f), e, len(e), a, len(a), forest, self._stream, self._error)
-        )
+        self._add(lib.lscfg_decompose, src, tgt, links, forest)
         return Forest(forest[0])
 
     def _view(self) -> Any:
@@ -596,28 +641,11 @@ class Deriver:
         """What has been seen so far."""
         v = self._view()
         reasons = {name: int(v.dropped[k]) for k, name in enumerate(DROP_REASONS) if k and v.dropped[k]}
-        return DeriveCounts(np.array(view(v.rule_count, v.n_rules, np.int64, self), subok=False), v.n_above, reasons)
+        return DeriveCounts(self._copy(v.rule_count, v.tables.n_rules, np.int64), v.n_above, reasons)
 
     def tables(self) -> dict[str, np.ndarray]:
         """Rules, words and word translations, as copies, by their names in derivation files (docs/FORMATS.md)."""
-        v = self._view()
-        lengths = [np.empty(v.n_rules, np.int32) for _ in range(3)]
-        lib.lscfg_derivations_rules(self.pointer, *(ffi.from_buffer("int32_t[]", a) for a in lengths))
-
-        def copy(pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-            return np.array(view(pointer, shape, dtype, self), subok=False)
-
-        pairs = copy(v.pairs, v.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
-        return {
-            "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
-            "lexicon.count": pairs["count"].copy(),
-            "rules.symbols": copy(v.symbols, v.n_symbols, np.int32),
-            "rules.offsets": np.concatenate([[0], np.cumsum(lengths[0] + lengths[1], dtype=np.int64)]),
-            "rules.src_length": lengths[0],
-            "rules.arity": lengths[2],
-            "vocab.bytes": copy(v.vocab_bytes, v.n_vocab_bytes, np.uint8),
-            "vocab.offsets": copy(v.vocab_offsets, lib.lscfg_vocab_size(v.vocab) + 1, np.int64),
-        }
+        return self._tables(self._view())
 
     def arrays(self) -> dict[str, np.ndarray]:
         """``tables`` and the nodes since the last flush, as copies."""
@@ -632,60 +660,40 @@ class Deriver:
         }
 
 
-class HieroExtractor:
+class HieroExtractor(_Collector):
     """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options."""
 
     def __init__(self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_arity: int) -> None:
         if max_phrase < 1 or max_target_phrase < 0 or max_symbols < 1 or not 0 <= max_arity <= 2:
             raise ValueError(f"limits {max_phrase}, {max_target_phrase}, {max_symbols}, {max_arity} out of range")
         options = ffi.new("lscfg_hiero_options *", (max_phrase, max_target_phrase, max_symbols, max_arity))
-        self.pointer = ffi.gc(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
-        if self.pointer == ffi.NULL:
-            raise KernelError("out of memory")
-        self._error = ffi.new("lscfg_error *")
+        super().__init__(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:
         """Adds the rules of one pair: words separated by blanks, links ``i-j`` counted from 0.
 
         Raises:
-            InputError: an empty side, or a link that is malformed or out of range; nothing is added then.
+            LineError: as for ``Deriver.add``; nothing is added then.
         """
-        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
-        code = lib.lscfg_hiero_add(self.pointer, f, len(f), e, len(e), a, len(a), self._error)
-        check(code, self._error)
+        self._add(lib.lscfg_hiero_add, src, tgt, links)
+
+    def _view(self) -> Any:
+        v = ffi.new("lscfg_hiero_view *")
+        lib.lscfg_hiero_get(self.pointer, v)
+        return v
 
     def sizes(self) -> tuple[int, int, int]:
         """Sentence pairs, initial phrase pairs, and those of them that gave a rule."""
-        v = ffi.new("lscfg_hiero_view *")
-        lib.lscfg_hiero_get(self.pointer, v)
+        v = self._view()
         return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything collected, as copies, named as in ``Deriver.arrays``; ``count`` float64 and ``tokens`` int64."""
-        v = ffi.new("lscfg_hiero_view *")
-        lib.lscfg_hiero_get(self.pointer, v)
-
-        def copy(pointer: Any, count: int, dtype: Any) -> np.ndarray:
-            return np.array(view(pointer, count, dtype, self), subok=False)
-
-        words, offsets = bytearray(), [0]
-        length = ffi.new("size_t *")
-        for k in range(lib.lscfg_vocab_size(v.vocab)):
-            word = lib.lscfg_vocab_word(v.vocab, k, length)
-            words += ffi.buffer(word, length[0])
-            offsets.append(len(words))
-        pairs = copy(v.pairs, v.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
+        """Everything collected, as copies: ``count`` float64, ``tokens`` int64, and what ``Deriver.tables`` names."""
+        v = self._view()
         return {
-            "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
-            "lexicon.count": pairs["count"].copy(),
-            "count": copy(v.count, v.n_rules, np.float64),
-            "tokens": copy(v.tokens, v.n_rules, np.int64),
-            "rules.symbols": copy(v.symbols, v.n_symbols, np.int32),
-            "rules.offsets": copy(v.offsets, v.n_rules + 1, np.int64),
-            "rules.src_length": copy(v.src_length, v.n_rules, np.int32),
-            "rules.arity": copy(v.arity, v.n_rules, np.int32),
-            "vocab.bytes": np.frombuffer(bytes(words), np.uint8),
-            "vocab.offsets": np.array(offsets, np.int64),
+            "count": self._copy(v.count, v.tables.n_rules, np.float64),
+            "tokens": self._copy(v.tokens, v.tables.n_rules, np.int64),
+            **self._tables(v),
         }
 
 

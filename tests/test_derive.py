@@ -19,7 +19,7 @@ from lscfg.derive import Derivations, derive, derive_files
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.inspection import show_tree
-from lscfg.kernel import BRACKETINGS, DeriveOptions, Deriver
+from lscfg.kernel import BRACKETINGS, DeriveOptions, words_fault
 from lscfg.text import write_lines
 
 
@@ -404,15 +404,14 @@ def test_kernel_and_corpus_reader_refuse_the_same_words(words):
 
 
 def test_only_the_blank_is_a_space():
-    """Of all characters up to U+FFFF those at which one program or another would end a word or a line."""
-    deriver, refused = Deriver(), []
-    for code in [*range(0xD800), *range(0xE000, 0x10000)]:
-        try:
-            deriver.add(f"a{chr(code)}b", "x", "")
-        except InputError:
-            refused.append(code)
+    """Of all characters those at which one program or another would end a word or a line."""
+    refused = [code for code in [*range(0xD800), *range(0xE000, 0x10000)] if words_fault(f"a{chr(code)}b")]
     spaces = [0x00A0, 0x1680, 0x180E, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF]
     assert refused == [*range(0x20), *range(0x7F, 0xA0), *spaces]
+    assert words_fault("".join(map(chr, range(0x10000, 0x110000)))) is None
+    assert words_fault("a\0") == "control character U+0000; separate words by single blanks"
+    assert words_fault("a [b]") == "the word '[b]' is reserved in grammars; replace it in the text"
+    assert words_fault("") is words_fault("  ") is words_fault("[ ] [] || x]") is None
 
 
 def test_saved_derivations_come_back(tmp_path):

@@ -1,5 +1,6 @@
 """The experiment runner: a whole run on a little corpus, resumed, changed; and every kind of bad experiment file."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -10,12 +11,15 @@ import time
 import pytest
 
 from lscfg.demo import generate, write
+from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
+from lscfg.kernel import DeriveOptions
 from lscfg.parameters import Parameters
 from tuning.experiment import stages
 from tuning.experiment.cache import StageCache, locked, measured
-from tuning.experiment.config import read_experiment
+from tuning.experiment.config import DeriveSettings, read_experiment
 from tuning.experiment.run import check_corpus
+from tuning.experiment.stages import DERIVATIONS, derive
 
 TOML = """
 [corpus]
@@ -145,6 +149,18 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     assert len(about["held-out log-likelihood a rule"]) == 2
 
 
+def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
+    (corpus / "links").write_text("0-0\n" * 1200)
+    chosen = '[derive]\nmax_arity = 1\nbinarise = true\nbracketing = "right"\n[corpus]\nalignment = "links"'
+    (corpus / "derive.toml").write_text(TOML.replace("[corpus]", chosen))
+    experiment, cache = read_experiment(corpus / "derive.toml"), StageCache(tmp_path)
+    made = derive(cache, experiment, experiment.corpus.alignment)
+    options = Derivations.load(made / DERIVATIONS).options
+    assert options == DeriveOptions("right", 1, True)
+    assert not derive(cache, read_experiment(corpus / "e.toml"), experiment.corpus.alignment).reused
+    assert dataclasses.asdict(DeriveSettings()).items() <= dataclasses.asdict(DeriveOptions()).items()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -160,6 +176,9 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
         ('"spectral"\nm = 3', '"em"\ninit = "best"', "unknown initialisation 'best'"),
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
+        ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
+        ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
+        ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )
 def test_bad_experiment_file(corpus, tmp_path, old, new, message):

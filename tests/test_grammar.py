@@ -22,6 +22,7 @@ from lscfg.commands import grammar as command
 from lscfg.corpus import check_words
 from lscfg.derive import derive
 from lscfg.errors import InputError
+from lscfg.estimate.mle import estimate_mle
 from lscfg.grammar import (
     FEATURES,
     NO_TRANSLATION,
@@ -35,7 +36,7 @@ from lscfg.grammar import (
     write_grammar,
     write_sentence_grammars,
 )
-from lscfg.kernel import Grammar, Rules
+from lscfg.kernel import DeriveOptions, Grammar, Rules
 from lscfg.text import read_bytes, write_blocks, write_lines
 from moses_bridge.rule_table import GLUE_FILE, escape_words, score_names, write_rule_table
 
@@ -124,6 +125,21 @@ def test_lexical_weights_are_the_best_partners(links):
 
 
 # ---- selection ----
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_grammar_and_model_have_the_same_arities(most):
+    """No rule of more nonterminals than the trees were made for gets anywhere."""
+    src, tgt, links = [*SRC, "a c", "a b c d"], [*TGT, "x", "w x y z"], [*LINKS, "0-0", "0-1 1-3 2-0 3-2"]
+    made = derive(src, tgt, links, options=DeriveOptions(max_arity=most))
+    assert {0, 1, 2, 4} == set(made.rules.arity.tolist())
+    counted = MinimalRules.of(made)
+    selection = select_rules(counted, 0)
+    assert np.array_equal(selection.kept, np.flatnonzero(made.kept))
+    assert selection.dropped == {f"more than {most} nonterminals": int((~made.kept).sum())}
+    model = estimate_mle(made).rules
+    texts = {counted.rules.text(rule) for rule in selection.kept}
+    assert texts == {model.text(rule) for rule in range(len(model))} and len(texts) == len(model)
 
 
 def test_most_frequent_targets_stay(minimal, tmp_path):

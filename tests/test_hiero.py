@@ -14,7 +14,7 @@ from lscfg.corpus import stream_aligned
 from lscfg.errors import InputError
 from lscfg.grammar import select_rules, write_grammar
 from lscfg.hiero import HieroLimits, extract
-from lscfg.kernel import Grammar, HieroExtractor
+from lscfg.kernel import Grammar, HieroExtractor, LineError
 from lscfg.text import stream_lines, write_lines
 from tuning.experiment.config import read_experiment
 from tuning.experiment.run import run_experiment
@@ -200,6 +200,23 @@ def test_bad_sentences_name_file_and_line(tmp_path, bad):
         list(stream_aligned(*aligned_files(tmp_path, ["a", bad], ["x", "y"], ["", ""])))
     with pytest.raises(InputError, match=r"e\.gz:1: "):
         list(stream_aligned(*aligned_files(tmp_path, ["a", "b"], [bad, "y"], ["", ""])))
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_sentences_are_refused_whatever_way_they_come(bad):
+    with pytest.raises(InputError, match="sentence pair 2: "):
+        extract([("a", "x", "0-0"), (bad, "y", "")], path="al")
+    with pytest.raises(InputError, match="sentence pair 1: "):
+        extract([("a", bad, "")])
+
+
+def test_a_refused_pair_leaves_nothing():
+    extractor = HieroExtractor(10, 0, 5, 2)
+    for pair in (("a b", "x [X]", "0-0"), ("a b", "", ""), ("a b", "x", "0-0 0-1")):
+        with pytest.raises(LineError) as caught:
+            extractor.add(*pair)
+        assert caught.value.stream == (2 if pair[1] == "x" else 1)
+    assert extractor.sizes() == (0, 0, 0) and not any(extractor.arrays()[name].sum() for name in extractor.arrays())
 
 
 def test_files_of_different_length(tmp_path):

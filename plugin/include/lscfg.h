@@ -171,13 +171,12 @@ typedef struct {
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const double *app_marginals,
                    const lscfg_feature_options *, double *features, lscfg_error *);
 
-/* ---- derivations: the minimal derivation tree of each word-aligned sentence pair ---- */
+/* ---- word-aligned sentence pairs: what is refused, and what is collected from them ---- */
 
-typedef struct lscfg_derivations lscfg_derivations;
+/* The lines of a sentence pair. */
+enum { LSCFG_SRC = 0, LSCFG_TGT = 1, LSCFG_LINKS = 2 };
 
-enum { LSCFG_BRACKET_NORMAL = 0, LSCFG_BRACKET_LEFT = 1, LSCFG_BRACKET_RIGHT = 2, LSCFG_BRACKET_BALANCED = 3 };
-
-/* Why a sentence pair has no tree. */
+/* Why a sentence pair is refused. */
 enum {
   LSCFG_PAIR_GOOD = 0,
   LSCFG_PAIR_EMPTY = 1,       /* no word on a side */
@@ -189,6 +188,36 @@ enum {
   LSCFG_N_REASONS = 7
 };
 
+/* The reason to refuse a line for one of its words, which blanks separate: LSCFG_PAIR_CONTROL, LSCFG_PAIR_RESERVED, or
+ * LSCFG_PAIR_GOOD where there is none, also in an empty line; the error tells it. */
+int lscfg_check_words(const char *line, size_t length, lscfg_error *);
+
+/* How often two words are linked; -1 stands for no word: the other one has no link then. */
+typedef struct {
+  int32_t src, tgt;
+  int64_t count;
+} lscfg_word_pair;
+
+/* Rule r's symbols are its source side (every nonterminal -1) and then its target side (-1-k). */
+typedef struct {
+  int64_t n_rules, n_symbols;
+  const int32_t *symbols;    /* [n_symbols] */
+  const int64_t *offsets;    /* [n_rules + 1] */
+  const int32_t *src_length; /* [n_rules] */
+  const int32_t *arity;      /* [n_rules] */
+  int64_t n_words, n_vocab_bytes;
+  const char *vocab_bytes;      /* [n_vocab_bytes] the words one behind the other */
+  const int64_t *vocab_offsets; /* [n_words + 1] */
+  int64_t n_pairs;
+  const lscfg_word_pair *pairs; /* [n_pairs] */
+} lscfg_tables;
+
+/* ---- derivations: the minimal derivation tree of each word-aligned sentence pair ---- */
+
+typedef struct lscfg_derivations lscfg_derivations;
+
+enum { LSCFG_BRACKET_NORMAL = 0, LSCFG_BRACKET_LEFT = 1, LSCFG_BRACKET_RIGHT = 2, LSCFG_BRACKET_BALANCED = 3 };
+
 typedef struct {
   int32_t bracketing; /* LSCFG_BRACKET_...: of sequences of phrases; the normal form is to the left */
   int32_t max_arity;  /* >= 0: most nonterminals of a rule that counts for estimation and grammar */
@@ -197,15 +226,8 @@ typedef struct {
   int32_t drop;       /* non-zero: every other bad pair is dropped too, zero: it is an error */
 } lscfg_derive_options;
 
-/* How often two words are linked; -1 stands for no word: the other one has no link then. */
-typedef struct {
-  int32_t src, tgt;
-  int64_t count;
-} lscfg_word_pair;
-
 /* Trees and nodes are those since the last flush. Nodes are in preorder, children in source order, trees one behind the
- * other; a dropped pair has a tree without nodes. Rule r's symbols are its source side (every nonterminal -1) and then
- * its target side (-1-k); the rules follow each other in order of their numbers. */
+ * other; a dropped pair has a tree without nodes. */
 typedef struct {
   int64_t n_trees, n_nodes;
   const int64_t *trees;       /* [n_trees + 1]: first node of each tree, counted from the very first node */
@@ -213,18 +235,10 @@ typedef struct {
   const int32_t *node_parent; /* [n_nodes], counted from the very first node; -1 at roots */
   const int32_t *node_slot;   /* [n_nodes]: which child of its parent, in source order */
   const int32_t *node_span;   /* [n_nodes][4]: source i, j, target i, j */
-  int64_t n_rules;
-  const int64_t *rule_count; /* [n_rules] nodes of all trees */
-  int64_t n_symbols;
-  const int32_t *symbols; /* [n_symbols] */
-  const lscfg_vocab *vocab;
-  int64_t n_vocab_bytes;
-  const char *vocab_bytes;      /* [n_vocab_bytes] the words one behind the other */
-  const int64_t *vocab_offsets; /* [words + 1] */
-  int64_t n_pairs;
-  const lscfg_word_pair *pairs; /* [n_pairs] */
-  int64_t n_above;              /* trees with a rule of more than max_arity nonterminals */
-  int64_t dropped[7];           /* pairs by LSCFG_PAIR_... */
+  const int64_t *rule_count;  /* [rules] nodes of all trees */
+  int64_t n_above;            /* trees with a rule of more than max_arity nonterminals */
+  int64_t dropped[7];         /* pairs by LSCFG_PAIR_... */
+  lscfg_tables tables;
 } lscfg_derivations_view;
 
 lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *);
@@ -250,8 +264,6 @@ int lscfg_derivations_merge(lscfg_derivations *, const lscfg_derivations *other,
 void lscfg_derivations_flush(lscfg_derivations *);
 /* Valid until the next call that changes the derivations. */
 void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
-/* Lengths of both sides and number of nonterminals of each rule, arrays [n_rules]. */
-void lscfg_derivations_rules(const lscfg_derivations *, int32_t *n_src, int32_t *n_tgt, int32_t *arity);
 
 /* ---- Hiero: the rules of word-aligned sentence pairs by the heuristics of Chiang (2007) ---- */
 
@@ -264,34 +276,27 @@ typedef struct {
   int32_t max_arity;         /* nonterminals of a rule, 0 to 2 */
 } lscfg_hiero_options;
 
-/* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. Rules as of derivations. */
+/* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. */
 typedef struct {
   int64_t n_sentences;
-  int64_t n_phrases; /* initial phrase pairs */
-  int64_t n_used;    /* those of them that gave a rule: the sum of all counts */
-  int64_t n_rules, n_symbols;
-  const int32_t *symbols;    /* [n_symbols] */
-  const int64_t *offsets;    /* [n_rules + 1] */
-  const int32_t *src_length; /* [n_rules] */
-  const int32_t *arity;      /* [n_rules] */
-  const double *count;       /* [n_rules] */
-  const int64_t *tokens;     /* [n_rules]: how often the rule was made, each time for some share of 1 */
-  const lscfg_vocab *vocab;
-  int64_t n_pairs;
-  const lscfg_word_pair *pairs; /* [n_pairs] */
+  int64_t n_phrases;     /* initial phrase pairs */
+  int64_t n_used;        /* those of them that gave a rule: the sum of all counts */
+  const double *count;   /* [rules] */
+  const int64_t *tokens; /* [rules]: how often the rule was made, each time for some share of 1 */
+  lscfg_tables tables;
 } lscfg_hiero_view;
 
 lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *);
 void lscfg_hiero_free(lscfg_hiero *);
 /* Adds the rules of one sentence pair; arguments and errors as of lscfg_derive. */
 int lscfg_hiero_add(lscfg_hiero *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
-                    const char *links, size_t links_length, lscfg_error *);
+                    const char *links, size_t links_length, int32_t *stream, lscfg_error *);
 /* Valid until the next lscfg_hiero_add. */
 void lscfg_hiero_get(const lscfg_hiero *, lscfg_hiero_view *);
 
 /* ---- tables of rules: what a grammar file needs of them ---- */
 
-/* Rules as of derivations; the caller has checked that offsets and symbols are in range. */
+/* Rules as of lscfg_tables; the caller has checked that offsets and symbols are in range. */
 typedef struct {
   int64_t n;
   const int32_t *symbols;

@@ -1,60 +1,163 @@
 /* Word-aligned sentence pairs. */
 #include "bitext.h"
 
+static const char *const side_name[] = {"source", "target"};
+
 void sentence_pair_release(sentence_pair *p) {
-  free(p->words[BITEXT_SRC].data);
-  free(p->words[BITEXT_TGT].data);
+  for (int side = SRC; side <= TGT; side++) {
+    free(p->tokens[side].data);
+    free(p->words[side].data);
+    free(p->n_links[side].data);
+  }
   free(p->links.data);
   memset(p, 0, sizeof *p);
 }
 
-static int read_side(sentence_pair *p, lscfg_vocab *vocab, int side, const char *line, size_t length, lscfg_error *error) {
-  p->words[side].size = 0;
-  if (ARRAY_RESERVE(p->words[side], (int64_t)length / 2 + 1)) return out_of_memory(error);
-  int64_t n = lscfg_vocab_line(vocab, line, length, p->words[side].data, p->words[side].capacity);
-  if (n < 0) return out_of_memory(error);
-  p->words[side].size = n;
-  if (n) return LSCFG_OK;
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "the %s sentence is empty", side == BITEXT_SRC ? "source" : "target");
+/* ---- words ---- */
+
+/* Words that stand for something else in grammars; |||, and anything like [X]. */
+static int is_reserved(const char *word, int64_t length) {
+  return (length == 3 && !memcmp(word, "|||", 3)) || (length > 2 && word[0] == '[' && word[length - 1] == ']');
 }
 
-static int ends_link(const char *p, const char *end) { return p == end || *p == ' ' || *p == '\t' || *p == '\r'; }
+/* The code point of the character at p if no word may contain it, else 0: control characters, line separators, and every
+ * space but the blank. One program or another would end a word or a line there, or show two different words alike. The
+ * joiners U+200C and U+200D are letters of some scripts and stay. The text is valid UTF-8 or at least not read beyond
+ * end. */
+static int32_t unwelcome(const char *p, const char *end) {
+  const unsigned char *c = (const unsigned char *)p;
+  if (*c < 0x20 || *c == 0x7f) return *c ? *c : -1;
+  if (*c < 0xc2 || end - p < 2) return 0;
+  if (*c == 0xc2) return c[1] <= 0xa0 ? c[1] : 0;
+  if ((*c & 0xf0) != 0xe0 || end - p < 3) return 0;
+  int32_t code = (*c & 0x0f) << 12 | (c[1] & 0x3f) << 6 | (c[2] & 0x3f);
+  int refused = (code >= 0x2000 && code <= 0x200b) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
+                code == 0x205f || code == 0x2060 || code == 0x3000 || code == 0x1680 || code == 0x180e || code == 0xfeff;
+  return refused ? code : 0;
+}
 
-static int read_link(sentence_pair *p, const char **at, const char *end, lscfg_error *error) {
-  const char *token = *at, *stop = token;
-  while (!ends_link(stop, end)) stop++;
+/* Finds the next word of a line, of length 0 at its end, and moves behind it; the reason to refuse it, if any. */
+static inline int next_word(const char **at, const char *end, token *word, lscfg_error *error) {
+  const char *p = *at;
+  while (p < end && *p == ' ') p++;
+  word->begin = p;
+  for (; p < end && *p != ' '; p++) {
+    int32_t code = (signed char)*p > 0x20 && *p != 0x7f ? 0 : unwelcome(p, end);
+    if (code) {
+      lscfg_fail(error, LSCFG_EINPUT, 0, "%s character U+%04lX; separate words by single blanks",
+                 code < 0xa0 ? "control" : "space", code < 0 ? 0L : (long)code);
+      return LSCFG_PAIR_CONTROL;
+    }
+  }
+  word->length = (int32_t)(p - word->begin);
+  *at = p;
+  if (!is_reserved(word->begin, word->length)) return LSCFG_PAIR_GOOD;
+  lscfg_fail(error, LSCFG_EINPUT, 0, "the word '%.*s' is reserved in grammars; replace it in the text",
+             word->length > 60 ? 60 : (int)word->length, word->begin);
+  return LSCFG_PAIR_RESERVED;
+}
+
+int lscfg_check_words(const char *line, size_t length, lscfg_error *error) {
+  const char *end = line + length;
+  token word = {line, 1};
+  int reason = length > INT32_MAX ? out_of_memory(error) : LSCFG_PAIR_GOOD;
+  while (!reason && word.length) reason = next_word(&line, end, &word, error);
+  return reason;
+}
+
+static int read_words(sentence_pair *p, int side, const char *line, size_t length, int64_t most, lscfg_error *error) {
+  const char *end = line + length;
+  int64_t n = 0;
+  p->tokens[side].size = 0;
+  if (ARRAY_RESERVE(p->tokens[side], (int64_t)length / 2 + 2)) return out_of_memory(error);
+  for (token *words = p->tokens[side].data;; n++) {
+    int reason = next_word(&line, end, &words[n], error);
+    if (reason) return reason;
+    if (!words[n].length) break;
+  }
+  p->tokens[side].size = n;
+  if (!n) {
+    lscfg_fail(error, LSCFG_EINPUT, 0, "the %s sentence is empty; remove this pair from both sides", side_name[side]);
+    return LSCFG_PAIR_EMPTY;
+  }
+  if (most && n > most) {
+    lscfg_fail(error, LSCFG_EINPUT, 0, "the %s sentence has %lld words, more than %lld", side_name[side], (long long)n,
+               (long long)most);
+    return LSCFG_PAIR_TOO_LONG;
+  }
+  return LSCFG_PAIR_GOOD;
+}
+
+/* ---- links ---- */
+
+static int is_gap(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/* Refuses the link that begins at token. */
+static int bad_link(const sentence_pair *p, const char *token, const char *end, int reason, int side, lscfg_error *error) {
+  const char *stop = token;
+  while (stop < end && !is_gap(*stop)) stop++;
   int shown = stop - token > 40 ? 40 : (int)(stop - token);
-  for (int side = BITEXT_SRC; side <= BITEXT_TGT; side++) {
-    const char *digits = *at;
-    int64_t position = 0;
-    for (; *at < stop && **at >= '0' && **at <= '9' && position <= INT32_MAX; (*at)++)
-      position = 10 * position + (**at - '0');
-    int closed = side == BITEXT_SRC ? *at < stop && **at == '-' : *at == stop;
-    if (*at == digits || !closed)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%.*s' is not an alignment link i-j", shown, token);
-    if (position >= p->words[side].size)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "link '%.*s' points beyond the %s sentence of %lld words", shown, token,
-                        side == BITEXT_SRC ? "source" : "target", (long long)p->words[side].size);
-    if (ARRAY_RESERVE(p->links, 1)) return out_of_memory(error);
-    p->links.data[p->links.size++] = (int32_t)position;
-    *at += side == BITEXT_SRC;
-  }
-  return LSCFG_OK;
+  if (reason == LSCFG_PAIR_BAD_LINK)
+    lscfg_fail(error, LSCFG_EINPUT, 0, "'%.*s' is not an alignment link i-j", shown, token);
+  else
+    lscfg_fail(error, LSCFG_EINPUT, 0, "link '%.*s' points beyond the %s sentence of %lld words", shown, token,
+               side_name[side], (long long)p->tokens[side].size);
+  return reason;
 }
 
-int sentence_pair_read(sentence_pair *p, lscfg_vocab *vocab, const char *src, size_t n_src, const char *tgt, size_t n_tgt,
-                       const char *links, size_t n_links, lscfg_error *error) {
-  const char *end = links + n_links;
-  int code = read_side(p, vocab, BITEXT_SRC, src, n_src, error);
-  if (!code) code = read_side(p, vocab, BITEXT_TGT, tgt, n_tgt, error);
+/* "0-0 1-2 ...": pairs of positions, checked against the sentence lengths. */
+static int read_links(sentence_pair *p, const char *line, size_t length, lscfg_error *error) {
+  const char *end = line + length;
   p->links.size = 0;
-  while (!code && links < end) {
-    if (ends_link(links, end))
-      links++;
-    else
-      code = read_link(p, &links, end, error);
+  if (ARRAY_RESERVE(p->links, 2 * ((int64_t)length / 4 + 1))) return out_of_memory(error); /* "i-j " */
+  for (int side = SRC; side <= TGT; side++) {
+    p->n_links[side].size = 0;
+    if (ARRAY_RESERVE(p->n_links[side], p->tokens[side].size)) return out_of_memory(error);
+    p->n_links[side].size = p->tokens[side].size;
+    memset(p->n_links[side].data, 0, (size_t)p->n_links[side].size * sizeof(int32_t));
   }
-  return code;
+  while (line < end) {
+    if (is_gap(*line)) {
+      line++;
+      continue;
+    }
+    const char *link = line;
+    for (int side = SRC; side <= TGT; side++) {
+      const char *digits = line;
+      int64_t position = 0;
+      for (; line < end && *line >= '0' && *line <= '9'; line++)
+        if (position <= INT32_MAX) position = 10 * position + (*line - '0');
+      int closed = side == SRC ? line < end && *line == '-' : line == end || is_gap(*line);
+      if (line == digits || !closed) return bad_link(p, link, end, LSCFG_PAIR_BAD_LINK, side, error);
+      if (position >= p->tokens[side].size) return bad_link(p, link, end, LSCFG_PAIR_LINK_BEYOND, side, error);
+      p->links.data[p->links.size++] = (int32_t)position;
+      p->n_links[side].data[position]++;
+      line += side == SRC;
+    }
+  }
+  return LSCFG_PAIR_GOOD;
+}
+
+int sentence_pair_read(sentence_pair *p, lscfg_vocab *vocab, const char *const line[3], const size_t length[3],
+                       int32_t max_words, int32_t *stream, lscfg_error *error) {
+  for (*stream = SRC; *stream <= LSCFG_LINKS; ++*stream) {
+    if (length[*stream] > INT32_MAX) return out_of_memory(error);
+    int reason = *stream == LSCFG_LINKS ? read_links(p, line[LSCFG_LINKS], length[LSCFG_LINKS], error)
+                                  : read_words(p, *stream, line[*stream], length[*stream], max_words, error);
+    if (reason) return reason;
+  }
+  for (int side = SRC; side <= TGT; side++) {
+    int64_t n = p->tokens[side].size;
+    p->words[side].size = 0;
+    if (ARRAY_RESERVE(p->words[side], n)) return out_of_memory(error);
+    for (int64_t i = 0; i < n; i++) {
+      token word = p->tokens[side].data[i];
+      int32_t id = lscfg_vocab_add(vocab, word.begin, (size_t)word.length);
+      if (id < 0) return out_of_memory(error);
+      p->words[side].data[p->words[side].size++] = id;
+    }
+  }
+  return LSCFG_PAIR_GOOD;
 }
 
 /* ---- how often two words are linked ---- */
@@ -83,7 +186,7 @@ static int64_t pair_slot(const link_counts *c, int32_t src, int32_t tgt) {
   return slot;
 }
 
-static int count_pair(link_counts *c, int32_t src, int32_t tgt) {
+int link_counts_add(link_counts *c, int32_t src, int32_t tgt, int64_t count) {
   if (2 * (c->pairs.size + 1) > c->slots) {
     int32_t *table = malloc((size_t)c->slots * 2 * sizeof *table);
     if (!table) return LSCFG_ENOMEM;
@@ -99,18 +202,19 @@ static int count_pair(link_counts *c, int32_t src, int32_t tgt) {
     c->pairs.data[c->pairs.size] = (lscfg_word_pair){src, tgt, 0};
     c->table[slot] = (int32_t)c->pairs.size++;
   }
-  c->pairs.data[c->table[slot]].count++;
+  c->pairs.data[c->table[slot]].count += count;
   return LSCFG_OK;
 }
 
-int link_counts_add(link_counts *c, const sentence_pair *p, const char *linked) {
-  const int32_t *src = p->words[BITEXT_SRC].data, *tgt = p->words[BITEXT_TGT].data;
-  int64_t n_src = p->words[BITEXT_SRC].size;
+int link_counts_add_pair(link_counts *c, const sentence_pair *p) {
+  const int32_t *words[2] = {p->words[SRC].data, p->words[TGT].data};
   for (int64_t k = 0; k < p->links.size; k += 2)
-    if (count_pair(c, src[p->links.data[k]], tgt[p->links.data[k + 1]])) return LSCFG_ENOMEM;
-  for (int64_t i = 0; i < n_src; i++)
-    if (!linked[i] && count_pair(c, src[i], -1)) return LSCFG_ENOMEM;
-  for (int64_t j = 0; j < p->words[BITEXT_TGT].size; j++)
-    if (!linked[n_src + j] && count_pair(c, -1, tgt[j])) return LSCFG_ENOMEM;
+    if (link_counts_add(c, words[SRC][p->links.data[k]], words[TGT][p->links.data[k + 1]], 1)) return LSCFG_ENOMEM;
+  for (int side = SRC; side <= TGT; side++)
+    for (int64_t i = 0; i < p->words[side].size; i++) {
+      int32_t word = words[side][i];
+      if (!p->n_links[side].data[i] && link_counts_add(c, side == SRC ? word : -1, side == SRC ? -1 : word, 1))
+        return LSCFG_ENOMEM;
+    }
   return LSCFG_OK;
 }

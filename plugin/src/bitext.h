@@ -1,20 +1,30 @@
-/* Word-aligned sentence pairs: reading one, and counting which words are linked. */
+/* Word-aligned sentence pairs: checking and reading one, and counting which words are linked. */
 #ifndef LSCFG_BITEXT_H
 #define LSCFG_BITEXT_H
 
 #include "vocab.h"
 
-enum { BITEXT_SRC = 0, BITEXT_TGT = 1 };
+enum { SRC = LSCFG_SRC, TGT = LSCFG_TGT };
+
+/* A word where it stands in its line. */
+typedef struct {
+  const char *begin;
+  int32_t length;
+} token;
 
 typedef struct {
-  ARRAY(int32_t) words[2]; /* ids, by side */
-  ARRAY(int32_t) links;    /* source position, target position, ... */
+  ARRAY(token) tokens[2];
+  ARRAY(int32_t) words[2];   /* ids, by side */
+  ARRAY(int32_t) links;      /* source position, target position, ... */
+  ARRAY(int32_t) n_links[2]; /* of each word */
 } sentence_pair;
 
 void sentence_pair_release(sentence_pair *);
-/* Words separated by blanks (new ones are added), links "i-j" counted from 0, source first, checked against the lengths. */
-int sentence_pair_read(sentence_pair *, lscfg_vocab *, const char *src, size_t n_src, const char *tgt, size_t n_tgt,
-                       const char *links, size_t n_links, lscfg_error *);
+/* Reads source, target and links: words separated by blanks (new ones are added), links "i-j" counted from 0. Returns the
+ * reason to refuse the pair, LSCFG_PAIR_GOOD where there is none, or LSCFG_ENOMEM; the error tells the reason, *stream
+ * which of the lines has it. No word of a refused pair is added. max_words: of a side, 0 for any number. */
+int sentence_pair_read(sentence_pair *, lscfg_vocab *, const char *const line[3], const size_t length[3],
+                       int32_t max_words, int32_t *stream, lscfg_error *);
 
 typedef struct {
   ARRAY(lscfg_word_pair) pairs; /* in order of first appearance */
@@ -24,8 +34,9 @@ typedef struct {
 
 int link_counts_init(link_counts *);
 void link_counts_release(link_counts *);
-/* Every link counts once; every word without a link once with -1. linked: a flag for each word of both sides, source
- * words first. */
-int link_counts_add(link_counts *, const sentence_pair *, const char *linked);
+/* Counts that two words are linked, -1 for none. */
+int link_counts_add(link_counts *, int32_t src, int32_t tgt, int64_t count);
+/* Every link counts once; every word without a link once with -1. */
+int link_counts_add_pair(link_counts *, const sentence_pair *);
 
 #endif

@@ -92,7 +92,7 @@ static int make_node(decomposer *p, int32_t i, int32_t j) {
   phrase_spans(p, i, j, span);
   if (i == 0 && j == p->n - 1 && p->whole_is_tight) {
     span[TGT][0] = 0;
-    span[TGT][1] = (int32_t)p->d->words[TGT].size;
+    span[TGT][1] = (int32_t)p->d->pair.words[TGT].size;
   }
   const int32_t(*spans)[2] = (const int32_t(*)[2])span;
   int32_t node = NO_PHRASE;
@@ -118,7 +118,7 @@ static int make_node(decomposer *p, int32_t i, int32_t j) {
 
 static int decompose_pair(decomposer *p) {
   lscfg_derivations *d = p->d;
-  int32_t whole[2] = {(int32_t)d->words[SRC].size, (int32_t)d->words[TGT].size}, n = p->n;
+  int32_t whole[2] = {(int32_t)d->pair.words[SRC].size, (int32_t)d->pair.words[TGT].size}, n = p->n;
   const span_pair span = {{0, whole[SRC]}, {0, whole[TGT]}};
   d->children.size = 0;
   if (ARRAY_RESERVE(d->children, n + 2) || pair_reserve_children(d, n + 2)) return LSCFG_ENOMEM;
@@ -140,12 +140,12 @@ int lscfg_decompose(lscfg_derivations *d, const char *src, size_t n_src, const c
   const size_t length[3] = {n_src, n_tgt, n_links};
   linked_words c;
   *forest = NULL;
-  int code = pair_read(d, line, length, stream, error);
+  int code = sentence_pair_read(&d->pair, &d->tables.vocab, line, length, d->options.max_words, stream, error);
   if (code) return code > 0 ? LSCFG_EINPUT : code;
   if (pair_condense(d, &c)) return out_of_memory(error);
   decomposer p = {.d = d, .c = &c, .n = c.n[SRC]};
   size_t cells = (size_t)c.n[SRC] * (size_t)c.n[SRC];
-  p.forest = forest_new(d->words[SRC].data, (int32_t)d->words[SRC].size);
+  p.forest = forest_new(d->pair.words[SRC].data, (int32_t)d->pair.words[SRC].size);
   p.node = malloc((cells + 1) * sizeof *p.node);
   p.hull = malloc((2 * cells + 1) * sizeof *p.hull);
   code = p.forest && p.node && p.hull ? decompose_pair(&p) : LSCFG_ENOMEM;

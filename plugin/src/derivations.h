@@ -1,20 +1,7 @@
 #ifndef LSCFG_DERIVATIONS_H
 #define LSCFG_DERIVATIONS_H
 
-#include "vocab.h"
-
-enum { SRC = 0, TGT = 1 };
-
-/* A rule of the table: its source side, then its target side. */
-typedef struct {
-  int64_t begin;
-  int32_t n_src, n_tgt, arity;
-} rule_entry;
-
-typedef struct {
-  const char *begin;
-  int32_t length;
-} token;
+#include "tables.h"
 
 /* A phrase pair, a node of the tree. Spans are inclusive, over linked words only (see linked_words). */
 typedef struct {
@@ -39,15 +26,8 @@ typedef int32_t span_pair[2][2];
 
 struct lscfg_derivations {
   lscfg_derive_options options;
-  lscfg_vocab vocab;
-  ARRAY(int32_t) symbols;
-  ARRAY(rule_entry) rules;
-  ARRAY(int64_t) rule_count;
-  int32_t *table; /* open addressing over rules, -1 where empty */
-  int64_t slots;
-  ARRAY(lscfg_word_pair) pairs; /* word translations, in order of first appearance */
-  int32_t *pair_table;
-  int64_t pair_slots;
+  corpus_tables tables;
+  ARRAY(int64_t) rule_count; /* tokens of each rule */
   int64_t dropped[LSCFG_N_REASONS], n_above;
   /* nodes since the last flush */
   ARRAY(int64_t) trees; /* first node of each, and one more */
@@ -56,9 +36,7 @@ struct lscfg_derivations {
   ARRAY(int32_t) node_slot;
   ARRAY(int32_t) node_span;
   /* work space of one sentence pair, kept from pair to pair */
-  ARRAY(token) tokens[2];
-  ARRAY(int32_t) words[2];
-  ARRAY(int32_t) links; /* source, target, source, target, ... */
+  sentence_pair pair;
   ARRAY(int32_t) work;
   ARRAY(int32_t) child_at; /* target position -> 1 + the child that begins there; 0 everywhere between two rules */
   ARRAY(int32_t) rule_symbols;
@@ -81,16 +59,12 @@ typedef struct {
 
 /* ---- derivations.c ---- */
 
-/* The number of the rule, new or known; a negative code when memory is out. */
-int32_t derivations_rule(lscfg_derivations *, const int32_t *symbols, int32_t n_src, int32_t n_tgt, int32_t arity);
-/* Counts that two words are linked, -1 for none. */
-int derivations_count_pair(lscfg_derivations *, int32_t src, int32_t tgt, int64_t count);
+/* The number of the rule of n symbols, n_src of them on the source side, new or known; LSCFG_ENOMEM when memory is out. */
+int32_t derivations_rule(lscfg_derivations *, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity);
 
-/* ---- pair.c ---- */
+/* ---- pair.c: of the pair that was read last ---- */
 
-/* Reads the three lines of a sentence pair into words and links. Returns the reason to refuse it, LSCFG_PAIR_GOOD
- * where there is none, or LSCFG_ENOMEM; the error tells the reason, *stream which of the lines has it. */
-int pair_read(lscfg_derivations *, const char *const line[3], const size_t length[3], int32_t *stream, lscfg_error *);
+/* Renumbers its linked words; LSCFG_OK or LSCFG_ENOMEM. */
 int pair_condense(lscfg_derivations *, linked_words *);
 /* Half-open span, in words of the sentence, of the linked words first .. last of a side. */
 static inline void pair_span(const linked_words *c, int side, int32_t first, int32_t last, int32_t *span) {

@@ -187,7 +187,7 @@ static int rebracket(lscfg_derivations *d) {
 /* Source words before or behind all links: a node of the whole sentence has them, over the tight root. Target words
  * alone do not make one: its rule would be [X,1] on the source side, which no decoder could apply only once. */
 static void cover_sentence(lscfg_derivations *d, const linked_words *c) {
-  int32_t root = (int32_t)d->phrases.size - 1, last = (int32_t)d->words[SRC].size - 1;
+  int32_t root = (int32_t)d->phrases.size - 1, last = (int32_t)d->pair.words[SRC].size - 1;
   if (c->position[SRC][0] == 0 && c->position[SRC][c->n[SRC] - 1] == last) return;
   d->phrases.data[d->phrases.size] = d->phrases.data[root];
   d->phrases.data[d->phrases.size++].first_child = root;
@@ -253,7 +253,7 @@ static int write_tree(lscfg_derivations *d, const linked_words *c) {
   while (d->todo.size) {
     pending_node node = d->todo.data[--d->todo.size];
     const phrase *p = node.item < 0 ? NULL : &d->phrases.data[node.item];
-    span_pair span = {{0, (int32_t)d->words[SRC].size}, {0, (int32_t)d->words[TGT].size}};
+    span_pair span = {{0, (int32_t)d->pair.words[SRC].size}, {0, (int32_t)d->pair.words[TGT].size}};
     if (node.parent >= 0) {
       pair_span(c, SRC, p->src[0], p->src[1], span[SRC]);
       pair_span(c, TGT, p->tgt[0], p->tgt[1], span[TGT]);
@@ -278,26 +278,10 @@ static int write_tree(lscfg_derivations *d, const linked_words *c) {
   return LSCFG_OK;
 }
 
-/* Every link counts once, every word without a link once with -1. */
-static int count_links(lscfg_derivations *d, const linked_words *c) {
-  const int32_t *words[2] = {d->words[SRC].data, d->words[TGT].data};
-  for (int64_t k = 0; k < d->links.size; k += 2)
-    if (derivations_count_pair(d, words[SRC][d->links.data[k]], words[TGT][d->links.data[k + 1]], 1)) return LSCFG_ENOMEM;
-  for (int side = SRC; side <= TGT; side++)
-    for (int32_t i = 0, linked = 0; i < d->words[side].size; i++) {
-      if (linked < c->n[side] && c->position[side][linked] == i) {
-        linked++;
-        continue;
-      }
-      int32_t word = words[side][i];
-      if (derivations_count_pair(d, side == SRC ? word : -1, side == SRC ? -1 : word, 1)) return LSCFG_ENOMEM;
-    }
-  return LSCFG_OK;
-}
-
 static int add_tree(lscfg_derivations *d) {
   linked_words c;
-  if (ARRAY_RESERVE(d->trees, 1) || pair_condense(d, &c) || count_links(d, &c) || shift_and_reduce(d, &c))
+  if (ARRAY_RESERVE(d->trees, 1) || pair_condense(d, &c) || link_counts_add_pair(&d->tables.lexicon, &d->pair) ||
+      shift_and_reduce(d, &c))
     return LSCFG_ENOMEM;
   if (d->options.bracketing >= LSCFG_BRACKET_RIGHT && rebracket(d)) return LSCFG_ENOMEM;
   if (c.n[SRC]) cover_sentence(d, &c);
@@ -310,7 +294,7 @@ static int add_tree(lscfg_derivations *d) {
 
 static int derive_pair(lscfg_derivations *d, const char *const line[3], const size_t length[3], int32_t *stream,
                        lscfg_error *error) {
-  int reason = pair_read(d, line, length, stream, error);
+  int reason = sentence_pair_read(&d->pair, &d->tables.vocab, line, length, d->options.max_words, stream, error);
   if (reason > 0) {
     if (reason != LSCFG_PAIR_TOO_LONG && !d->options.drop) return LSCFG_EINPUT;
     if (ARRAY_RESERVE(d->trees, 1)) return out_of_memory(error);
@@ -320,7 +304,7 @@ static int derive_pair(lscfg_derivations *d, const char *const line[3], const si
     return LSCFG_OK;
   }
   if (reason < 0) return reason;
-  if (d->trees.data[d->trees.size - 1] + 2 * d->words[SRC].size + 1 > INT32_MAX)
+  if (d->trees.data[d->trees.size - 1] + 2 * d->pair.words[SRC].size + 1 > INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2147483647 nodes; split the corpus");
   return add_tree(d) ? out_of_memory(error) : LSCFG_OK;
 }

@@ -3,35 +3,21 @@
  *
  * An initial phrase pair is tight, the words at its four borders are linked. Its source span therefore decides its
  * target span, and spans of the source side alone are enumerated here. */
-#include "bitext.h"
+#include "tables.h"
 
 /* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none. */
 typedef struct {
   int32_t gap[2][2];
 } rule_token;
 
-typedef struct {
-  int32_t rule; /* -1 where empty */
-  uint32_t hash;
-} rule_slot;
-
 struct lscfg_hiero {
   lscfg_hiero_options options;
-  lscfg_vocab vocab;
-  link_counts lexicon;
+  corpus_tables tables;
+  ARRAY(double) count;   /* of each rule */
+  ARRAY(int64_t) tokens; /* of each rule */
   int64_t n_sentences, n_phrases, n_used;
-  /* the rule table; everything but the symbols is an array over rules */
-  ARRAY(int32_t) symbols;
-  ARRAY(int64_t) offsets; /* one more than there are rules */
-  ARRAY(int32_t) src_length;
-  ARRAY(int32_t) arity;
-  ARRAY(double) count;
-  ARRAY(int64_t) tokens;
-  rule_slot *table;
-  int64_t slots;
   /* work space of one sentence pair, kept from pair to pair */
   sentence_pair pair;
-  ARRAY(char) linked;
   ARRAY(int32_t) hull;   /* lowest and highest link of each word, source words first */
   ARRAY(int32_t) target; /* [i][length - 1][2]: half-open target span of the phrase pair, -1 where there is none */
   ARRAY(int32_t) before; /* linked source words before each position */
@@ -43,30 +29,19 @@ lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *options) {
   lscfg_hiero *h = calloc(1, sizeof *h);
   if (!h) return NULL;
   h->options = *options;
-  h->slots = 4096;
-  h->table = malloc((size_t)h->slots * sizeof *h->table);
-  if (!h->table || vocab_init(&h->vocab) || link_counts_init(&h->lexicon) || ARRAY_RESERVE(h->offsets, 1)) {
-    lscfg_hiero_free(h);
+  if (corpus_tables_init(&h->tables)) {
+    free(h);
     return NULL;
   }
-  memset(h->table, 0xff, (size_t)h->slots * sizeof *h->table);
-  h->offsets.data[h->offsets.size++] = 0;
   return h;
 }
 
 void lscfg_hiero_free(lscfg_hiero *h) {
   if (!h) return;
-  if (h->vocab.table) vocab_release(&h->vocab);
-  link_counts_release(&h->lexicon);
+  corpus_tables_release(&h->tables);
   sentence_pair_release(&h->pair);
-  free(h->symbols.data);
-  free(h->offsets.data);
-  free(h->src_length.data);
-  free(h->arity.data);
   free(h->count.data);
   free(h->tokens.data);
-  free(h->table);
-  free(h->linked.data);
   free(h->hull.data);
   free(h->target.data);
   free(h->before.data);
@@ -75,81 +50,42 @@ void lscfg_hiero_free(lscfg_hiero *h) {
   free(h);
 }
 
-/* ---- rule table ---- */
-
-static int grow_table(lscfg_hiero *h) {
-  int64_t slots = 2 * h->slots;
-  rule_slot *table = malloc((size_t)slots * sizeof *table);
-  if (!table) return LSCFG_ENOMEM;
-  memset(table, 0xff, (size_t)slots * sizeof *table);
-  for (int64_t k = 0; k < h->slots; k++) {
-    if (h->table[k].rule < 0) continue;
-    int64_t slot = (int64_t)h->table[k].hash & (slots - 1);
-    while (table[slot].rule >= 0) slot = (slot + 1) & (slots - 1);
-    table[slot] = h->table[k];
-  }
-  free(h->table);
-  h->table = table;
-  h->slots = slots;
-  return LSCFG_OK;
-}
-
-static int same_rule(const lscfg_hiero *h, int32_t rule, const int32_t *symbols, int32_t n_src, int32_t n) {
-  int64_t begin = h->offsets.data[rule];
-  return h->src_length.data[rule] == n_src && h->offsets.data[rule + 1] - begin == n &&
-         !memcmp(h->symbols.data + begin, symbols, (size_t)n * sizeof *symbols);
-}
-
-/* The number of the rule, new or known; a negative code when memory or numbers are out. */
+/* The number of the rule, new or known; LSCFG_ENOMEM when memory or numbers are out. */
 static int32_t intern_rule(lscfg_hiero *h, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
-  int64_t rules = h->src_length.size;
-  if (2 * (rules + 1) > h->slots && grow_table(h)) return LSCFG_ENOMEM;
-  uint32_t hash = (uint32_t)hash_ints(symbols, n, (uint64_t)n_src);
-  int64_t slot = (int64_t)hash & (h->slots - 1);
-  for (; h->table[slot].rule >= 0; slot = (slot + 1) & (h->slots - 1))
-    if (h->table[slot].hash == hash && same_rule(h, h->table[slot].rule, symbols, n_src, n)) return h->table[slot].rule;
-  if (rules == INT32_MAX || ARRAY_RESERVE(h->symbols, n) || ARRAY_RESERVE(h->offsets, 1) ||
-      ARRAY_RESERVE(h->src_length, 1) || ARRAY_RESERVE(h->arity, 1) || ARRAY_RESERVE(h->count, 1) ||
-      ARRAY_RESERVE(h->tokens, 1))
-    return LSCFG_ENOMEM;
-  memcpy(h->symbols.data + h->symbols.size, symbols, (size_t)n * sizeof *symbols);
-  h->symbols.size += n;
-  h->offsets.data[h->offsets.size++] = h->symbols.size;
-  h->src_length.data[h->src_length.size++] = n_src;
-  h->arity.data[h->arity.size++] = arity;
-  h->count.data[h->count.size++] = 0;
-  h->tokens.data[h->tokens.size++] = 0;
-  h->table[slot] = (rule_slot){(int32_t)rules, hash};
-  return (int32_t)rules;
+  if (ARRAY_RESERVE(h->count, 1) || ARRAY_RESERVE(h->tokens, 1)) return LSCFG_ENOMEM;
+  int32_t rule = rule_table_intern(&h->tables.rules, symbols, n_src, n, arity);
+  if (rule == h->count.size) {
+    h->count.data[h->count.size++] = 0;
+    h->tokens.data[h->tokens.size++] = 0;
+  }
+  return rule;
 }
 
 /* ---- initial phrase pairs ---- */
 
 /* For each word the hull of its links, and how many source words with a link come before each position. */
 static int prepare(lscfg_hiero *h) {
-  int64_t n[2] = {h->pair.words[BITEXT_SRC].size, h->pair.words[BITEXT_TGT].size}, total = n[0] + n[1];
+  int64_t n[2] = {h->pair.words[SRC].size, h->pair.words[TGT].size}, total = n[0] + n[1];
   int64_t longest = h->options.max_phrase < n[0] ? h->options.max_phrase : n[0];
-  h->linked.size = h->hull.size = h->before.size = h->target.size = h->scratch.size = 0;
-  if (ARRAY_RESERVE(h->linked, total) || ARRAY_RESERVE(h->hull, 2 * total) || ARRAY_RESERVE(h->before, n[0] + 1) ||
+  h->hull.size = h->before.size = h->target.size = h->scratch.size = 0;
+  if (ARRAY_RESERVE(h->hull, 2 * total) || ARRAY_RESERVE(h->before, n[0] + 1) ||
       ARRAY_RESERVE(h->target, 2 * n[0] * longest) || ARRAY_RESERVE(h->scratch, total + 4))
     return LSCFG_ENOMEM;
-  memset(h->linked.data, 0, (size_t)total);
   for (int64_t w = 0; w < total; w++) {
     h->hull.data[2 * w] = INT32_MAX;
     h->hull.data[2 * w + 1] = -1;
   }
   for (int64_t k = 0; k < h->pair.links.size; k += 2) {
     int32_t position[2] = {h->pair.links.data[k], h->pair.links.data[k + 1]};
-    for (int side = BITEXT_SRC; side <= BITEXT_TGT; side++) {
-      int64_t word = side == BITEXT_SRC ? position[0] : n[0] + position[1];
+    for (int side = SRC; side <= TGT; side++) {
+      int64_t word = side == SRC ? position[0] : n[0] + position[1];
       int32_t *hull = h->hull.data + 2 * word, other = position[!side];
-      h->linked.data[word] = 1;
       if (other < hull[0]) hull[0] = other;
       if (other > hull[1]) hull[1] = other;
     }
   }
   h->before.data[0] = 0;
-  for (int64_t i = 0; i < n[0]; i++) h->before.data[i + 1] = h->before.data[i] + h->linked.data[i];
+  for (int64_t i = 0; i < n[0]; i++) h->before.data[i + 1] = h->before.data[i] + (h->pair.n_links[SRC].data[i] > 0);
   return LSCFG_OK;
 }
 
@@ -159,15 +95,15 @@ static const int32_t *target_span(const lscfg_hiero *h, int32_t longest, int32_t
 
 /* Finds the target span of every source span that is one side of an initial phrase pair. */
 static void find_phrases(lscfg_hiero *h, int32_t longest) {
-  int32_t n = (int32_t)h->pair.words[BITEXT_SRC].size;
-  const int32_t *src = h->hull.data, *tgt = h->hull.data + 2 * (int64_t)n;
+  int32_t n = (int32_t)h->pair.words[SRC].size;
+  const int32_t *src = h->hull.data, *tgt = h->hull.data + 2 * (int64_t)n, *n_links = h->pair.n_links[SRC].data;
   int32_t limit = h->options.max_target_phrase > 0 ? h->options.max_target_phrase : INT32_MAX;
   for (int32_t i = 0; i < n; i++) {
     int32_t low = INT32_MAX, high = -1, back_low = INT32_MAX, back_high = -1, seen_low = 0, seen_high = -1;
     for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
       int32_t *span = h->target.data + 2 * ((int64_t)i * longest + (j - i - 1));
       span[0] = span[1] = -1;
-      if (!h->linked.data[i] || !h->linked.data[j - 1]) continue;
+      if (!n_links[i] || !n_links[j - 1]) continue;
       if (src[2 * (j - 1)] < low) low = src[2 * (j - 1)];
       if (src[2 * (j - 1) + 1] > high) high = src[2 * (j - 1) + 1];
       if (seen_high < seen_low) seen_low = low, seen_high = low - 1;
@@ -250,18 +186,20 @@ static int32_t rule_of(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, co
   }
   const int32_t *tgt = target_span(h, longest, i, j);
   int32_t *start = h->scratch.data;
-  int32_t *middle = copy_side(h->pair.words[BITEXT_SRC].data, i, j, src_gaps, src_symbols, arity, start);
-  int32_t *end = copy_side(h->pair.words[BITEXT_TGT].data, tgt[0], tgt[1], tgt_gaps, tgt_symbols, arity, middle);
+  int32_t *middle = copy_side(h->pair.words[SRC].data, i, j, src_gaps, src_symbols, arity, start);
+  int32_t *end = copy_side(h->pair.words[TGT].data, tgt[0], tgt[1], tgt_gaps, tgt_symbols, arity, middle);
   return intern_rule(h, start, (int32_t)(middle - start), (int32_t)(end - start), arity);
 }
 
 int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
-                    size_t n_links, lscfg_error *error) {
-  int code = sentence_pair_read(&h->pair, &h->vocab, src, n_src, tgt, n_tgt, links, n_links, error);
-  if (code) return code;
-  int32_t n = (int32_t)h->pair.words[BITEXT_SRC].size;
+                    size_t n_links, int32_t *stream, lscfg_error *error) {
+  const char *const line[3] = {src, tgt, links};
+  const size_t length[3] = {n_src, n_tgt, n_links};
+  int code = sentence_pair_read(&h->pair, &h->tables.vocab, line, length, 0, stream, error);
+  if (code) return code > 0 ? LSCFG_EINPUT : code;
+  int32_t n = (int32_t)h->pair.words[SRC].size;
   int32_t longest = h->options.max_phrase < n ? h->options.max_phrase : n;
-  if (prepare(h) || link_counts_add(&h->lexicon, &h->pair, h->linked.data)) return out_of_memory(error);
+  if (prepare(h) || link_counts_add_pair(&h->tables.lexicon, &h->pair)) return out_of_memory(error);
   find_phrases(h, longest);
   for (int32_t i = 0; i < n; i++)
     for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
@@ -282,9 +220,10 @@ int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *t
 }
 
 void lscfg_hiero_get(const lscfg_hiero *h, lscfg_hiero_view *view) {
-  *view = (lscfg_hiero_view){
-      h->n_sentences,   h->n_phrases,          h->n_used,     h->src_length.size, h->symbols.size,    h->symbols.data,
-      h->offsets.data,  h->src_length.data,    h->arity.data, h->count.data,      h->tokens.data,     &h->vocab,
-      h->lexicon.pairs.size, h->lexicon.pairs.data,
-  };
+  *view = (lscfg_hiero_view){.n_sentences = h->n_sentences,
+                             .n_phrases = h->n_phrases,
+                             .n_used = h->n_used,
+                             .count = h->count.data,
+                             .tokens = h->tokens.data,
+                             .tables = corpus_tables_view(&h->tables)};
 }

@@ -1,5 +1,6 @@
 /* The model file, mapped and validated, and its match with the rules of a grammar. */
 #include "model.h"
+#include "rule_table.h"
 
 #include <math.h>
 
@@ -152,49 +153,6 @@ done:
 
 /* ---- binding: which tensor belongs to which rule of a grammar ---- */
 
-/* Sequences of symbols, interned by content; the sequences stay where they are. */
-typedef struct {
-  const int32_t **sequence;
-  int32_t *length, *split, *table;
-  int32_t size;
-  int64_t slots;
-} sequence_table;
-
-static int sequence_table_init(sequence_table *t, int64_t capacity) {
-  t->size = 0;
-  for (t->slots = 64; t->slots < 2 * capacity; t->slots *= 2) {
-  }
-  t->sequence = malloc(((size_t)capacity + 1) * sizeof *t->sequence);
-  t->length = malloc(((size_t)capacity + 1) * sizeof *t->length);
-  t->split = malloc(((size_t)capacity + 1) * sizeof *t->split);
-  t->table = malloc((size_t)t->slots * sizeof *t->table);
-  if (!t->sequence || !t->length || !t->split || !t->table) return LSCFG_ENOMEM;
-  memset(t->table, 0xff, (size_t)t->slots * sizeof *t->table);
-  return LSCFG_OK;
-}
-
-static void sequence_table_release(sequence_table *t) {
-  free(t->sequence);
-  free(t->length);
-  free(t->split);
-  free(t->table);
-}
-
-/* Number of the sequence (split: where its second side begins); added if add is set, else -1 where it is unknown. */
-static int32_t sequence_number(sequence_table *t, const int32_t *symbols, int32_t n, int32_t split, int add) {
-  int64_t slot = (int64_t)(hash_ints(symbols, n, (uint64_t)split) & (uint64_t)(t->slots - 1));
-  for (; t->table[slot] >= 0; slot = (slot + 1) & (t->slots - 1)) {
-    int32_t k = t->table[slot];
-    if (t->length[k] == n && t->split[k] == split && !memcmp(t->sequence[k], symbols, (size_t)n * sizeof *symbols)) return k;
-  }
-  if (!add) return -1;
-  t->sequence[t->size] = symbols;
-  t->length[t->size] = n;
-  t->split[t->size] = split;
-  t->table[slot] = t->size;
-  return t->size++;
-}
-
 static int32_t *words_in_model(const lscfg_model *model, const lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(g->vocab);
   int32_t *ids = malloc(((size_t)n + 1) * sizeof *ids);
@@ -221,7 +179,7 @@ static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int
   return 1;
 }
 
-static int bind_rules(lscfg_binding *b, sequence_table *known, sequence_table *targets) {
+static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets) {
   const lscfg_grammar *g = b->grammar;
   const lscfg_model *model = b->model;
   int32_t longest = 0, n = lscfg_grammar_size(g);
@@ -235,21 +193,24 @@ static int bind_rules(lscfg_binding *b, sequence_table *known, sequence_table *t
     free(symbols);
     return LSCFG_ENOMEM;
   }
-  for (int64_t r = 0; r < model->n_rules; r++)
-    sequence_number(known, model->symbols + model->rule_offsets[r],
-                    (int32_t)(model->rule_offsets[r + 1] - model->rule_offsets[r]), model->src_length[r], 1);
-  for (int32_t r = 0; r < n; r++) {
+  int code = LSCFG_OK;
+  for (int64_t r = 0; r < model->n_rules && !code; r++)
+    code = rule_table_intern(known, model->symbols + model->rule_offsets[r], model->src_length[r],
+                             (int32_t)(model->rule_offsets[r + 1] - model->rule_offsets[r]), 0) < 0;
+  for (int32_t r = 0; r < n && !code; r++) {
     const grammar_rule *rule = &g->rules.data[r];
-    b->rule_target[r] = sequence_number(targets, g->symbols.data + rule->tgt, rule->n_tgt, 0, 1);
-    int32_t k = translate(g, rule, ids, symbols) ? sequence_number(known, symbols, rule->n_src + rule->n_tgt, rule->n_src, 0) : -1;
+    b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
+    code = b->rule_target[r] < 0;
+    if (code || !translate(g, rule, ids, symbols)) continue;
+    int32_t k = rule_table_find(known, symbols, rule->n_src, rule->n_src + rule->n_tgt);
     if (k < 0) continue;
     int64_t row = k - model->first_of_arity[rule->arity];
     b->rule_tensor[r] = model->tensor[rule->arity] + row * tensor_length(model->rank, rule->arity);
   }
-  b->n_targets = targets->size;
+  b->n_targets = (int32_t)rule_table_size(targets);
   free(ids);
   free(symbols);
-  return LSCFG_OK;
+  return code ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
 static int sum_groups(lscfg_binding *b) {
@@ -290,7 +251,7 @@ static int sum_groups(lscfg_binding *b) {
 }
 
 int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_binding **made, lscfg_error *error) {
-  sequence_table known = {0}, targets = {0};
+  rule_table known = {0}, targets = {0};
   int32_t n = lscfg_grammar_size(g);
   *made = NULL;
   if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
@@ -304,10 +265,10 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_bi
   b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
   int code = LSCFG_ENOMEM;
   if (b->rule_tensor && b->group_tensor && b->rule_group && b->rule_target &&
-      !sequence_table_init(&known, model->n_rules) && !sequence_table_init(&targets, n))
+      !rule_table_init(&known) && !rule_table_init(&targets))
     code = bind_rules(b, &known, &targets) || sum_groups(b) ? LSCFG_ENOMEM : LSCFG_OK;
-  sequence_table_release(&known);
-  sequence_table_release(&targets);
+  rule_table_release(&known);
+  rule_table_release(&targets);
   if (code) {
     lscfg_binding_free(b);
     return out_of_memory(error);

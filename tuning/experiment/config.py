@@ -14,7 +14,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 from lscfg.errors import InputError
 from lscfg.estimate.em import AFTER_CLUSTERS, EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
-from lscfg.grammar import MAX_ARITY, MAX_TARGETS
+from lscfg.grammar import MAX_TARGETS
+from lscfg.kernel import BRACKETINGS
+from lscfg.parameters import MAX_ARITY
 from lscfg.text import read_bytes
 
 START_WEIGHTS = {
@@ -52,6 +54,15 @@ class Alignment:
 
     iterations: int = 5
     heuristic: str = "grow-diag-final-and"
+
+
+@dataclass(frozen=True)
+class DeriveSettings:
+    """How sentence pairs become derivation trees (see ``lscfg.kernel.DeriveOptions``)."""
+
+    max_arity: int = MAX_ARITY
+    binarise: bool = False
+    bracketing: str = "normal"
 
 
 @dataclass(frozen=True)
@@ -185,6 +196,7 @@ class Experiment:
     corpus: Corpus
     systems: dict[str, System]
     alignment: Alignment = field(default_factory=Alignment)
+    derive: DeriveSettings = field(default_factory=DeriveSettings)
     grammar: GrammarSettings = field(default_factory=GrammarSettings)
     hiero: HieroSettings = field(default_factory=HieroSettings)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
@@ -246,6 +258,7 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
     lower_bounds: dict[tuple[str, ...], int] = {
         ("alignment", "iterations"): 1,
+        ("derive", "max_arity"): 0,
         ("grammar", "max_targets"): 1,
         ("hiero", "max_phrase"): 1,
         ("hiero", "max_target_phrase"): 0,
@@ -269,8 +282,11 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             value = value[key] if isinstance(value, dict) else getattr(value, key)
         if value < least:
             raise reader.error(keys, f"{keys[-1]} must be at least {least}, not {value}")
-    if experiment.hiero.max_arity > MAX_ARITY:
-        raise reader.error(("hiero", "max_arity"), f"max_arity must be at most {MAX_ARITY}")
+    for table, settings in (("derive", experiment.derive), ("hiero", experiment.hiero)):
+        if settings.max_arity > MAX_ARITY:
+            raise reader.error((table, "max_arity"), f"max_arity must be at most {MAX_ARITY}")
+    if experiment.derive.bracketing not in BRACKETINGS:
+        raise reader.error(("derive", "bracketing"), f"bracketing must be one of {', '.join(BRACKETINGS)}")
 
 
 class _Reader:

@@ -42,17 +42,19 @@ def align(cache: StageCache, experiment: Experiment, jobs: int) -> Stage | Path:
 
 def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) -> Stage:
     """Minimal derivation trees."""
-    corpus = experiment.corpus
+    corpus, settings = experiment.corpus, dataclasses.asdict(experiment.derive)
 
     def make(folder: Path) -> None:
         from lscfg.derive import derive_files
+        from lscfg.kernel import DeriveOptions
 
         path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
-        sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS)
+        options = DeriveOptions(**settings)
+        sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS, options)
         _write_json(folder / "statistics.json", sizes)
 
     inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
-    return cache.run("derive", {}, inputs, make)
+    return cache.run("derive", settings, inputs, make)
 
 
 def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> Stage:
@@ -128,13 +130,15 @@ def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
-        from lscfg.inspection import effective_size
+        from lscfg.grammar import MinimalRules, effective_size
 
-        parameters = _parameters(system, Derivations.load(derivations / DERIVATIONS), folder, jobs)
+        trees = Derivations.load(derivations / DERIVATIONS)
+        parameters = _parameters(system, trees, folder, jobs)
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
-        _write_json(folder / "size.json", {"states": parameters.rank, "effective": effective_size(parameters)})
+        size = effective_size(MinimalRules.of(trees), parameters.rank)
+        _write_json(folder / "size.json", {"states": parameters.rank, "effective": size})
 
     facts: dict[str, Any] = {"estimator": system.estimator}
     inputs: dict[str, Path | Stage] = {"derivations": derivations}

@@ -1,0 +1,20 @@
+/* What is collected from a corpus, pair by pair: its words, the rules made of them, and which words are linked. */
+#ifndef LSCFG_TABLES_H
+#define LSCFG_TABLES_H
+
+#include "bitext.h"
+#include "rule_table.h"
+
+typedef struct {
+  lscfg_vocab vocab;
+  rule_table rules;
+  link_counts lexicon;
+} corpus_tables;
+
+/* After a failure there is nothing to release. */
+int corpus_tables_init(corpus_tables *);
+void corpus_tables_release(corpus_tables *);
+/* What they hold, valid until they change. */
+lscfg_tables corpus_tables_view(const corpus_tables *);
+
+#endif
