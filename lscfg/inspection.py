@@ -17,11 +17,6 @@ def _table(rows: list[tuple[str, str]]) -> list[str]:
     return [f"{name:<{width}}  {value}" for name, value in rows]
 
 
-def n_values(parameters: Parameters) -> int:
-    """Numbers that the model holds: the entries of all tensors, of C^S and of the OOV rule's tensor."""
-    return sum(tensor.size for tensor in parameters.tensors) + 2 * parameters.rank
-
-
 BAR = 40
 """Characters of the longest bar of a spectrum."""
 
@@ -49,7 +44,6 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
     values = sum(tensor.size for tensor in parameters.tensors)
     sizes += [
         ("words", str(len(parameters.rules.words))),
-        ("values in the file", str(n_values(parameters))),
         ("parameters", f"{values} ({values * 8 / 2**20:.1f} MiB)"),
     ]
     lines = ["made from", *_indent(_table(made)), "", "sizes", *_indent(_table(sizes))]

@@ -155,7 +155,7 @@ def test_evaluate_and_tune(files, tmp_path):
 
 def test_inspect(files):
     text = lscfg("inspect", files / "spectral.lscfg").stdout
-    assert "singular values" in text and "values in the file" in text
+    assert "singular values" in text and "parameters" in text
     assert "█" in text and "% negative" in text and "condition" in text
     assert "[X] ||| una ||| a" in lscfg("inspect", files / "spectral.lscfg", "--rule", "una ||| a").stdout
     nearest = lscfg("inspect", files / "spectral.lscfg", "--nearest", "una ||| a").stdout
