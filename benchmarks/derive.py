@@ -32,7 +32,7 @@ with open("/proc/self/status") as file:
     print(next(line.split()[1] for line in file if line.startswith("VmHWM")))
 sys.exit(status)
 """
-COMMAND = [sys.executable, "-c", PROGRAM, "derive", "--quiet"]
+COMMAND = [sys.executable, "-P", "-c", PROGRAM, "derive", "--quiet"]
 
 
 def run(files: list[Path], output: Path, threads: int = 1) -> tuple[float, float, float]:

@@ -61,7 +61,7 @@ def run(*arguments: object) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MiB of one ``lscfg`` process."""
     begin = time.perf_counter()
     before = os.times()
-    command = [sys.executable, "-c", COMMAND, *map(str, arguments), "--quiet"]
+    command = [sys.executable, "-P", "-c", COMMAND, *map(str, arguments), "--quiet"]
     # the process's own word for its peak: what the system says of a child begins with the peak of its parent
     peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     after = os.times()
