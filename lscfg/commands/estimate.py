@@ -146,22 +146,19 @@ def run(args: argparse.Namespace) -> None:
 
 def _run_em(args: argparse.Namespace, derivations: Derivations) -> Parameters:
     from lscfg.errors import InputError
-    from lscfg.estimate.em import AFTER_CLUSTERS, EMSettings, estimate_em
+    from lscfg.estimate.em import EMSettings, estimate_em
 
     if args.threads < 1:
         raise InputError(f"the number of threads must be at least 1, got {args.threads}")
     if args.resume and not args.checkpoint:
         raise InputError("--resume needs the folder: --checkpoint DIR")
-    counted = args.method == "clusters"
-    iterations = args.iterations
-    if iterations is None:
-        iterations = AFTER_CLUSTERS if counted else EMSettings.iterations
-    settings = EMSettings(
+    settings = EMSettings.of(
+        args.method,
+        args.iterations,
+        args.init,
         rank=args.m,
-        iterations=iterations,
         restarts=args.restarts,
         seed=args.seed,
-        initial="clusters" if counted else args.init,
         shrink_source=args.shrink_source,
         shrink_arity=args.shrink_arity,
         held_out=args.held_out,

@@ -80,6 +80,23 @@ class EMSettings:
     held_out: float = 0.0
     patience: int = 3
 
+    @classmethod
+    def of(cls, estimator: str, iterations: int | None, initial: str, **others: Any) -> EMSettings:
+        """The settings of an estimator's name: ``"em"``, or ``"clusters"``, which has a beginning of its own.
+
+        Args:
+            iterations: None for as many as are usual for the estimator.
+            initial: the beginning of ``"em"``.
+            others: further attributes by name.
+
+        Raises:
+            InputError: a value is out of its range.
+        """
+        counted = estimator == "clusters"
+        if iterations is None:
+            iterations = AFTER_CLUSTERS if counted else cls.iterations
+        return cls(iterations=iterations, initial="clusters" if counted else initial, **others)
+
     def __post_init__(self) -> None:
         def need(good: bool, message: str) -> None:
             if not good:

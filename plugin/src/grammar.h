@@ -43,7 +43,8 @@ struct lscfg_grammar {
   int32_t *unary_groups; /* groups whose source side is one nonterminal */
   int32_t n_unary;
   int32_t n_ordered;
-  int32_t *categories_in_order; /* those known when the grammar was finished; categories; a unary rule's child comes before its left-hand side, X before S */
+  /* categories known when the grammar was finished; a unary rule's child before its left-hand side, X before S */
+  int32_t *categories_in_order;
 };
 
 /* The trie node behind symbol, -1 if there is none. */

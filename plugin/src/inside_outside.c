@@ -99,7 +99,7 @@ static int is_unknown_word(const pass *p, int32_t node) {
   return 1;
 }
 
-/* Tensor of one rule application in an edge without states at the tails missing in the model: NULL means zero. */
+/* Tensor of a rule that rewrites the node: NULL means zero, for rules that the model does not know. */
 static const double *rule_tensor(const pass *p, int32_t rule, int32_t head) {
   int32_t n = lscfg_grammar_size(p->binding->grammar);
   if (rule < n) return p->binding->rule_tensor[rule];

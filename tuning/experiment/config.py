@@ -12,7 +12,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from lscfg.errors import InputError
-from lscfg.estimate.em import AFTER_CLUSTERS, EMSettings
+from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
 from lscfg.grammar import MAX_TARGETS
 from lscfg.kernel import BRACKETINGS
@@ -142,17 +142,10 @@ class System:
     """minimal or hiero."""
     estimator: str = "none"
     m: int = 8
+    seed: int = 1
+    # spectral; max_targets for mle too
     inside: list[str] = field(default_factory=lambda: list(INSIDE))
     outside: list[str] = field(default_factory=lambda: list(OUTSIDE))
-    seed: int = 1
-    # em and clusters
-    iterations: int | None = None
-    """25, for clusters 5."""
-    restarts: int = 1
-    init: str = "random"
-    shrink_source: float = 5.0
-    shrink_arity: float = 25.0
-    held_out: float = 0.0
     min_count: int = 1
     scaling: bool = True
     smoothing: float = 0.0
@@ -161,6 +154,14 @@ class System:
     tgt_classes: Path | None = None
     rule_values: Path | None = None
     """Files of the feature templates class and real (see docs/FORMATS.md)."""
+    # em and clusters
+    iterations: int | None = None
+    """25, for clusters 5."""
+    restarts: int = 1
+    init: str = "random"
+    shrink_source: float = 5.0
+    shrink_arity: float = 25.0
+    held_out: float = 0.0
 
 
 GRAMMARS = ("minimal", "hiero")
@@ -173,16 +174,13 @@ def em_settings(system: System) -> EMSettings:
     Raises:
         InputError: one of them is out of its range.
     """
-    counted = system.estimator == "clusters"
-    iterations = system.iterations
-    if iterations is None:
-        iterations = AFTER_CLUSTERS if counted else EMSettings.iterations
-    return EMSettings(
+    return EMSettings.of(
+        system.estimator,
+        system.iterations,
+        system.init,
         rank=system.m,
-        iterations=iterations,
         restarts=system.restarts,
         seed=system.seed,
-        initial="clusters" if counted else system.init,
         shrink_source=system.shrink_source,
         shrink_arity=system.shrink_arity,
         held_out=system.held_out,

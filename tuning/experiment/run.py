@@ -16,7 +16,7 @@ from typing import Any
 from lscfg import __version__, log
 from lscfg.corpus import check_sentences, read_parallel
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_lines
+from lscfg.text import read_lines
 from tuning.evaluate import SystemScore, evaluate
 from tuning.experiment import stages
 from tuning.experiment.cache import Stage, StageCache, file_hash, locked
@@ -69,8 +69,8 @@ def run_experiment(path: str | os.PathLike[str], output: str | os.PathLike[str],
             systems[name] = SystemStages(rules, model, tuned, decoded)
             _publish(folder / "systems" / name, experiment, lm, systems[name])
         results = _results(experiment, derivations, systems)
-        _write_json(folder / "results.json", results)
-        _write_json(folder / "manifest.json", _manifest(Path(path), experiment, cache, jobs))
+        stages.write_json(folder / "results.json", results)
+        stages.write_json(folder / "manifest.json", _manifest(Path(path), experiment, cache, jobs))
     return format_results(results)
 
 
@@ -110,12 +110,6 @@ def _publish(folder: Path, experiment: Experiment, lm: Stage, system: SystemStag
 
 def _read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _write_json(path: Path, value: Any) -> None:
-    with atomic_write(path) as file:
-        json.dump(value, file, indent=1, ensure_ascii=False)
-        file.write("\n")
 
 
 def _results(experiment: Experiment, derivations: Stage, systems: dict[str, SystemStages]) -> dict[str, Any]:

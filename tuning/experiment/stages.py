@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lscfg import log
 from lscfg.estimate.em import BEST, CHECKPOINT
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
-from lscfg.text import atomic_write, read_lines, write_lines
+from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Experiment, System, em_settings
 
@@ -51,7 +51,7 @@ def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) 
         path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
         options = DeriveOptions(**settings)
         sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS, options)
-        _write_json(folder / "statistics.json", sizes)
+        write_json(folder / "statistics.json", sizes)
 
     inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
     return cache.run("derive", settings, inputs, make)
@@ -68,7 +68,7 @@ def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> St
         counted = MinimalRules.of(Derivations.load(derivations / DERIVATIONS))
         selection = select_rules(counted, limit)
         write_grammar(folder / GRAMMAR, counted, selection)
-        _write_json(folder / "size.json", {"rules": len(selection.kept)})
+        write_json(folder / "size.json", {"rules": len(selection.kept)})
 
     return cache.run("grammar", {"max_targets": limit}, {"derivations": derivations}, make)
 
@@ -89,8 +89,8 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Stage | Path, j
         sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
         selection = select_rules(counted, settings["max_targets"], sentences)
         write_grammar(folder / GRAMMAR, counted, selection, jobs)
-        _write_json(folder / "size.json", {"rules": len(selection.kept)})
-        _write_json(folder / "statistics.json", counted.statistics() | {"dropped": selection.dropped})
+        write_json(folder / "size.json", {"rules": len(selection.kept)})
+        write_json(folder / "statistics.json", counted.statistics() | {"dropped": selection.dropped})
 
     inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
     inputs |= {"dev source": corpus.dev_source, "test source": corpus.test_source}
@@ -109,8 +109,6 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
         if settings.file:
             check_arpa(settings.file, settings.order)
             with atomic_write(folder / LM, "wb") as file:
-                from lscfg.text import read_bytes
-
                 file.write(read_bytes(settings.file))
             return
         fallback = DEFAULT_FALLBACK if settings.discount_fallback else None
@@ -138,7 +136,7 @@ def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
         size = effective_size(MinimalRules.of(trees), parameters.rank)
-        _write_json(folder / "size.json", {"states": parameters.rank, "effective": size})
+        write_json(folder / "size.json", {"states": parameters.rank, "effective": size})
 
     facts: dict[str, Any] = {"estimator": system.estimator}
     inputs: dict[str, Path | Stage] = {"derivations": derivations}
@@ -211,7 +209,7 @@ def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, mod
             "start_bleu": result.history[0].dev_bleu,
             "stopped": result.stopped,
         }
-        _write_json(folder / "dev.json", summary)
+        write_json(folder / "dev.json", summary)
 
     inputs = _decoder_inputs(rules, lm, model) | {"dev source": corpus.dev_source}
     inputs |= {f"dev reference {k}": path for k, path in enumerate(corpus.dev_reference)}
@@ -286,7 +284,8 @@ def _write_decoder_ini(folder: Path, experiment: Experiment, rules: Stage, lm: S
     write_ini(folder / INI, decoder_config(experiment, folder, rules, lm, model))
 
 
-def _write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any) -> None:
+    """Writes the value, indented, in the order of its keys as they are."""
     with atomic_write(path) as file:
         json.dump(value, file, indent=1, ensure_ascii=False)
         file.write("\n")
