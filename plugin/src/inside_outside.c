@@ -1,4 +1,4 @@
-/* Tensor inside-outside over a forest (paper, Fig. 1) and the decoder features that come of it.
+/* Tensor inside-outside over a forest (paper, Fig. 1).
  *
  * An inside or outside vector of [X] has one value per hidden state. Any other category, the goal S above all, has no
  * states: its vectors have one value, and a rule [S] -> ... multiplies, for each [X] below it, C^S . inside(X). So a
@@ -475,19 +475,9 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
   result->negative_mass = total > 0 ? negative / total : 0;
 }
 
-/* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
-static int check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
-  int32_t n = lscfg_grammar_size(b->grammar) + LSCFG_EXTRA_RULES;
-  for (int64_t a = 0; a < f->app_rule.size; a++)
-    if (f->app_rule.data[a] < 0 || f->app_rule.data[a] >= n)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld",
-                        (long)f->app_rule.data[a]);
-  return LSCFG_OK;
-}
-
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
-  if (check_forest(binding, forest, error)) return LSCFG_EINPUT;
+  if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
   int64_t m = binding->model->rank, n = forest->node_cat.size;
   pass p = {.binding = binding, .forest = forest, .rank = (int32_t)m};
   double *numbers = NULL;
@@ -520,45 +510,4 @@ int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double
   free(numbers);
   free(exponents);
   return code ? out_of_memory(error) : LSCFG_OK;
-}
-
-/* ---- features ---- */
-
-static double policy(double marginal, int32_t negative) {
-  return negative == LSCFG_NEGATIVE_FLIP ? fabs(marginal) : marginal > 0 ? marginal : 0;
-}
-
-static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-/* Number of the application's target side, equal for equal sides of one node; a word passed through is one of its own. */
-static int32_t target_of(const lscfg_binding *b, int32_t rule) {
-  int32_t n = lscfg_grammar_size(b->grammar);
-  return rule < n ? b->rule_target[rule] : b->n_targets + rule - n;
-}
-
-int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const double *app_marginals,
-                   const lscfg_feature_options *options, double *features, lscfg_error *error) {
-  if (check_forest(b, f, error)) return LSCFG_EINPUT;
-  double *by_target = calloc((size_t)b->n_targets + LSCFG_EXTRA_RULES, sizeof *by_target);
-  if (!by_target) return out_of_memory(error);
-  for (int32_t q = 0; q < f->node_cat.size; q++) {
-    int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
-    for (int32_t a = begin; a < end; a++)
-      by_target[target_of(b, f->app_rule.data[a])] += policy(app_marginals[a], options->negative);
-    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) {
-      double by_source = 0;
-      for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++)
-        by_source += policy(app_marginals[a], options->negative);
-      for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
-        double *row = features + (int64_t)LSCFG_N_FEATURES * a, marginal = policy(app_marginals[a], options->negative);
-        row[LSCFG_MARGINAL] = marginal;
-        row[LSCFG_E_GIVEN_F] = ratio(marginal, by_source);
-        row[LSCFG_F_GIVEN_E] = ratio(marginal, by_target[target_of(b, f->app_rule.data[a])]);
-        for (int k = 0; options->log && k < LSCFG_N_FEATURES; k++) row[k] = log(row[k] > options->floor ? row[k] : options->floor);
-      }
-    }
-    for (int32_t a = begin; a < end; a++) by_target[target_of(b, f->app_rule.data[a])] = 0;
-  }
-  free(by_target);
-  return LSCFG_OK;
 }

@@ -32,6 +32,9 @@ struct lscfg_binding {
   double *sums;                /* storage of group tensors with more than one term */
 };
 
+/* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
+int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
+
 static inline int64_t tensor_length(int32_t rank, int32_t arity) {
   int64_t length = rank;
   while (arity--) length *= rank;
