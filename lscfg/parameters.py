@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from lscfg import __version__, tensors
 from lscfg.errors import InputError
@@ -23,8 +24,8 @@ class Parameters:
 
     Attributes:
         rules: the rules by arity: those without nonterminals first, then arity 1, then arity 2.
-        tensors: for arity 0, 1 and 2, float64 [rules of that arity, m], [., m, m] and [., m, m, m]; the axes behind the
-            first are the state of the left-hand side and of the nonterminals in source order.
+        tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes behind the first
+            are the state of the left-hand side and of the nonterminals in source order. float64 or float32, all alike.
         root: C^S, float64 [m].
         unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
         about: what the model was made from, written into the file (strings, numbers, lists, dicts).
@@ -59,9 +60,16 @@ class Parameters:
         first = int(np.searchsorted(self.rules.arity, arity))
         return self.tensors[arity][rule - first]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (docs/FORMATS.md)."""
-        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about)
+    def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
+        """Writes the model file (docs/FORMATS.md).
+
+        Args:
+            precision: of the rules' tensors, float32 or float64.
+
+        Raises:
+            InputError: a value is too large for the precision, or the file cannot be written.
+        """
+        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, precision)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Parameters:
@@ -86,16 +94,36 @@ def save_model(
     root: np.ndarray,
     unk: np.ndarray,
     about: dict[str, Any],
+    precision: DTypeLike = np.float32,
 ) -> None:
-    """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written."""
+    """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written, in the precision then.
+
+    Raises:
+        InputError: a value is too large for the precision, or the file cannot be written.
+    """
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     metadata = {"lscfg": "model", "version": __version__, "about": text}
-    values = {f"C{k}": array for k, array in enumerate(arrays)} | {"CS": root, "unk": unk}
-    floats = {
-        name: value if isinstance(value, tensors.Blocks) else value.astype(np.float64, copy=False)
-        for name, value in values.items()
+    values: dict[str, np.ndarray | tensors.Blocks] = {
+        "CS": root.astype(np.float64, copy=False),
+        "unk": unk.astype(np.float64, copy=False),
     }
-    tensors.save(path, {**floats, **rules.arrays()}, metadata)
+    for k, array in enumerate(arrays):
+        kind = np.dtype(precision)
+        values[f"C{k}"] = array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
+    tensors.save(path, {**values, **rules.arrays()}, metadata)
+
+
+def rounded(values: np.ndarray, precision: np.dtype) -> np.ndarray:
+    """The values in another precision.
+
+    Raises:
+        InputError: one is not finite, or not any more.
+    """
+    with np.errstate(over="ignore"):
+        result = values.astype(precision, copy=False)
+    if not all_finite(result):
+        raise InputError(f"the parameters hold a value that is not finite, or that {precision} cannot hold")
+    return result
 
 
 def all_finite(values: np.ndarray) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -24,20 +24,22 @@ _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "
 
 @dataclass(frozen=True)
 class Blocks:
-    """A float64 array that is made block by block while it is written, so that it never lies in memory as a whole.
+    """An array that is made block by block while it is written, so that it never lies in memory as a whole.
 
     Attributes:
         shape: of the whole array.
-        parts: gives blocks of the first axis in order; a block is used up before the next one is asked for.
+        parts: gives blocks of the first axis in order, of the type asked for; a block is used up before the next one
+            is asked for.
+        dtype: of the array.
     """
 
     shape: tuple[int, ...]
-    parts: Callable[[], Iterator[np.ndarray]]
+    parts: Callable[[np.dtype], Iterator[np.ndarray]]
+    dtype: np.dtype = np.dtype(np.float64)
 
-    @property
-    def dtype(self) -> np.dtype:
-        """Always float64."""
-        return np.dtype(np.float64)
+    def astype(self, dtype: np.dtype) -> Blocks:
+        """The same array in another type."""
+        return replace(self, dtype=dtype)
 
     @property
     def nbytes(self) -> int:
@@ -46,8 +48,8 @@ class Blocks:
 
     def array(self) -> np.ndarray:
         """The whole array."""
-        whole, first = np.empty(self.shape), 0
-        for part in self.parts():
+        whole, first = np.empty(self.shape, self.dtype), 0
+        for part in self.parts(self.dtype):
             whole[first : first + len(part)] = part
             first += len(part)
         return whole
@@ -127,7 +129,7 @@ def _write_array(file: IO[bytes], array: np.ndarray | Blocks | Spool) -> None:
         array.file.seek(0)
         shutil.copyfileobj(array.file, file, 1 << 20)
         return
-    for part in array.parts() if isinstance(array, Blocks) else (array,):
+    for part in array.parts(array.dtype) if isinstance(array, Blocks) else (array,):
         values = np.ascontiguousarray(part)
         if sys.byteorder == "big":
             values = values.byteswap()

@@ -48,7 +48,7 @@ def save_model(path: Path, rules: RuleTable, tensors: list[np.ndarray], root: np
         np.array([t for t, a in zip(tensors, rules.arity, strict=True) if a == k]).reshape(-1, *[m] * (k + 1))
         for k in range(3)
     )
-    Parameters(rules, stacked, root, unk).save(path)  # type: ignore[arg-type]
+    Parameters(rules, stacked, root, unk).save(path, np.float64)  # type: ignore[arg-type]
     return path
 
 

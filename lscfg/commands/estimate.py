@@ -39,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="workers; the model does not depend on them (default: %(default)s)",
     )
+    parser.add_argument(
+        "--precision",
+        choices=("single", "double"),
+        default="single",
+        help="of the tensors in the file; sums over them are in double precision anyway (default: %(default)s)",
+    )
     _add_spectral(parser.add_argument_group("spectral"))
     _add_em_arguments(parser)
 
@@ -140,7 +146,7 @@ def run(args: argparse.Namespace) -> None:
             threads=args.threads,
         )
         model = spectral_estimate(derivations, settings)
-    model.save(args.output)
+    model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 
 

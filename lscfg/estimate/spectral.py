@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
@@ -20,7 +21,7 @@ from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, extract, sc
 from lscfg.estimate.mle import by_arity, keep_targets, spread_oov
 from lscfg.kernel import add_moments
 from lscfg.log import warn
-from lscfg.parameters import Parameters, all_finite, save_model
+from lscfg.parameters import Parameters, rounded, save_model
 from lscfg.rules import RuleTable
 from lscfg.tensors import Blocks
 
@@ -223,13 +224,13 @@ class Estimate:
         first, second, third = (blocks.array() for blocks in self.tensors)
         return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
         """Writes the model file, the same bytes as ``parameters().save``.
 
         Raises:
-            InputError: a value is not finite, or the file cannot be written.
+            InputError: a value is not finite in the precision, or the file cannot be written.
         """
-        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about)
+        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, precision)
 
 
 def estimate_spectral(derivations: Derivations, settings: SpectralSettings) -> Parameters:
@@ -287,7 +288,7 @@ def from_embedding(
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
     lexical = lexical[by_arity(kept, examples)[0]]
     tensors = (
-        Blocks(lexical.shape, lambda: iter([lexical])),
+        Blocks(lexical.shape, lambda precision: iter([rounded(lexical, precision)])),
         _moments(examples, kept, 1, y, z, settings),
         _moments(examples, kept, 2, y, z, settings),
     )
@@ -318,7 +319,7 @@ def _moments(
 
     means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
 
-    def make(block: int, space: np.ndarray) -> np.ndarray:
+    def make(block: int, space: np.ndarray, precision: np.dtype) -> np.ndarray:
         first = block * size
         out = space[: min(size, n - first)]
         out.fill(0)
@@ -328,23 +329,21 @@ def _moments(
         add_moments(local, here, children, z, y, out, max(settings.threads - 1, 1))
         if arity and settings.smoothing:
             smooth(out, local, here, children, z, y, means, settings.smoothing)
-        if not all_finite(out):
-            raise InputError("the parameters hold a value that is not finite")
-        return out
+        return rounded(out, precision)
 
-    def parts() -> Iterator[np.ndarray]:
+    def parts(precision: np.dtype) -> Iterator[np.ndarray]:
         # while a block is written, the next is made beside it
         ahead = min(settings.threads, 2)
         spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(ahead)]
         blocks = range(len(borders) - 1)
         if ahead == 1:
-            yield from (make(block, spaces[0]) for block in blocks)
+            yield from (make(block, spaces[0], precision) for block in blocks)
             return
         with ThreadPoolExecutor(1) as worker:
-            coming = [worker.submit(make, block, spaces[block]) for block in blocks[:1]]
+            coming = [worker.submit(make, block, spaces[block], precision) for block in blocks[:1]]
             for block in blocks:
                 done = coming.pop().result()
-                coming += [worker.submit(make, k, spaces[k % 2]) for k in blocks[block + 1 : block + 2]]
+                coming += [worker.submit(make, k, spaces[k % 2], precision) for k in blocks[block + 1 : block + 2]]
                 yield done
 
     return Blocks((n, *[m] * (arity + 1)), parts)

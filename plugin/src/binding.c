@@ -54,50 +54,12 @@ static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets) 
     if (code || !translate(g, rule, ids, symbols)) continue;
     int32_t k = rule_table_find(known, symbols, rule->n_src, rule->n_src + rule->n_tgt);
     if (k < 0) continue;
-    int64_t row = k - model->first_of_arity[rule->arity];
-    b->rule_tensor[r] = model->tensor[rule->arity] + row * tensor_length(model->rank, rule->arity);
+    b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
   }
   b->n_targets = (int32_t)rule_table_size(targets);
   free(ids);
   free(symbols);
   return code ? LSCFG_ENOMEM : LSCFG_OK;
-}
-
-static int sum_groups(lscfg_binding *b) {
-  const lscfg_grammar *g = b->grammar;
-  int64_t total = 0;
-  for (int64_t i = 0; i < g->groups.size; i++) {
-    const grammar_group *group = &g->groups.data[i];
-    int32_t terms = 0;
-    for (int32_t k = group->rules_begin; k < group->rules_end; k++) {
-      b->rule_group[g->by_source[k]] = (int32_t)i;
-      terms += b->rule_tensor[g->by_source[k]] != NULL;
-    }
-    if (terms > 1) total += tensor_length(b->model->rank, g->rules.data[g->by_source[group->rules_begin]].arity);
-  }
-  if (!(b->sums = calloc((size_t)total + 1, sizeof *b->sums))) return LSCFG_ENOMEM;
-  double *next = b->sums;
-  for (int64_t i = 0; i < g->groups.size; i++) {
-    const grammar_group *group = &g->groups.data[i];
-    int64_t length = tensor_length(b->model->rank, g->rules.data[g->by_source[group->rules_begin]].arity);
-    double *sum = NULL;
-    for (int32_t k = group->rules_begin; k < group->rules_end; k++) {
-      const double *tensor = b->rule_tensor[g->by_source[k]];
-      if (!tensor) continue;
-      if (!b->group_tensor[i]) {
-        b->group_tensor[i] = tensor;
-        continue;
-      }
-      if (!sum) {
-        sum = next;
-        next += length;
-        memcpy(sum, b->group_tensor[i], (size_t)length * sizeof *sum);
-        b->group_tensor[i] = sum;
-      }
-      for (int64_t x = 0; x < length; x++) sum[x] += tensor[x];
-    }
-  }
-  return LSCFG_OK;
 }
 
 int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_binding **made, lscfg_error *error) {
@@ -109,14 +71,20 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_bi
   if (!b) return out_of_memory(error);
   b->model = model;
   b->grammar = g;
-  b->rule_tensor = calloc((size_t)n + 1, sizeof *b->rule_tensor);
-  b->group_tensor = calloc((size_t)g->groups.size + 1, sizeof *b->group_tensor);
+  b->loops = contraction_find(NULL);
+  b->rule_row = malloc(((size_t)n + 1) * sizeof *b->rule_row);
+  b->sums = group_sums_new(g->groups.size);
   b->rule_group = malloc(((size_t)n + 1) * sizeof *b->rule_group);
   b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
   int code = LSCFG_ENOMEM;
-  if (b->rule_tensor && b->group_tensor && b->rule_group && b->rule_target &&
-      !rule_table_init(&known) && !rule_table_init(&targets))
-    code = bind_rules(b, &known, &targets) || sum_groups(b) ? LSCFG_ENOMEM : LSCFG_OK;
+  if (b->rule_row && b->sums && b->rule_group && b->rule_target && !rule_table_init(&known) &&
+      !rule_table_init(&targets)) {
+    memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
+    for (int64_t i = 0; i < g->groups.size; i++)
+      for (int32_t k = g->groups.data[i].rules_begin; k < g->groups.data[i].rules_end; k++)
+        b->rule_group[g->by_source[k]] = (int32_t)i;
+    code = bind_rules(b, &known, &targets);
+  }
   rule_table_release(&known);
   rule_table_release(&targets);
   if (code) {
@@ -129,17 +97,16 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_bi
 
 void lscfg_binding_free(lscfg_binding *b) {
   if (!b) return;
-  free(b->rule_tensor);
-  free(b->group_tensor);
+  group_sums_free(b->sums);
+  free(b->rule_row);
   free(b->rule_group);
   free(b->rule_target);
-  free(b->sums);
   free(b);
 }
 
 int32_t lscfg_binding_known(const lscfg_binding *b) {
   int32_t known = 0;
-  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_tensor[r] != NULL;
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_row[r] >= 0;
   return known;
 }
 

@@ -5,36 +5,63 @@
  * glued derivation is a sequence of independent trees.
  *
  * Vectors are kept as value * 2^exponent with the largest value near 1, so that products of hundreds of parameters
- * neither vanish nor overflow. Parameters may be negative; no logarithm is taken before the end. */
+ * neither vanish nor overflow. Parameters may be negative; no logarithm is taken before the end.
+ *
+ * The work is laid out in runs: the edges of one node with the same rules, such as [X,1] [X,2] over all places where a
+ * span can be split. What depends on head and rules alone is done once for a run, and runs with the same rules are
+ * taken together, so that a tensor is read once for many of them: in the inside and outside pass those of one level of
+ * the forest, among the marginals, which cost most, all of them. */
+#include "contract.h"
 #include "forest.h"
 #include "model.h"
 
 #include <math.h>
 
+enum { BATCH = 24 };       /* runs that are taken together at most */
+enum { NONE = INT32_MIN }; /* exponent of a vector that is still zero */
+
+/* The rules of some edges' applications. */
+typedef struct {
+  const int32_t *rules;
+  int32_t n, arity;
+  const double *sum; /* of their tensors; NULL: none of them has one */
+} rule_set;
+
+/* Edges edges[begin] .. edges[end-1] with the same head and rules. */
+typedef struct {
+  int32_t set, head, begin, end;
+} run;
+
 typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
+  const contraction *loops;
   int32_t rank;
   double *inside, *outside; /* [node][rank] */
   int64_t *inside_exponent, *outside_exponent;
-  int32_t *order;   /* edges by node, those with the same rules next to each other */
-  int32_t *by_rule; /* edges by their rules, those of one node next to each other */
-  double *outer;    /* [HEADS x longest run][rank^2]: products of the tails' insides */
-  int64_t *outer_exponent;
-  double *part; /* [HEADS][rank^2] */
+  int32_t *level;   /* [node] longest way down to a node without tails */
+  int32_t *edges;   /* those with a head in X, by rules, then in order */
+  ARRAY(rule_set) sets;
+  ARRAY(run) runs;     /* in the order of edges */
+  int32_t n_levels;
+  int32_t *nodes_by_level, *runs_by_level;  /* by level, then in order */
+  int32_t *first_node, *first_run; /* [n_levels + 1] where a level begins in them */
+  double *rows; /* [BATCH][rank^2] what goes into a contraction */
+  double *out;  /* [BATCH][rank^2] what comes out */
+  double *space; /* of the contraction */
   double *sum;  /* [rank] */
+  ARRAY(double *) sums; /* sums of tensors that the binding does not keep */
 } pass;
-
-/* Eight doubles that the compiler maps to registers of whatever width there is. */
-enum { LANES = 8 };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
-
-enum { HEADS = 4 }; /* nodes for which a tensor is read once: the registers hold no more */
-enum { NONE = INT32_MIN }; /* exponent of a vector that is still zero */
 
 static int32_t states_of(const pass *p, int32_t node) {
   return p->forest->node_cat.data[node] == CATEGORY_X ? p->rank : 1;
 }
+
+static double *inside_of(const pass *p, int32_t node) { return p->inside + (int64_t)node * p->rank; }
+static double *outside_of(const pass *p, int32_t node) { return p->outside + (int64_t)node * p->rank; }
+
+/* 2^shift for shift <= 0 */
+static double power(int64_t shift) { return shift < -2000 ? 0.0 : ldexp(1.0, (int)shift); }
 
 /* into += term * 2^exponent, where into carries an exponent of its own. */
 static void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n) {
@@ -42,13 +69,11 @@ static void accumulate(double *into, int64_t *into_exponent, const double *term,
     memcpy(into, term, (size_t)n * sizeof *into);
     *into_exponent = exponent;
   } else if (exponent > *into_exponent) {
-    int64_t shift = *into_exponent - exponent;
-    double factor = shift < -2000 ? 0.0 : ldexp(1.0, (int)shift);
+    double factor = power(*into_exponent - exponent);
     for (int32_t k = 0; k < n; k++) into[k] = into[k] * factor + term[k];
     *into_exponent = exponent;
   } else {
-    int64_t shift = exponent - *into_exponent;
-    double factor = shift < -2000 ? 0.0 : ldexp(1.0, (int)shift);
+    double factor = power(exponent - *into_exponent);
     for (int32_t k = 0; k < n; k++) into[k] += term[k] * factor;
   }
 }
@@ -67,28 +92,115 @@ static void normalise(double *vector, int64_t *exponent, int32_t n) {
   *exponent += shift;
 }
 
-/* Two sums of eight lanes side by side; every instruction set adds in the same order and gives the same bits. */
-VECTORISED static double dot(const double *a, const double *b, int64_t n) {
-  lanes even = {0}, odd = {0}, x, y;
-  double total = 0;
-  int64_t k = 0;
-  for (; k + 2 * LANES <= n; k += 2 * LANES) {
-    memcpy(&x, a + k, sizeof x);
-    memcpy(&y, b + k, sizeof y);
-    even += x * y;
-    memcpy(&x, a + k + LANES, sizeof x);
-    memcpy(&y, b + k + LANES, sizeof y);
-    odd += x * y;
-  }
-  for (; k < n; k++) total += a[k] * b[k];
-  even += odd;
-  return ((even[0] + even[4]) + (even[2] + even[6])) + ((even[1] + even[5]) + (even[3] + even[7])) + total;
+/* Value of a node as a whole tree: C^S . inside for X, the value itself for a category without states. */
+static double as_tree(const pass *p, int32_t node) {
+  const double *inside = inside_of(p, node);
+  return p->forest->node_cat.data[node] == CATEGORY_X ? p->loops->dot(p->rank, p->binding->model->root, inside) : inside[0];
 }
 
-/* into += factor * values */
-VECTORISED static void add_multiple(double *into, double factor, const double *values, int64_t n) {
-  for (int64_t k = 0; k < n; k++) into[k] += factor * values[k];
+static const int32_t *tails_of(const pass *p, int32_t edge, int32_t *arity) {
+  const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
+  *arity = (tail[0] >= 0) + (tail[1] >= 0);
+  return tail;
 }
+
+/* Exponent of the product of the tails' insides; NONE if one of them is zero. */
+static int64_t tails_exponent(const pass *p, int32_t edge) {
+  int32_t arity;
+  const int32_t *tail = tails_of(p, edge, &arity);
+  int64_t exponent = 0;
+  for (int32_t t = 0; t < arity; t++) {
+    if (p->inside_exponent[tail[t]] == NONE) return NONE;
+    exponent += p->inside_exponent[tail[t]];
+  }
+  return exponent;
+}
+
+/* ---- layout ---- */
+
+typedef struct {
+  const int32_t *rules;
+  int32_t n, edge;
+} edge_key;
+
+static int compare_rules(const edge_key *x, const edge_key *y) {
+  if (x->rules[0] != y->rules[0]) return x->rules[0] < y->rules[0] ? -1 : 1;
+  if (x->n != y->n) return x->n < y->n ? -1 : 1;
+  return x->n == 1 ? 0 : memcmp(x->rules, y->rules, (size_t)x->n * sizeof *x->rules);
+}
+
+static int by_rules(const void *a, const void *b) {
+  const edge_key *x = a, *y = b;
+  int order = compare_rules(x, y);
+  return order ? order : x->edge < y->edge ? -1 : x->edge > y->edge;
+}
+
+static int sort_edges(pass *p) {
+  const lscfg_forest *f = p->forest;
+  int32_t n = (int32_t)f->edge_head.size, sorted = 0;
+  edge_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
+  if (!keys) return LSCFG_ENOMEM;
+  for (int32_t e = 0; e < n; e++) {
+    if (f->node_cat.data[f->edge_head.data[e]] != CATEGORY_X) continue;
+    int32_t begin = f->edge_apps.data[e];
+    keys[sorted++] = (edge_key){f->app_rule.data + begin, f->edge_apps.data[e + 1] - begin, e};
+  }
+  qsort(keys, (size_t)sorted, sizeof *keys, by_rules);
+  for (int32_t k = 0; k < sorted; k++) {
+    int32_t arity, head = f->edge_head.data[keys[k].edge];
+    p->edges[k] = keys[k].edge;
+    int fresh = !k || compare_rules(&keys[k - 1], &keys[k]);
+    if (fresh) {
+      tails_of(p, keys[k].edge, &arity);
+      if (ARRAY_RESERVE(p->sets, 1)) goto failed;
+      p->sets.data[p->sets.size++] = (rule_set){keys[k].rules, keys[k].n, arity, NULL};
+    }
+    if (fresh || p->runs.data[p->runs.size - 1].head != head) {
+      if (ARRAY_RESERVE(p->runs, 1)) goto failed;
+      p->runs.data[p->runs.size++] = (run){(int32_t)p->sets.size - 1, head, k, k};
+    }
+    p->runs.data[p->runs.size - 1].end = k + 1;
+  }
+  free(keys);
+  return LSCFG_OK;
+failed:
+  free(keys);
+  return LSCFG_ENOMEM;
+}
+
+/* Puts 0 .. n-1 in order of level; first[l] is where level l begins, and first[n_levels] the end. */
+static void count_levels(int32_t n, const int32_t *level_of, int32_t n_levels, int32_t *sorted, int32_t *first) {
+  memset(first, 0, ((size_t)n_levels + 1) * sizeof *first);
+  for (int32_t k = 0; k < n; k++) first[level_of[k]]++;
+  for (int32_t l = 1; l <= n_levels; l++) first[l] += first[l - 1];
+  for (int32_t k = n - 1; k >= 0; k--) sorted[--first[level_of[k]]] = k;
+}
+
+static int sort_levels(pass *p) {
+  const lscfg_forest *f = p->forest;
+  int32_t n = (int32_t)f->node_cat.size, n_runs = (int32_t)p->runs.size;
+  for (int32_t q = 0; q < n; q++) {
+    p->level[q] = 0;
+    for (int32_t t = 2 * f->node_edges.data[q]; t < 2 * f->node_edges.data[q + 1]; t++) {
+      int32_t tail = f->edge_tail.data[t];
+      if (tail >= 0 && p->level[tail] >= p->level[q]) p->level[q] = p->level[tail] + 1;
+    }
+    if (p->level[q] >= p->n_levels) p->n_levels = p->level[q] + 1;
+  }
+  size_t levels = (size_t)p->n_levels + 1;
+  p->nodes_by_level = malloc((2 * levels + (size_t)n + 2 * (size_t)n_runs) * sizeof *p->nodes_by_level);
+  if (!p->nodes_by_level) return LSCFG_ENOMEM;
+  p->runs_by_level = p->nodes_by_level + n;
+  p->first_node = p->runs_by_level + n_runs;
+  p->first_run = p->first_node + levels;
+  int32_t *run_level = p->first_run + levels;
+  for (int32_t r = 0; r < n_runs; r++) run_level[r] = p->level[p->runs.data[r].head];
+  count_levels(n, p->level, p->n_levels, p->nodes_by_level, p->first_node);
+  count_levels(n_runs, run_level, p->n_levels, p->runs_by_level, p->first_run);
+  return LSCFG_OK;
+}
+
+/* ---- tensors of rules ---- */
 
 /* A pass-through rule stands for an unknown word only where no rule translates the word alone. */
 static int is_unknown_word(const pass *p, int32_t node) {
@@ -99,230 +211,192 @@ static int is_unknown_word(const pass *p, int32_t node) {
   return 1;
 }
 
-/* Tensor of a rule that rewrites the node: NULL means zero, for rules that the model does not know. */
-static const double *rule_tensor(const pass *p, int32_t rule, int32_t head) {
-  int32_t n = lscfg_grammar_size(p->binding->grammar);
-  if (rule < n) return p->binding->rule_tensor[rule];
-  return rule == n + LSCFG_RULE_PASS && is_unknown_word(p, head) ? p->binding->model->unk : NULL;
+static int is_pass(const pass *p, const rule_set *set) {
+  return set->rules[0] == lscfg_grammar_size(p->binding->grammar) + LSCFG_RULE_PASS;
 }
 
-/* Sum of the tensors of an edge's applications: known beforehand for a whole source side. */
-static const double *edge_tensor(const pass *p, int32_t edge) {
-  const lscfg_forest *f = p->forest;
-  int32_t begin = f->edge_apps.data[edge], rule = f->app_rule.data[begin];
-  if (rule < lscfg_grammar_size(p->binding->grammar) && f->edge_apps.data[edge + 1] - begin > 1)
-    return p->binding->group_tensor[p->binding->rule_group[rule]];
-  return rule_tensor(p, rule, f->edge_head.data[edge]);
+/* Sum of the tensors that rewrite the head of a run without tails; NULL: zero. */
+static const double *leaf_tensor(const pass *p, const run *r) {
+  const rule_set *set = &p->sets.data[r->set];
+  if (is_pass(p, set)) return is_unknown_word(p, r->head) ? p->binding->model->unk : NULL;
+  return set->sum;
 }
 
-/* Value of a node as a whole tree: C^S . inside for X, the value itself for a category without states. */
-static double as_tree(const pass *p, int32_t node) {
-  const double *inside = p->inside + (int64_t)node * p->rank;
-  return p->forest->node_cat.data[node] == CATEGORY_X ? dot(p->binding->model->root, inside, p->rank) : inside[0];
-}
-
-/* ---- runs: edges of one node with the same rules, such as [X,1] [X,2] over all places where a span can be split.
- * What depends on head and rules alone is worked out once for all of them. ---- */
-
-typedef struct {
-  int64_t rule; /* the first, in the upper half; the edge in the lower one */
-} edge_key;
-
-static int by_key(const void *a, const void *b) {
-  int64_t x = ((const edge_key *)a)->rule, y = ((const edge_key *)b)->rule;
-  return (x > y) - (x < y);
-}
-
-static int same_rules(const lscfg_forest *f, int32_t e, int32_t d) {
-  int32_t n = f->edge_apps.data[e + 1] - f->edge_apps.data[e];
-  return n == f->edge_apps.data[d + 1] - f->edge_apps.data[d] &&
-         f->app_rule.data[f->edge_apps.data[e]] == f->app_rule.data[f->edge_apps.data[d]];
-}
-
-/* One behind the last edge, in order, of the run that begins at position k of a node whose edges end at last. */
-static int32_t run_end(const pass *p, int32_t k, int32_t last) {
-  int32_t end = k + 1;
-  if (p->forest->node_cat.data[p->forest->edge_head.data[p->order[k]]] != CATEGORY_X) return end;
-  while (end < last && same_rules(p->forest, p->order[k], p->order[end])) end++;
-  return end;
-}
-
-/* Fills order and by_rule; the length of the longest run, 0 when memory is out. */
-static int32_t sort_edges(pass *p) {
-  const lscfg_forest *f = p->forest;
-  int32_t longest = 1, n = (int32_t)f->edge_head.size;
-  edge_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
-  if (!keys) return 0;
-  for (int32_t e = 0; e < n; e++) keys[e].rule = (int64_t)f->app_rule.data[f->edge_apps.data[e]] << 32 | e;
-  qsort(keys, (size_t)n, sizeof *keys, by_key);
-  for (int32_t k = 0; k < n; k++) p->by_rule[k] = (int32_t)(keys[k].rule & INT32_MAX);
-  for (int32_t e = 0; e < n; e++) keys[e].rule = (int64_t)f->app_rule.data[f->edge_apps.data[e]] << 32 | e;
-  for (int32_t q = 0; q < f->node_cat.size; q++) {
-    int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
-    qsort(keys + begin, (size_t)(end - begin), sizeof *keys, by_key);
-    for (int32_t k = begin; k < end; k++) p->order[k] = (int32_t)(keys[k].rule & INT32_MAX);
-    for (int32_t k = begin, next; k < end; k = next) {
-      next = run_end(p, k, end);
-      if (next - k > longest) longest = next - k;
+/* Looks up the sums of tensors, or makes those that the binding does not keep. */
+static int find_sums(pass *p, lscfg_error *error) {
+  for (int64_t s = 0; s < p->sets.size; s++) {
+    rule_set *set = &p->sets.data[s];
+    double *made = NULL;
+    int code = binding_sum(p->binding, set->rules, set->n, set->arity, &set->sum, &made, error);
+    if (code) return code;
+    if (!made) continue;
+    if (ARRAY_RESERVE(p->sums, 1)) {
+      free(made);
+      return out_of_memory(error);
     }
+    p->sums.data[p->sums.size++] = made;
   }
-  free(keys);
-  return longest;
+  return LSCFG_OK;
 }
 
-static const int32_t *tails_of(const pass *p, int32_t edge, int32_t *arity) {
-  const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
-  *arity = (tail[0] >= 0) + (tail[1] >= 0);
-  return tail;
+/* out[i] = rows[i] x tensor of the rule over the states of its left-hand side; 0 if the model does not know the rule. */
+static int contract_rule(const pass *p, int32_t rule, int32_t arity, int32_t n) {
+  const lscfg_model *model = p->binding->model;
+  int32_t row = rule < lscfg_grammar_size(p->binding->grammar) ? p->binding->rule_row[rule] : -1;
+  int64_t size = tensor_length(p->rank, arity) / p->rank;
+  if (row < 0) return 0;
+  if (model->single)
+    p->loops->contract_single(n, p->rank, size, p->rows, model_tensor(model, arity, row), p->space, p->out);
+  else
+    p->loops->contract_double(n, p->rank, size, p->rows, model_tensor(model, arity, row), p->space, p->out);
+  return 1;
 }
 
-/* outer = product of the tails' insides, [rank^arity]; its exponent, NONE for zero. */
-static int64_t outer_product(const pass *p, int32_t edge, double *outer) {
-  int32_t arity, m = p->rank;
-  const int32_t *tail = tails_of(p, edge, &arity);
-  int64_t exponent = 0;
-  for (int32_t t = 0; t < arity; t++) {
-    if (p->inside_exponent[tail[t]] == NONE) return NONE;
-    exponent += p->inside_exponent[tail[t]];
+/* ---- inside ---- */
+
+/* row = sum over the run's edges of the products of their tails' insides, [rank^arity]; its exponent, NONE for zero. */
+static int64_t sum_tails(const pass *p, const run *r, int32_t arity, double *row) {
+  int64_t largest = NONE;
+  int32_t m = p->rank;
+  for (int32_t k = r->begin; k < r->end; k++) {
+    int64_t exponent = tails_exponent(p, p->edges[k]);
+    if (exponent > largest) largest = exponent;
   }
-  const double *first = p->inside + (int64_t)tail[0] * m;
-  if (arity == 1) memcpy(outer, first, (size_t)m * sizeof *outer);
-  if (arity == 2) {
-    memset(outer, 0, (size_t)m * (size_t)m * sizeof *outer);
-    for (int32_t a = 0; a < m; a++) add_multiple(outer + (int64_t)a * m, first[a], p->inside + (int64_t)tail[1] * m, m);
+  memset(row, 0, (size_t)(arity == 2 ? (int64_t)m * m : m) * sizeof *row);
+  for (int32_t k = r->begin; k < r->end; k++) {
+    int64_t exponent = tails_exponent(p, p->edges[k]);
+    if (exponent == NONE) continue;
+    const int32_t *tail = tails_of(p, p->edges[k], &arity);
+    double factor = power(exponent - largest);
+    if (arity == 1)
+      p->loops->add(m, factor, inside_of(p, tail[0]), row);
+    else
+      p->loops->add_outer(m, factor, inside_of(p, tail[0]), inside_of(p, tail[1]), row);
   }
-  return exponent;
+  return largest;
+}
+
+/* Inside of some runs of one level with the same rules, which have tails. */
+static void inside_runs(pass *p, const int32_t *numbers, int32_t n) {
+  const rule_set *set = &p->sets.data[p->runs.data[numbers[0]].set];
+  int32_t m = p->rank, heads[BATCH], kept = 0;
+  int64_t size = set->arity == 2 ? (int64_t)m * m : m, exponents[BATCH];
+  if (!set->sum) return;
+  for (int32_t i = 0; i < n; i++) {
+    const run *r = &p->runs.data[numbers[i]];
+    exponents[kept] = sum_tails(p, r, set->arity, p->rows + kept * size);
+    heads[kept] = r->head;
+    kept += exponents[kept] != NONE;
+  }
+  if (!kept) return;
+  p->loops->project(kept, m, size, p->rows, set->sum, p->out);
+  for (int32_t i = 0; i < kept; i++)
+    accumulate(inside_of(p, heads[i]), &p->inside_exponent[heads[i]], p->out + (int64_t)i * m, exponents[i], m);
 }
 
 /* Value of an edge whose head has no states: a product of whole trees, for one application; NONE for zero. */
 static int64_t value_without_states(const pass *p, int32_t edge, double *value) {
   int32_t arity;
   const int32_t *tail = tails_of(p, edge, &arity);
-  int64_t exponent = 0;
   *value = 1;
-  for (int32_t t = 0; t < arity; t++) {
-    if (p->inside_exponent[tail[t]] == NONE) return NONE;
-    exponent += p->inside_exponent[tail[t]];
-    *value *= as_tree(p, tail[t]);
-  }
+  int64_t exponent = tails_exponent(p, edge);
+  if (exponent == NONE) return NONE;
+  for (int32_t t = 0; t < arity; t++) *value *= as_tree(p, tail[t]);
   return exponent;
 }
 
-/* ---- inside ---- */
+static double n_applications(const pass *p, int32_t edge) {
+  return p->forest->edge_apps.data[edge + 1] - p->forest->edge_apps.data[edge];
+}
 
-static void inside_run(pass *p, int32_t begin, int32_t end, double *inside, int64_t *inside_exponent) {
-  int32_t edge = p->order[begin], arity, m = p->rank;
-  const double *tensor = edge_tensor(p, edge);
-  int64_t size = m, exponent = NONE;
-  tails_of(p, edge, &arity);
-  if (!tensor) return;
-  if (!arity) {
-    accumulate(inside, inside_exponent, tensor, 0, m);
-    return;
+typedef void (*batch_function)(pass *, const int32_t *numbers, int32_t n);
+
+/* Calls the function for batches of runs with the same rules. */
+static void in_batches(pass *p, const int32_t *numbers, int32_t n, batch_function work) {
+  for (int32_t k = 0, end; k < n; k = end) {
+    int32_t set = p->runs.data[numbers[k]].set;
+    for (end = k; end < n && end < k + BATCH && p->runs.data[numbers[end]].set == set;) end++;
+    if (p->sets.data[set].arity) work(p, numbers + k, end - k);
   }
-  if (arity == 2) size *= m;
-  for (int32_t k = begin; k < end; k++) {
-    int64_t term = outer_product(p, p->order[k], p->outer);
-    if (term != NONE) accumulate(p->part, &exponent, p->outer, term, (int32_t)size);
+}
+
+static void inside_without_states(pass *p, int32_t q) {
+  const lscfg_forest *f = p->forest;
+  for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) {
+    double value;
+    int64_t exponent = value_without_states(p, e, &value);
+    value *= n_applications(p, e);
+    if (exponent != NONE) accumulate(inside_of(p, q), &p->inside_exponent[q], &value, exponent, 1);
   }
-  if (exponent == NONE) return;
-  for (int32_t h = 0; h < m; h++) p->sum[h] = dot(tensor + h * size, p->part, size);
-  accumulate(inside, inside_exponent, p->sum, exponent, m);
 }
 
 static void inside_pass(pass *p) {
-  const lscfg_forest *f = p->forest;
-  for (int32_t q = 0; q < f->node_cat.size; q++) {
-    double *inside = p->inside + (int64_t)q * p->rank;
-    int32_t last = f->node_edges.data[q + 1];
-    p->inside_exponent[q] = NONE;
-    for (int32_t k = f->node_edges.data[q], next; k < last; k = next) {
-      next = run_end(p, k, last);
-      if (f->node_cat.data[q] == CATEGORY_X) {
-        inside_run(p, k, next, inside, &p->inside_exponent[q]);
-        continue;
-      }
-      double value;
-      int64_t exponent = value_without_states(p, p->order[k], &value);
-      value *= f->edge_apps.data[p->order[k] + 1] - f->edge_apps.data[p->order[k]];
-      if (exponent != NONE) accumulate(inside, &p->inside_exponent[q], &value, exponent, 1);
+  for (int32_t q = 0; q < p->forest->node_cat.size; q++) p->inside_exponent[q] = NONE;
+  for (int32_t level = 0; level < p->n_levels; level++) {
+    const int32_t *runs = p->runs_by_level + p->first_run[level];
+    int32_t n = p->first_run[level + 1] - p->first_run[level];
+    for (int32_t k = 0; k < n; k++) {
+      const run *r = &p->runs.data[runs[k]];
+      const double *tensor = p->sets.data[r->set].arity ? NULL : leaf_tensor(p, r);
+      for (int32_t e = r->begin; tensor && e < r->end; e++)
+        accumulate(inside_of(p, r->head), &p->inside_exponent[r->head], tensor, 0, p->rank);
     }
-    normalise(inside, &p->inside_exponent[q], states_of(p, q));
+    in_batches(p, runs, n, inside_runs);
+    for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
+      int32_t q = p->nodes_by_level[k];
+      if (p->forest->node_cat.data[q] != CATEGORY_X) inside_without_states(p, q);
+      normalise(inside_of(p, q), &p->inside_exponent[q], states_of(p, q));
+    }
   }
 }
 
 /* ---- outside ---- */
 
-/* part[i] = outside[i] x tensor over the head's states, [rank^arity], for n <= HEADS heads. With all heads each value of
- * the tensor is read once. */
-VECTORISED static void contract_heads(const double *const *outside, int32_t n, const double *tensor, int32_t m,
-                                      int64_t size, double *part) {
-  int64_t k = 0;
-  for (; n == HEADS && k + LANES <= size; k += LANES) {
-    lanes sum0 = {0}, sum1 = {0}, sum2 = {0}, sum3 = {0}, values;
-    for (int32_t h = 0; h < m; h++) {
-      memcpy(&values, tensor + h * size + k, sizeof values);
-      sum0 += values * outside[0][h];
-      sum1 += values * outside[1][h];
-      sum2 += values * outside[2][h];
-      sum3 += values * outside[3][h];
-    }
-    memcpy(part + k, &sum0, sizeof sum0);
-    memcpy(part + size + k, &sum1, sizeof sum1);
-    memcpy(part + 2 * size + k, &sum2, sizeof sum2);
-    memcpy(part + 3 * size + k, &sum3, sizeof sum3);
-  }
-  for (int32_t i = 0; i < n && k < size; i++) {
-    int64_t x = k;
-    for (; x + 2 * LANES <= size; x += 2 * LANES) {
-      lanes sum0 = {0}, sum1 = {0}, values;
-      for (int32_t h = 0; h < m; h++) {
-        memcpy(&values, tensor + h * size + x, sizeof values);
-        sum0 += values * outside[i][h];
-        memcpy(&values, tensor + h * size + x + LANES, sizeof values);
-        sum1 += values * outside[i][h];
-      }
-      memcpy(part + i * size + x, &sum0, sizeof sum0);
-      memcpy(part + i * size + x + LANES, &sum1, sizeof sum1);
-    }
-    for (; x < size; x++) {
-      double sum = 0;
-      for (int32_t h = 0; h < m; h++) sum += outside[i][h] * tensor[h * size + x];
-      part[i * size + x] = sum;
-    }
-  }
-}
-
 /* Adds p->sum * 2^exponent to a tail's outside. */
 static void add_outside(pass *p, int32_t tail, int64_t exponent) {
-  accumulate(p->outside + (int64_t)tail * p->rank, &p->outside_exponent[tail], p->sum, exponent, states_of(p, tail));
+  accumulate(outside_of(p, tail), &p->outside_exponent[tail], p->sum, exponent, states_of(p, tail));
 }
 
-static void outside_run(pass *p, int32_t begin, int32_t end, int32_t head) {
+/* matrix [rank][rank]: the head's outside times the tensor. */
+static void outside_of_tails(pass *p, const run *r, const double *matrix) {
   int32_t arity, m = p->rank;
-  const double *tensor = edge_tensor(p, p->order[begin]);
-  tails_of(p, p->order[begin], &arity);
-  if (!tensor || !arity) return;
-  const double *outside = p->outside + (int64_t)head * m;
-  contract_heads(&outside, 1, tensor, m, arity == 1 ? m : (int64_t)m * m, p->part);
-  for (int32_t k = begin; k < end; k++) {
-    const int32_t *tail = tails_of(p, p->order[k], &arity);
-    int64_t exponent = p->outside_exponent[head];
-    if (arity == 1) {
-      memcpy(p->sum, p->part, (size_t)m * sizeof *p->sum);
-      add_outside(p, tail[0], exponent);
-      continue;
-    }
-    const double *first = p->inside + (int64_t)tail[0] * m, *second = p->inside + (int64_t)tail[1] * m;
+  for (int32_t k = r->begin; k < r->end; k++) {
+    const int32_t *tail = tails_of(p, p->edges[k], &arity);
+    int64_t exponent = p->outside_exponent[r->head];
     if (p->inside_exponent[tail[1]] != NONE) {
-      for (int32_t a = 0; a < m; a++) p->sum[a] = dot(p->part + (int64_t)a * m, second, m);
+      const double *second = inside_of(p, tail[1]);
+      p->loops->project(1, m, m, second, matrix, p->sum);
       add_outside(p, tail[0], exponent + p->inside_exponent[tail[1]]);
     }
     if (p->inside_exponent[tail[0]] != NONE) {
-      memset(p->sum, 0, (size_t)m * sizeof *p->sum);
-      for (int32_t a = 0; a < m; a++) add_multiple(p->sum, first[a], p->part + (int64_t)a * m, m);
+      p->loops->contract_double(1, m, m, inside_of(p, tail[0]), matrix, p->space, p->sum);
       add_outside(p, tail[1], exponent + p->inside_exponent[tail[0]]);
     }
+  }
+}
+
+static void outside_runs(pass *p, const int32_t *numbers, int32_t n) {
+  const rule_set *set = &p->sets.data[p->runs.data[numbers[0]].set];
+  int32_t m = p->rank, arity, kept = 0;
+  int64_t size = set->arity == 2 ? (int64_t)m * m : m;
+  const run *runs[BATCH];
+  if (!set->sum) return;
+  for (int32_t i = 0; i < n; i++) {
+    const run *r = &p->runs.data[numbers[i]];
+    if (p->outside_exponent[r->head] == NONE) continue;
+    memcpy(p->rows + (int64_t)kept * m, outside_of(p, r->head), (size_t)m * sizeof *p->rows);
+    runs[kept++] = r;
+  }
+  if (!kept) return;
+  p->loops->contract_double(kept, m, size, p->rows, set->sum, p->space, p->out);
+  for (int32_t i = 0; i < kept; i++) {
+    if (set->arity == 2) {
+      outside_of_tails(p, runs[i], p->out + i * size);
+      continue;
+    }
+    memcpy(p->sum, p->out + i * size, (size_t)m * sizeof *p->sum);
+    for (int32_t k = runs[i]->begin; k < runs[i]->end; k++)
+      add_outside(p, tails_of(p, p->edges[k], &arity)[0], p->outside_exponent[runs[i]->head]);
   }
 }
 
@@ -332,7 +406,7 @@ static void outside_without_states(pass *p, int32_t edge, int32_t head) {
   const int32_t *tail = tails_of(p, edge, &arity);
   for (int32_t t = 0; t < arity; t++) {
     int64_t exponent = p->outside_exponent[head];
-    double value = p->outside[(int64_t)head * p->rank] * (f->edge_apps.data[edge + 1] - f->edge_apps.data[edge]);
+    double value = outside_of(p, head)[0] * n_applications(p, edge);
     if (arity == 2) {
       if (p->inside_exponent[tail[1 - t]] == NONE) continue;
       exponent += p->inside_exponent[tail[1 - t]];
@@ -348,24 +422,20 @@ static void outside_without_states(pass *p, int32_t edge, int32_t head) {
 static void outside_pass(pass *p) {
   const lscfg_forest *f = p->forest;
   int32_t root = (int32_t)f->node_cat.size - 1;
-  double *outside = p->outside + (int64_t)root * p->rank;
   for (int32_t q = 0; q <= root; q++) p->outside_exponent[q] = NONE;
   p->outside_exponent[root] = 0;
   if (f->node_cat.data[root] == CATEGORY_X)
-    memcpy(outside, p->binding->model->root, (size_t)p->rank * sizeof *outside);
+    memcpy(outside_of(p, root), p->binding->model->root, (size_t)p->rank * sizeof *p->outside);
   else
-    outside[0] = 1;
-  for (int32_t q = root; q >= 0; q--) {
-    int32_t last = f->node_edges.data[q + 1];
-    normalise(p->outside + (int64_t)q * p->rank, &p->outside_exponent[q], states_of(p, q));
-    if (p->outside_exponent[q] == NONE) continue;
-    for (int32_t k = f->node_edges.data[q], next; k < last; k = next) {
-      next = run_end(p, k, last);
-      if (f->node_cat.data[q] == CATEGORY_X)
-        outside_run(p, k, next, q);
-      else
-        outside_without_states(p, p->order[k], q);
+    outside_of(p, root)[0] = 1;
+  for (int32_t level = p->n_levels - 1; level >= 0; level--) {
+    for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
+      int32_t q = p->nodes_by_level[k];
+      normalise(outside_of(p, q), &p->outside_exponent[q], states_of(p, q));
+      if (f->node_cat.data[q] == CATEGORY_X || p->outside_exponent[q] == NONE) continue;
+      for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) outside_without_states(p, e, q);
     }
+    in_batches(p, p->runs_by_level + p->first_run[level], p->first_run[level + 1] - p->first_run[level], outside_runs);
   }
 }
 
@@ -376,79 +446,79 @@ static double scaled(double value, int64_t exponent) {
   return ldexp(value, exponent > 4000 ? 4000 : exponent < -4000 ? -4000 : (int)exponent);
 }
 
-static void marginals_without_states(pass *p, int32_t edge, int32_t head, double g, int64_t g_exponent, double *marginal) {
+static void marginals_without_states(pass *p, int32_t head, double g, int64_t g_exponent, double *marginal) {
   const lscfg_forest *f = p->forest;
-  double value;
-  int64_t exponent = value_without_states(p, edge, &value);
-  value = exponent == NONE || p->outside_exponent[head] == NONE
-              ? 0
-              : scaled(value * p->outside[(int64_t)head * p->rank] / g,
-                       exponent + p->outside_exponent[head] - g_exponent);
-  for (int32_t a = f->edge_apps.data[edge]; a < f->edge_apps.data[edge + 1]; a++) marginal[a] = value;
-}
-
-/* Up to HEADS runs with the same rules: run i is by_rule[first[i]] .. by_rule[first[i + 1] - 1]. */
-typedef struct {
-  int32_t n, first[HEADS + 1];
-} run_group;
-
-static void group_marginals(pass *p, const run_group *group, double g, int64_t g_exponent, double *marginal) {
-  const lscfg_forest *f = p->forest;
-  int32_t arity, m = p->rank, begin = group->first[0], end = group->first[group->n], edge = p->by_rule[begin];
-  int32_t n_rules = f->edge_apps.data[edge + 1] - f->edge_apps.data[edge];
-  const double *outside[HEADS];
-  tails_of(p, edge, &arity);
-  int64_t size = arity == 2 ? (int64_t)m * m : m;
-  for (int32_t i = 0; i < group->n; i++)
-    outside[i] = p->outside + (int64_t)f->edge_head.data[p->by_rule[group->first[i]]] * m;
-  for (int32_t k = begin; k < end; k++) {
-    int64_t exponent = arity ? outer_product(p, p->by_rule[k], p->outer + (k - begin) * size) : 0;
-    int64_t above = p->outside_exponent[f->edge_head.data[p->by_rule[k]]];
-    p->outer_exponent[k - begin] = exponent == NONE || above == NONE ? NONE : exponent + above - g_exponent;
-  }
-  for (int32_t r = 0; r < n_rules; r++) {
-    int32_t rule = f->app_rule.data[f->edge_apps.data[edge] + r];
-    const double *tensor = rule_tensor(p, rule, f->edge_head.data[edge]);
-    if (tensor && arity) contract_heads(outside, group->n, tensor, m, size, p->part);
-    for (int32_t i = 0; i < group->n; i++)
-      for (int32_t k = group->first[i]; k < group->first[i + 1]; k++) {
-        double *value = marginal + f->edge_apps.data[p->by_rule[k]] + r;
-        *value = 0;
-        if (!tensor || p->outer_exponent[k - begin] == NONE) continue;
-        *value = arity ? dot(p->part + i * size, p->outer + (k - begin) * size, size) : dot(outside[i], tensor, m);
-        *value = scaled(*value / g, p->outer_exponent[k - begin]);
-      }
+  for (int32_t e = f->node_edges.data[head]; e < f->node_edges.data[head + 1]; e++) {
+    double value;
+    int64_t exponent = value_without_states(p, e, &value);
+    value = exponent == NONE || p->outside_exponent[head] == NONE
+                ? 0
+                : scaled(value * outside_of(p, head)[0] / g, exponent + p->outside_exponent[head] - g_exponent);
+    for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) marginal[a] = value;
   }
 }
 
-/* Marginals of all edges, rule by rule, so that a tensor is in the cache for all places where it is needed. */
+/* matrix [rank^arity]: the head's outside times a rule's tensor; NULL: zero. Writes the marginal of each edge's
+ * application number `application`. */
+static void run_marginals(pass *p, const run *r, int32_t application, const double *matrix, double g,
+                          int64_t g_exponent, double *marginal) {
+  for (int32_t k = r->begin; k < r->end; k++) {
+    int32_t arity, edge = p->edges[k];
+    const int32_t *tail = tails_of(p, edge, &arity);
+    double *value = marginal + p->forest->edge_apps.data[edge] + application;
+    int64_t exponent = tails_exponent(p, edge);
+    *value = 0;
+    if (!matrix || exponent == NONE) continue;
+    *value = arity == 0   ? matrix[0]
+             : arity == 1 ? p->loops->dot(p->rank, matrix, inside_of(p, tail[0]))
+                          : p->loops->bilinear(p->rank, matrix, inside_of(p, tail[0]), inside_of(p, tail[1]));
+    *value = scaled(*value / g, exponent + p->outside_exponent[r->head] - g_exponent);
+  }
+}
+
+static void pass_marginals(pass *p, const run *r, double g, int64_t g_exponent, double *marginal) {
+  const double *tensor = leaf_tensor(p, r);
+  double value = tensor && p->outside_exponent[r->head] != NONE ? p->loops->dot(p->rank, tensor, outside_of(p, r->head)) : 0;
+  run_marginals(p, r, 0, value != 0 ? &value : NULL, g, g_exponent, marginal);
+}
+
+/* Marginals of all edges, rule by rule: a tensor is read once for BATCH heads. */
 static void all_marginals(pass *p, double g, int64_t g_exponent, double *marginal) {
   const lscfg_forest *f = p->forest;
-  int32_t n = (int32_t)f->edge_head.size;
-  for (int32_t k = 0; k < n;) {
-    int32_t edge = p->by_rule[k], head = f->edge_head.data[edge];
-    if (f->node_cat.data[head] != CATEGORY_X) {
-      marginals_without_states(p, edge, head, g, g_exponent, marginal);
-      k++;
+  int32_t m = p->rank;
+  for (int32_t q = 0; q < f->node_cat.size; q++)
+    if (f->node_cat.data[q] != CATEGORY_X) marginals_without_states(p, q, g, g_exponent, marginal);
+  for (int64_t first = 0, end; first < p->runs.size; first = end) {
+    const rule_set *set = &p->sets.data[p->runs.data[first].set];
+    const run *runs[BATCH];
+    int32_t kept = 0;
+    if (is_pass(p, set)) {
+      pass_marginals(p, &p->runs.data[first], g, g_exponent, marginal);
+      end = first + 1;
       continue;
     }
-    run_group group = {0, {k}};
-    /* whether a pass-through rule has a tensor depends on its node: each stands alone */
-    int32_t heads = f->app_rule.data[f->edge_apps.data[edge]] < lscfg_grammar_size(p->binding->grammar) ? HEADS : 1;
-    while (group.n < heads && k < n && same_rules(f, edge, p->by_rule[k]) &&
-           f->node_cat.data[f->edge_head.data[p->by_rule[k]]] == CATEGORY_X) {
-      head = f->edge_head.data[p->by_rule[k]];
-      while (k < n && f->edge_head.data[p->by_rule[k]] == head && same_rules(f, edge, p->by_rule[k])) k++;
-      group.first[++group.n] = k;
+    for (end = first; end < p->runs.size && kept < BATCH && &p->sets.data[p->runs.data[end].set] == set; end++) {
+      const run *r = &p->runs.data[end];
+      if (p->outside_exponent[r->head] == NONE) {
+        for (int32_t k = 0; k < set->n; k++) run_marginals(p, r, k, NULL, g, g_exponent, marginal);
+        continue;
+      }
+      memcpy(p->rows + (int64_t)kept * m, outside_of(p, r->head), (size_t)m * sizeof *p->rows);
+      runs[kept++] = r;
     }
-    group_marginals(p, &group, g, g_exponent, marginal);
+    int64_t size = tensor_length(m, set->arity) / m;
+    for (int32_t k = 0; k < set->n && kept; k++) {
+      int known = contract_rule(p, set->rules[k], set->arity, kept);
+      for (int32_t i = 0; i < kept; i++)
+        run_marginals(p, runs[i], k, known ? p->out + i * size : NULL, g, g_exponent, marginal);
+    }
   }
 }
 
 static double node_value(const pass *p, int32_t q, int64_t *exponent) {
   if (p->inside_exponent[q] == NONE || p->outside_exponent[q] == NONE) return 0;
   *exponent = p->inside_exponent[q] + p->outside_exponent[q];
-  return dot(p->inside + (int64_t)q * p->rank, p->outside + (int64_t)q * p->rank, states_of(p, q));
+  return p->loops->dot(states_of(p, q), inside_of(p, q), outside_of(p, q));
 }
 
 static void write_marginals(pass *p, double *app_marginals, double *node_marginals, lscfg_inference *result) {
@@ -475,39 +545,41 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
   result->negative_mass = total > 0 ? negative / total : 0;
 }
 
+static int work(pass *p, double *app_marginals, double *node_marginals, lscfg_inference *result, lscfg_error *error) {
+  size_t m = (size_t)p->rank, n = (size_t)p->forest->node_cat.size, edges = (size_t)p->forest->edge_head.size;
+  size_t widest = m * m;
+  p->inside = calloc(2 * n * m + 2 * BATCH * widest + m * CONTRACT_COLUMNS + m, sizeof *p->inside);
+  p->inside_exponent = malloc(2 * n * sizeof *p->inside_exponent);
+  p->level = malloc((n + edges + 1) * sizeof *p->level);
+  if (!p->inside || !p->inside_exponent || !p->level) return out_of_memory(error);
+  p->outside = p->inside + n * m;
+  p->rows = p->outside + n * m;
+  p->out = p->rows + BATCH * widest;
+  p->space = p->out + BATCH * widest;
+  p->sum = p->space + m * CONTRACT_COLUMNS;
+  p->outside_exponent = p->inside_exponent + n;
+  p->edges = p->level + n;
+  if (sort_edges(p) || sort_levels(p)) return out_of_memory(error);
+  int code = find_sums(p, error);
+  if (code) return code;
+  inside_pass(p);
+  outside_pass(p);
+  write_marginals(p, app_marginals, node_marginals, result);
+  return LSCFG_OK;
+}
+
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
   if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
-  int64_t m = binding->model->rank, n = forest->node_cat.size;
-  pass p = {.binding = binding, .forest = forest, .rank = (int32_t)m};
-  double *numbers = NULL;
-  int64_t *exponents = NULL;
-  int code = LSCFG_ENOMEM;
-  int32_t longest = 0;
-  if ((p.order = malloc((2 * (size_t)forest->edge_head.size + 1) * sizeof *p.order))) {
-    p.by_rule = p.order + forest->edge_head.size;
-    longest = sort_edges(&p);
-  }
-  if (longest) {
-    numbers = calloc((size_t)(2 * n * m + (longest + 1) * HEADS * m * m + m), sizeof *numbers);
-    exponents = malloc((size_t)(2 * n + HEADS * longest) * sizeof *exponents);
-  }
-  if (numbers && exponents) {
-    p.inside = numbers;
-    p.outside = p.inside + n * m;
-    p.outer = p.outside + n * m;
-    p.part = p.outer + longest * HEADS * m * m;
-    p.sum = p.part + HEADS * m * m;
-    p.inside_exponent = exponents;
-    p.outside_exponent = exponents + n;
-    p.outer_exponent = exponents + 2 * n;
-    inside_pass(&p);
-    outside_pass(&p);
-    write_marginals(&p, app_marginals, node_marginals, result);
-    code = LSCFG_OK;
-  }
-  free(p.order);
-  free(numbers);
-  free(exponents);
-  return code ? out_of_memory(error) : LSCFG_OK;
+  pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = binding->model->rank};
+  int code = work(&p, app_marginals, node_marginals, result, error);
+  for (int64_t k = 0; k < p.sums.size; k++) free(p.sums.data[k]);
+  free(p.sums.data);
+  free(p.sets.data);
+  free(p.runs.data);
+  free(p.nodes_by_level);
+  free(p.level);
+  free(p.inside_exponent);
+  free(p.inside);
+  return code;
 }

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-static int check_values(const char *name, const double *values, int64_t n, lscfg_error *error) {
+static int check_values(const char *name, const void *values, int single, int64_t n, lscfg_error *error) {
   for (int64_t k = 0; k < n; k++)
-    if (!isfinite(values[k]))
+    if (!isfinite(single ? (double)((const float *)values)[k] : ((const double *)values)[k]))
       return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' holds a value that is not finite", name);
   return LSCFG_OK;
 }
@@ -39,21 +39,24 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
     return lscfg_fail(error, LSCFG_EINPUT, 0, "%lld hidden states; 1 to 1024 are possible", (long long)view.shape[0]);
   model->rank = (int32_t)view.shape[0];
   model->root = view.data;
-  if ((code = check_values("CS", model->root, model->rank, error))) return code;
+  if ((code = check_values("CS", model->root, 0, model->rank, error))) return code;
   if ((code = tensor_file_get(&model->file, "unk", "F64", 1, &view, error))) return code;
   if (view.shape[0] != model->rank) return lscfg_fail(error, LSCFG_EINPUT, 0, "'unk' and 'CS' differ in length");
   model->unk = view.data;
-  if ((code = check_values("unk", model->unk, model->rank, error))) return code;
+  if ((code = check_values("unk", model->unk, 0, model->rank, error))) return code;
+  model->single = tensor_file_has(&model->file, "C0", "F32");
   for (int32_t arity = 0; arity <= MAX_ARITY; arity++) {
-    if ((code = tensor_file_get(&model->file, names[arity], "F64", arity + 2, &view, error))) return code;
+    if ((code = tensor_file_get(&model->file, names[arity], model->single ? "F32" : "F64", arity + 2, &view, error)))
+      return code;
     for (int32_t k = 1; k < arity + 2; k++)
       if (view.shape[k] != model->rank)
         return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and 'CS' differ in the number of states", names[arity]);
     model->tensor[arity] = view.data;
     model->first_of_arity[arity + 1] = model->first_of_arity[arity] + view.shape[0];
-    if ((code = check_values(names[arity], view.data, view.shape[0] * tensor_length(model->rank, arity), error)))
-      return code;
   }
+  /* larger tensors are looked at when they are first needed: to read them all would cost more than a sentence does */
+  if ((code = check_values("C0", model->tensor[0], model->single, model->first_of_arity[1] * model->rank, error)))
+    return code;
   model->n_rules = model->first_of_arity[MAX_ARITY + 1];
   return model->n_rules <= INT32_MAX ? LSCFG_OK : lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2^31 rules");
 }

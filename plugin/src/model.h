@@ -1,6 +1,7 @@
 #ifndef LSCFG_MODEL_H
 #define LSCFG_MODEL_H
 
+#include "contract.h"
 #include "grammar.h"
 #include "safetensors.h"
 
@@ -12,7 +13,8 @@ struct lscfg_model {
   int64_t first_of_arity[MAX_ARITY + 2];
   const double *root;                 /* C^S [m] */
   const double *unk;                  /* tensor of the OOV rule [m] */
-  const double *tensor[MAX_ARITY + 1]; /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
+  int32_t single;                      /* whether tensors are stored in single precision, else in double */
+  const void *tensor[MAX_ARITY + 1];   /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
   const uint8_t *word_bytes;
   const int64_t *word_offsets; /* [n_words + 1] */
   const int32_t *symbols;
@@ -20,25 +22,42 @@ struct lscfg_model {
   const int32_t *src_length;   /* [n_rules] */
 };
 
+/* The sums of the tensors of all rules of one source side, made when they are first needed; see sums.c. */
+typedef struct group_sums group_sums;
+
+group_sums *group_sums_new(int64_t n_groups);
+void group_sums_free(group_sums *);
+
 /* How the rules of a grammar stand in a model. */
 struct lscfg_binding {
   const lscfg_model *model;
   const lscfg_grammar *grammar;
-  const double **rule_tensor;  /* grammar rule -> its tensor; NULL: none */
-  const double **group_tensor; /* group -> sum of its rules' tensors; NULL: none of them has one */
+  const contraction *loops;
+  int32_t *rule_row; /* grammar rule -> its place among the model's tensors of its arity; -1: it has none */
   int32_t *rule_group;
+  group_sums *sums;
   int32_t *rule_target;        /* equal numbers: equal target sides */
   int32_t n_targets;
-  double *sums;                /* storage of group tensors with more than one term */
 };
 
 /* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
 int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
 
+/* Sum of the tensors of some rules [m^(arity+1)]; NULL: none of them has one. *made is to be freed by the caller after
+ * use, where it is not NULL. Fails where a value is not finite. */
+int binding_sum(const lscfg_binding *, const int32_t *rules, int32_t n, int32_t arity, const double **sum, double **made,
+                lscfg_error *);
+
 static inline int64_t tensor_length(int32_t rank, int32_t arity) {
   int64_t length = rank;
   while (arity--) length *= rank;
   return length;
+}
+
+/* A tensor of that arity, in the model's precision. */
+static inline const void *model_tensor(const lscfg_model *model, int32_t arity, int32_t row) {
+  return (const char *)model->tensor[arity] +
+         (size_t)row * (size_t)tensor_length(model->rank, arity) * (model->single ? sizeof(float) : sizeof(double));
 }
 
 #endif

@@ -188,3 +188,12 @@ int tensor_file_get(const tensor_file *file, const char *name, const char *dtype
     return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is not aligned; make the file anew", name);
   return LSCFG_OK;
 }
+
+int tensor_file_has(const tensor_file *file, const char *name, const char *dtype) {
+  const char *begin = file->bytes + 8, *end = begin + file->header, *entry;
+  int64_t offsets[2];
+  int32_t n_offsets;
+  tensor_view view = {0};
+  return find_entry(begin, end, name, &entry) && entry && read_entry(entry, end, &view, offsets, &n_offsets) &&
+         !strcmp(view.dtype, dtype);
+}

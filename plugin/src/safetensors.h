@@ -24,5 +24,7 @@ void tensor_file_close(tensor_file *);
 /* Finds a tensor of the given type and number of dimensions and checks that it lies, aligned, inside the file. */
 int tensor_file_get(const tensor_file *, const char *name, const char *dtype, int32_t n_dims, tensor_view *,
                     lscfg_error *);
+/* Whether there is a tensor of that name and type. */
+int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
 
 #endif

@@ -1,0 +1,48 @@
+/* The inner loops for each instruction set, and the choice between them when the program runs. */
+#include "contract.h"
+
+enum { LANES = 8 };
+
+/* The rest of the kernel is compiled without contraction of a * b + c; here it is what makes the loops fast. */
+#if defined(__clang__)
+#pragma clang fp contract(fast)
+#define FUSED
+#elif defined(__GNUC__)
+#define FUSED __attribute__((optimize("fp-contract=fast")))
+#endif
+
+#define NAME(f) f##_baseline
+#define TARGET FUSED
+#define WIDTH 2
+#define TILE 6
+#define SET "baseline"
+#include "contract_loops.h"
+
+#if defined(__x86_64__)
+
+#define NAME(f) f##_avx2
+#define TARGET FUSED __attribute__((target("avx2,fma")))
+#define WIDTH 4
+#define TILE 6
+#define SET "avx2"
+#include "contract_loops.h"
+
+#define NAME(f) f##_avx512
+#define TARGET FUSED __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
+#define WIDTH 8
+#define TILE 12
+#define SET "avx512"
+#include "contract_loops.h"
+
+#endif
+
+const contraction *contraction_find(const char *name) {
+#if defined(__x86_64__)
+  int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  int avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+  if (avx512 && (!name || !strcmp(name, loops_avx512.name))) return &loops_avx512;
+  if (avx2 && (!name || !strcmp(name, loops_avx2.name))) return &loops_avx2;
+#endif
+  return !name || !strcmp(name, loops_baseline.name) ? &loops_baseline : NULL;
+}

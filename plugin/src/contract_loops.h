@@ -1,0 +1,169 @@
+/* The loops of contract.h for one instruction set. Defined outside: NAME(f), TARGET, WIDTH, the doubles of a vector, and
+ * TILE, the rows whose sums over two vectors of columns fit into the registers. No include guard: contract.c includes
+ * this file once for each set. */
+
+typedef double NAME(vector) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8), may_alias));
+
+#define INLINE TARGET static inline __attribute__((always_inline))
+#define LOOP TARGET static
+
+#define LOAD(values) (*(const NAME(vector) *)(values))
+
+/* Sums run in LANES lanes whatever the width of a vector is, and lanes are added up in one order. */
+enum { NAME(PARTS) = LANES / WIDTH };
+
+INLINE double NAME(total)(const NAME(vector) *sum) {
+  double v[LANES];
+  memcpy(v, sum, sizeof v);
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+/* n rows by `vectors` vectors of columns, which lie packed in columns [m][vectors * WIDTH]. */
+INLINE void NAME(tile)(const int32_t n, const int32_t vectors, int32_t m, int64_t size, const double *rows,
+                       const double *columns, double *out) {
+  NAME(vector) sum[TILE][2];
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t v = 0; v < vectors; v++) sum[i][v] = (NAME(vector)){0};
+  for (int32_t h = 0; h < m; h++) {
+    NAME(vector) column[2];
+    for (int32_t v = 0; v < vectors; v++) column[v] = LOAD(columns + ((int64_t)h * vectors + v) * WIDTH);
+    for (int32_t i = 0; i < n; i++)
+      for (int32_t v = 0; v < vectors; v++) sum[i][v] += column[v] * rows[(int64_t)i * m + h];
+  }
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * size + v * WIDTH) = sum[i][v];
+}
+
+LOOP void NAME(tiles)(int32_t n, const int32_t vectors, int32_t m, int64_t size, const double *rows,
+                      const double *columns, double *out) {
+  for (; n >= TILE; n -= TILE, rows += (int64_t)TILE * m, out += TILE * size)
+    if (vectors == 2) NAME(tile)(TILE, 2, m, size, rows, columns, out);
+    else NAME(tile)(TILE, 1, m, size, rows, columns, out);
+  for (; n >= 4; n -= 4, rows += 4 * (int64_t)m, out += 4 * size)
+    if (vectors == 2) NAME(tile)(4, 2, m, size, rows, columns, out);
+    else NAME(tile)(4, 1, m, size, rows, columns, out);
+  for (; n; n--, rows += m, out += size)
+    if (vectors == 2) NAME(tile)(1, 2, m, size, rows, columns, out);
+    else NAME(tile)(1, 1, m, size, rows, columns, out);
+}
+
+#define CONTRACT(precision, type)                                                                                   \
+  LOOP void NAME(contract_##precision)(int32_t n, int32_t m, int64_t size, const double *rows, const type *tensor,   \
+                                       double *space, double *out) {                                                 \
+    int64_t k = 0;                                                                                                   \
+    while (k + WIDTH <= size) {                                                                                      \
+      int32_t width = k + 2 * WIDTH <= size ? 2 * WIDTH : WIDTH;                                           \
+      for (int32_t h = 0; h < m; h++)                                                                                \
+        for (int32_t c = 0; c < width; c++) space[(int64_t)h * width + c] = (double)tensor[h * size + k + c];        \
+      NAME(tiles)(n, width / WIDTH, m, size, rows, space, out + k);                                                  \
+      k += width;                                                                                                    \
+    }                                                                                                                \
+    for (; k < size; k++)                                                                                            \
+      for (int32_t i = 0; i < n; i++) {                                                                              \
+        double sum = 0;                                                                                              \
+        for (int32_t h = 0; h < m; h++) sum += (double)tensor[h * size + k] * rows[(int64_t)i * m + h];              \
+        out[i * size + k] = sum;                                                                                     \
+      }                                                                                                              \
+  }
+
+CONTRACT(single, float)
+CONTRACT(double, double)
+#undef CONTRACT
+
+LOOP double NAME(dot)(int64_t n, const double *a, const double *b) {
+  NAME(vector) sum[NAME(PARTS)];
+  double rest = 0;
+  int64_t k = 0;
+  for (int32_t v = 0; v < NAME(PARTS); v++) sum[v] = (NAME(vector)){0};
+  for (; k + LANES <= n; k += LANES)
+    for (int32_t v = 0; v < NAME(PARTS); v++) sum[v] += LOAD(a + k + v * WIDTH) * LOAD(b + k + v * WIDTH);
+  for (; k < n; k++) rest += a[k] * b[k];
+  return NAME(total)(sum) + rest;
+}
+
+/* n rows by `states` states. */
+INLINE void NAME(project_tile)(const int32_t n, const int32_t states, int32_t m, int64_t size, const double *rows,
+                               const double *tensor, double *out) {
+  NAME(vector) sum[2][4][NAME(PARTS)];
+  int64_t k = 0;
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t h = 0; h < states; h++)
+      for (int32_t v = 0; v < NAME(PARTS); v++) sum[i][h][v] = (NAME(vector)){0};
+  for (; k + LANES <= size; k += LANES)
+    for (int32_t v = 0; v < NAME(PARTS); v++)
+      for (int32_t h = 0; h < states; h++) {
+        NAME(vector) values = LOAD(tensor + h * size + k + v * WIDTH);
+        for (int32_t i = 0; i < n; i++) sum[i][h][v] += values * LOAD(rows + i * size + k + v * WIDTH);
+      }
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t h = 0; h < states; h++) {
+      double rest = 0;
+      for (int64_t x = k; x < size; x++) rest += tensor[h * size + x] * rows[i * size + x];
+      out[(int64_t)i * m + h] = NAME(total)(sum[i][h]) + rest;
+    }
+}
+
+LOOP void NAME(project)(int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor, double *out) {
+  const int32_t states = 16 / 4 / NAME(PARTS) > 1 ? 16 / 4 / NAME(PARTS) : 1; /* 2 x states x PARTS sums in registers */
+  int32_t h = 0;
+  for (; h + states <= m; h += states) {
+    int32_t i = 0;
+    for (; i + 2 <= n; i += 2)
+      NAME(project_tile)(2, states, m, size, rows + i * size, tensor + h * size, out + (int64_t)i * m + h);
+    if (i < n) NAME(project_tile)(1, states, m, size, rows + i * size, tensor + h * size, out + (int64_t)i * m + h);
+  }
+  for (; h < m; h++)
+    for (int32_t i = 0; i < n; i++) out[(int64_t)i * m + h] = NAME(dot)(size, rows + i * size, tensor + h * size);
+}
+
+LOOP void NAME(add)(int64_t n, double factor, const double *a, double *out) {
+  for (int64_t k = 0; k < n; k++) out[k] += factor * a[k];
+}
+
+LOOP void NAME(add_outer)(int32_t m, double factor, const double *a, const double *b, double *out) {
+  for (int32_t x = 0; x < m; x++) {
+    double value = factor * a[x], *line = out + (int64_t)x * m;
+    for (int32_t y = 0; y < m; y++) line[y] += value * b[y];
+  }
+}
+
+LOOP double NAME(bilinear)(int32_t m, const double *matrix, const double *a, const double *b) {
+  NAME(vector) sum[NAME(PARTS)];
+  double rest = 0;
+  int32_t y = 0;
+  for (int32_t v = 0; v < NAME(PARTS); v++) sum[v] = (NAME(vector)){0};
+  for (; y + LANES <= m; y += LANES)
+    for (int32_t v = 0; v < NAME(PARTS); v++) {
+      const double *column = matrix + y + v * WIDTH;
+      NAME(vector) even = {0}, odd = {0};
+      int32_t x = 0;
+      for (; x + 2 <= m; x += 2) {
+        even += LOAD(column + (int64_t)x * m) * a[x];
+        odd += LOAD(column + (int64_t)(x + 1) * m) * a[x + 1];
+      }
+      if (x < m) even += LOAD(column + (int64_t)x * m) * a[x];
+      sum[v] += (even + odd) * LOAD(b + y + v * WIDTH);
+    }
+  for (; y < m; y++) {
+    double value = 0;
+    for (int32_t x = 0; x < m; x++) value += matrix[(int64_t)x * m + y] * a[x];
+    rest += value * b[y];
+  }
+  return NAME(total)(sum) + rest;
+}
+
+#define NAMED(text)                                                                                              \
+  {                                                                                                              \
+    text, NAME(contract_single), NAME(contract_double), NAME(project), NAME(add_outer), NAME(add), NAME(bilinear), \
+        NAME(dot)                                                                                                \
+  }
+static const contraction NAME(loops) = NAMED(SET);
+#undef NAMED
+#undef LOAD
+#undef INLINE
+#undef LOOP
+#undef NAME
+#undef TARGET
+#undef WIDTH
+#undef TILE
+#undef SET

@@ -1,0 +1,94 @@
+/* Sums of the tensors of all rules with one source side.
+ *
+ * The inside and outside passes need nothing else of those rules. A sum is made when a sentence first needs it and kept
+ * for all threads, up to a limit; beyond it, it is made anew for each sentence. */
+#include "model.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+enum { KEPT_BYTES = 256 << 20 };
+
+struct group_sums {
+  int64_t n;
+  _Atomic(int64_t) bytes;
+  _Atomic(double *) *sum; /* [n], NULL: not made yet */
+};
+
+group_sums *group_sums_new(int64_t n_groups) {
+  group_sums *sums = calloc(1, sizeof *sums);
+  if (!sums) return NULL;
+  sums->n = n_groups;
+  sums->sum = calloc((size_t)n_groups + 1, sizeof *sums->sum);
+  if (sums->sum) return sums;
+  free(sums);
+  return NULL;
+}
+
+void group_sums_free(group_sums *sums) {
+  if (!sums) return;
+  for (int64_t k = 0; k < sums->n; k++) free(atomic_load(&sums->sum[k]));
+  free(sums->sum);
+  free(sums);
+}
+
+static void add_tensor(const lscfg_model *model, int32_t arity, int32_t row, int64_t length, double *sum) {
+  const void *tensor = model_tensor(model, arity, row);
+  if (model->single)
+    for (int64_t k = 0; k < length; k++) sum[k] += (double)((const float *)tensor)[k];
+  else
+    for (int64_t k = 0; k < length; k++) sum[k] += ((const double *)tensor)[k];
+}
+
+/* The sum, newly allocated; NULL in *sum where no rule has a tensor. */
+static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, double **sum,
+                    lscfg_error *error) {
+  int64_t length = tensor_length(b->model->rank, arity);
+  *sum = NULL;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t row = rules[k] < lscfg_grammar_size(b->grammar) ? b->rule_row[rules[k]] : -1;
+    if (row < 0) continue;
+    if (!*sum && !(*sum = calloc((size_t)length, sizeof **sum))) return out_of_memory(error);
+    add_tensor(b->model, arity, row, length, *sum);
+  }
+  for (int64_t k = 0; *sum && k < length; k++)
+    if (!isfinite((*sum)[k])) { /* so is one of its terms, as no sum of floats overflows a double but by intent */
+      free(*sum);
+      *sum = NULL;
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has a tensor with a value that is not finite");
+    }
+  return LSCFG_OK;
+}
+
+/* Whether the rules are all of their group, in its order. */
+static int is_group(const lscfg_grammar *g, const grammar_group *group, const int32_t *rules, int32_t n) {
+  return n == group->rules_end - group->rules_begin &&
+         !memcmp(rules, g->by_source + group->rules_begin, (size_t)n * sizeof *rules);
+}
+
+int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, const double **sum, double **made,
+                lscfg_error *error) {
+  const lscfg_grammar *g = b->grammar;
+  _Atomic(double *) *place = NULL;
+  *made = NULL;
+  if (rules[0] < lscfg_grammar_size(g) && is_group(g, &g->groups.data[b->rule_group[rules[0]]], rules, n)) {
+    place = &b->sums->sum[b->rule_group[rules[0]]];
+    if ((*sum = atomic_load_explicit(place, memory_order_acquire))) return LSCFG_OK;
+  }
+  int code = make_sum(b, rules, n, arity, made, error);
+  *sum = *made;
+  if (code || !*made || !place) return code;
+  int64_t bytes = tensor_length(b->model->rank, arity) * (int64_t)sizeof **made;
+  if (atomic_fetch_add(&b->sums->bytes, bytes) + bytes > KEPT_BYTES) {
+    atomic_fetch_sub(&b->sums->bytes, bytes);
+    return LSCFG_OK;
+  }
+  double *other = NULL;
+  if (!atomic_compare_exchange_strong(place, &other, *made)) { /* another thread was faster; its sum is the same */
+    atomic_fetch_sub(&b->sums->bytes, bytes);
+    *sum = other;
+    free(*made);
+  }
+  *made = NULL;
+  return LSCFG_OK;
+}
