@@ -364,6 +364,16 @@ class Binding:
         """Number of the grammar's rules that have a tensor."""
         return int(lib.lscfg_binding_known(self.pointer))
 
+    @property
+    def instructions(self) -> str:
+        """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; at first the best of the machine."""
+        return str(ffi.string(lib.lscfg_binding_instructions(self.pointer)).decode())
+
+    @instructions.setter
+    def instructions(self, name: str) -> None:
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_binding_use(self.pointer, name.encode(), error), error)
+
     def infer(self, forest: Forest) -> Inference:
         """Tensor inside-outside (paper, Fig. 1)."""
         apps = np.empty(forest.n_apps)

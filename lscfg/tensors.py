@@ -22,6 +22,9 @@ _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "
 """Names that the format gives to the types that lscfg's files hold."""
 
 
+DOUBLE = np.dtype(np.float64)
+
+
 @dataclass(frozen=True)
 class Blocks:
     """An array that is made block by block while it is written, so that it never lies in memory as a whole.
@@ -35,7 +38,7 @@ class Blocks:
 
     shape: tuple[int, ...]
     parts: Callable[[np.dtype], Iterator[np.ndarray]]
-    dtype: np.dtype = np.dtype(np.float64)
+    dtype: np.dtype = DOUBLE
 
     def astype(self, dtype: np.dtype) -> Blocks:
         """The same array in another type."""

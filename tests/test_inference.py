@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import FigureOne
 
+from lscfg.errors import InputError
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.parameters import Parameters
 
@@ -285,3 +286,62 @@ def decorated(forest: Forest, grammar: Grammar, app: int) -> str:
             k += 1
     tgt = [word(s) if s >= 0 else f"[{-s}]" for s in grammar.tgt(rule)]
     return f"[X_{i}_{j}] ||| {' '.join(src)} ||| {' '.join(tgt)}"
+
+
+def test_instruction_sets_agree(tmp_path):
+    """The two with fused multiply-add to the bit; all of them also where a vector has a rest."""
+    rng = np.random.default_rng(5)
+    for m in (1, 3, 8, 13, 24):
+        table = rule_table(RULES)
+        tensors = [rng.normal(size=[m] * (a + 1)) / m ** (a / 2) for a in table.arity]
+        model = Model(save_model(tmp_path / "m", table, tensors, rng.normal(size=m), rng.normal(size=m)))
+        grammar = model.grammar()
+        forest = grammar.parse(grammar.vocab.add_line("a b c a q b a b c"), ParseOptions(100, False, 2, X))
+        binding = Binding(model, grammar)
+        found = {}
+        for name in ("avx512", "avx2", "baseline"):
+            try:
+                binding.instructions = name
+            except InputError as error:
+                assert name in str(error)
+                continue
+            assert binding.instructions == name
+            found[name] = binding.infer(forest)
+        for other in found.values():
+            assert np.allclose(other.apps, found["baseline"].apps, rtol=1e-9, atol=1e-9)
+        if "avx512" in found:
+            assert (found["avx512"].apps == found["avx2"].apps).all()
+
+
+def test_single_precision_is_that_of_the_rounded_values(tmp_path):
+    rng = np.random.default_rng(6)
+    table = rule_table(RULES)
+    tensors = [rng.normal(size=[5] * (a + 1)).astype(np.float32).astype(float) for a in table.arity]
+    root, unk = rng.normal(size=5), rng.normal(size=5)
+    save_model(tmp_path / "double", table, tensors, root, unk)
+    Parameters.load(tmp_path / "double").save(tmp_path / "single")
+    assert (tmp_path / "single").stat().st_size < (tmp_path / "double").stat().st_size
+    results = []
+    for name in ("double", "single"):
+        model = Model(tmp_path / name)
+        grammar = model.grammar()
+        forest = grammar.parse(grammar.vocab.add_line("a b c a b"), ParseOptions(100, False, 2, X))
+        results.append(Binding(model, grammar).infer(forest))
+    assert (results[0].apps == results[1].apps).all()
+
+
+def test_a_tensor_that_is_not_finite_is_told_when_it_is_needed(tmp_path):
+    table = rule_table(RULES)
+    tensors = [np.full([2] * (a + 1), 0.1) for a in table.arity]
+    path = save_model(tmp_path / "m", table, tensors, np.ones(2), np.ones(2))
+    data = bytearray(path.read_bytes())
+    length = int.from_bytes(data[:8], "little")
+    begin, end = json.loads(data[8 : 8 + length])["C2"]["data_offsets"]
+    first = 8 + length + begin
+    data[first : first + end - begin] = np.full((end - begin) // 8, np.nan).tobytes()
+    path.write_bytes(data)
+    model = Model(path)
+    grammar = model.grammar()
+    forest = grammar.parse(grammar.vocab.add_line("a b c"), ParseOptions(100, False, 2, X))
+    with pytest.raises(InputError, match="not finite"):
+        Binding(model, grammar).infer(forest)

@@ -127,7 +127,8 @@ void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
 typedef struct lscfg_model lscfg_model;
 typedef struct lscfg_binding lscfg_binding;
 
-/* Maps the file and checks every size, offset, symbol and value in it. Read-only from then on. */
+/* Maps the file and checks every size, offset and symbol in it; values of tensors when they are first needed. Read-only
+ * from then on. */
 int lscfg_model_open(const char *path, lscfg_model **, lscfg_error *);
 void lscfg_model_close(lscfg_model *);
 int32_t lscfg_model_rank(const lscfg_model *); /* m, the number of hidden states */
@@ -140,6 +141,10 @@ int lscfg_model_add_rules(const lscfg_model *, lscfg_grammar *, lscfg_error *);
 int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, lscfg_binding **, lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
 int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor */
+/* The instructions of the inner loops: "avx512", "avx2" or "baseline", at first the best that the machine has. The first
+ * two give the same bits. Not to be changed while the binding is in use. */
+int lscfg_binding_use(lscfg_binding *, const char *instructions, lscfg_error *);
+const char *lscfg_binding_instructions(const lscfg_binding *);
 
 /* ---- inference: tensor inside-outside over a forest ---- */
 

@@ -72,6 +72,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_bi
   b->model = model;
   b->grammar = g;
   b->loops = contraction_find(NULL);
+  b->n_rules = n;
   b->rule_row = malloc(((size_t)n + 1) * sizeof *b->rule_row);
   b->sums = group_sums_new(g->groups.size);
   b->rule_group = malloc(((size_t)n + 1) * sizeof *b->rule_group);
@@ -103,6 +104,15 @@ void lscfg_binding_free(lscfg_binding *b) {
   free(b->rule_target);
   free(b);
 }
+
+int lscfg_binding_use(lscfg_binding *b, const char *instructions, lscfg_error *error) {
+  const contraction *loops = contraction_find(instructions);
+  if (!loops) return lscfg_fail(error, LSCFG_EINPUT, 0, "this machine has no %s", instructions);
+  b->loops = loops;
+  return LSCFG_OK;
+}
+
+const char *lscfg_binding_instructions(const lscfg_binding *b) { return b->loops->name; }
 
 int32_t lscfg_binding_known(const lscfg_binding *b) {
   int32_t known = 0;

@@ -15,6 +15,7 @@ enum { LANES = 8 };
 #define TARGET FUSED
 #define WIDTH 2
 #define TILE 6
+#define FMA(a, b, c) ((a) * (b) + (c))
 #define SET "baseline"
 #include "contract_loops.h"
 
@@ -24,6 +25,7 @@ enum { LANES = 8 };
 #define TARGET FUSED __attribute__((target("avx2,fma")))
 #define WIDTH 4
 #define TILE 6
+#define FMA(a, b, c) __builtin_fma(a, b, c)
 #define SET "avx2"
 #include "contract_loops.h"
 
@@ -31,6 +33,7 @@ enum { LANES = 8 };
 #define TARGET FUSED __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
 #define WIDTH 8
 #define TILE 12
+#define FMA(a, b, c) __builtin_fma(a, b, c)
 #define SET "avx512"
 #include "contract_loops.h"
 

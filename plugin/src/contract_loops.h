@@ -1,6 +1,6 @@
-/* The loops of contract.h for one instruction set. Defined outside: NAME(f), TARGET, WIDTH, the doubles of a vector, and
- * TILE, the rows whose sums over two vectors of columns fit into the registers. No include guard: contract.c includes
- * this file once for each set. */
+/* The loops of contract.h for one instruction set. No include guard: contract.c includes this file once for each set and
+ * defines before: NAME(f); TARGET; WIDTH, the doubles of a vector; TILE, the rows whose sums over two vectors of columns
+ * fit into the registers; FMA(a, b, c), a * b + c of scalars, which the compiler by itself fuses in some loops only. */
 
 typedef double NAME(vector) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8), may_alias));
 
@@ -34,41 +34,80 @@ INLINE void NAME(tile)(const int32_t n, const int32_t vectors, int32_t m, int64_
     for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * size + v * WIDTH) = sum[i][v];
 }
 
-LOOP void NAME(tiles)(int32_t n, const int32_t vectors, int32_t m, int64_t size, const double *rows,
-                      const double *columns, double *out) {
+INLINE void NAME(tiles)(int32_t n, const int32_t vectors, int32_t m, int64_t size, const double *rows,
+                        const double *columns, double *out) {
   for (; n >= TILE; n -= TILE, rows += (int64_t)TILE * m, out += TILE * size)
-    if (vectors == 2) NAME(tile)(TILE, 2, m, size, rows, columns, out);
-    else NAME(tile)(TILE, 1, m, size, rows, columns, out);
+    NAME(tile)(TILE, vectors, m, size, rows, columns, out);
   for (; n >= 4; n -= 4, rows += 4 * (int64_t)m, out += 4 * size)
-    if (vectors == 2) NAME(tile)(4, 2, m, size, rows, columns, out);
-    else NAME(tile)(4, 1, m, size, rows, columns, out);
-  for (; n; n--, rows += m, out += size)
-    if (vectors == 2) NAME(tile)(1, 2, m, size, rows, columns, out);
-    else NAME(tile)(1, 1, m, size, rows, columns, out);
+    NAME(tile)(4, vectors, m, size, rows, columns, out);
+  for (; n >= 2; n -= 2, rows += 2 * (int64_t)m, out += 2 * size)
+    NAME(tile)(2, vectors, m, size, rows, columns, out);
+  if (n) NAME(tile)(1, vectors, m, size, rows, columns, out);
 }
 
-#define CONTRACT(precision, type)                                                                                   \
-  LOOP void NAME(contract_##precision)(int32_t n, int32_t m, int64_t size, const double *rows, const type *tensor,   \
-                                       double *space, double *out) {                                                 \
+/* n rows by all columns, where tensor is read once from the one end to the other, four states at a time. */
+INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor,
+                         double *out) {
+  for (int32_t h = 0; h + 4 <= m; h += 4) {
+    const double *line = tensor + h * size;
+    for (int64_t k = 0; k + WIDTH <= size; k += WIDTH) {
+      NAME(vector) values[4];
+      for (int32_t x = 0; x < 4; x++) values[x] = LOAD(line + x * size + k);
+      for (int32_t i = 0; i < n; i++) {
+        NAME(vector) sum = h ? LOAD(out + i * size + k) : (NAME(vector)){0};
+        for (int32_t x = 0; x < 4; x++) sum += values[x] * rows[(int64_t)i * m + h + x];
+        *(NAME(vector) *)(out + i * size + k) = sum;
+      }
+    }
+  }
+}
+
+#define REST_OF_COLUMNS                                                                                  \
+  for (; k < size; k++)                                                                                  \
+    for (int32_t i = 0; i < n; i++) {                                                                    \
+      double sum = 0;                                                                                    \
+      for (int32_t h = 0; h < m; h++) sum = FMA((double)tensor[h * size + k], rows[(int64_t)i * m + h], sum); \
+      out[i * size + k] = sum;                                                                           \
+    }
+
+/* Columns are packed, and converted, for all rows together. */
+#define CONTRACT(precision, type)                                                                                    \
+  LOOP void NAME(packed_##precision)(int32_t n, int32_t m, int64_t size, const double *rows, const type *tensor,     \
+                                     const type *next, double *space, double *out) {                                 \
     int64_t k = 0;                                                                                                   \
     while (k + WIDTH <= size) {                                                                                      \
-      int32_t width = k + 2 * WIDTH <= size ? 2 * WIDTH : WIDTH;                                           \
-      for (int32_t h = 0; h < m; h++)                                                                                \
+      int32_t width = k + 2 * WIDTH <= size ? 2 * WIDTH : WIDTH;                                                     \
+      for (int32_t h = 0; h < m; h++) {                                                                              \
         for (int32_t c = 0; c < width; c++) space[(int64_t)h * width + c] = (double)tensor[h * size + k + c];        \
-      NAME(tiles)(n, width / WIDTH, m, size, rows, space, out + k);                                                  \
+        if (next) __builtin_prefetch(next + h * size + k);                                                           \
+      }                                                                                                              \
+      if (width == WIDTH)                                                                                            \
+        NAME(tiles)(n, 1, m, size, rows, space, out + k);                                                            \
+      else                                                                                                           \
+        NAME(tiles)(n, 2, m, size, rows, space, out + k);                                                            \
       k += width;                                                                                                    \
     }                                                                                                                \
-    for (; k < size; k++)                                                                                            \
-      for (int32_t i = 0; i < n; i++) {                                                                              \
-        double sum = 0;                                                                                              \
-        for (int32_t h = 0; h < m; h++) sum += (double)tensor[h * size + k] * rows[(int64_t)i * m + h];              \
-        out[i * size + k] = sum;                                                                                     \
-      }                                                                                                              \
+    REST_OF_COLUMNS                                                                                                  \
   }
 
 CONTRACT(single, float)
 CONTRACT(double, double)
 #undef CONTRACT
+
+LOOP void NAME(contract_double)(int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor,
+                                const double *next, double *space, double *out) {
+  if (n > 4 || m % 4) {
+    NAME(packed_double)(n, m, size, rows, tensor, next, space, out);
+    return;
+  }
+  int64_t k = size / WIDTH * WIDTH;
+  if (n == 4) NAME(stream)(4, m, size, rows, tensor, out);
+  if (n == 3) NAME(stream)(3, m, size, rows, tensor, out);
+  if (n == 2) NAME(stream)(2, m, size, rows, tensor, out);
+  if (n == 1) NAME(stream)(1, m, size, rows, tensor, out);
+  REST_OF_COLUMNS
+}
+#undef REST_OF_COLUMNS
 
 LOOP double NAME(dot)(int64_t n, const double *a, const double *b) {
   NAME(vector) sum[NAME(PARTS)];
@@ -77,7 +116,7 @@ LOOP double NAME(dot)(int64_t n, const double *a, const double *b) {
   for (int32_t v = 0; v < NAME(PARTS); v++) sum[v] = (NAME(vector)){0};
   for (; k + LANES <= n; k += LANES)
     for (int32_t v = 0; v < NAME(PARTS); v++) sum[v] += LOAD(a + k + v * WIDTH) * LOAD(b + k + v * WIDTH);
-  for (; k < n; k++) rest += a[k] * b[k];
+  for (; k < n; k++) rest = FMA(a[k], b[k], rest);
   return NAME(total)(sum) + rest;
 }
 
@@ -98,7 +137,7 @@ INLINE void NAME(project_tile)(const int32_t n, const int32_t states, int32_t m,
   for (int32_t i = 0; i < n; i++)
     for (int32_t h = 0; h < states; h++) {
       double rest = 0;
-      for (int64_t x = k; x < size; x++) rest += tensor[h * size + x] * rows[i * size + x];
+      for (int64_t x = k; x < size; x++) rest = FMA(tensor[h * size + x], rows[i * size + x], rest);
       out[(int64_t)i * m + h] = NAME(total)(sum[i][h]) + rest;
     }
 }
@@ -117,13 +156,13 @@ LOOP void NAME(project)(int32_t n, int32_t m, int64_t size, const double *rows, 
 }
 
 LOOP void NAME(add)(int64_t n, double factor, const double *a, double *out) {
-  for (int64_t k = 0; k < n; k++) out[k] += factor * a[k];
+  for (int64_t k = 0; k < n; k++) out[k] = FMA(factor, a[k], out[k]);
 }
 
 LOOP void NAME(add_outer)(int32_t m, double factor, const double *a, const double *b, double *out) {
   for (int32_t x = 0; x < m; x++) {
     double value = factor * a[x], *line = out + (int64_t)x * m;
-    for (int32_t y = 0; y < m; y++) line[y] += value * b[y];
+    for (int32_t y = 0; y < m; y++) line[y] = FMA(value, b[y], line[y]);
   }
 }
 
@@ -146,15 +185,15 @@ LOOP double NAME(bilinear)(int32_t m, const double *matrix, const double *a, con
     }
   for (; y < m; y++) {
     double value = 0;
-    for (int32_t x = 0; x < m; x++) value += matrix[(int64_t)x * m + y] * a[x];
-    rest += value * b[y];
+    for (int32_t x = 0; x < m; x++) value = FMA(matrix[(int64_t)x * m + y], a[x], value);
+    rest = FMA(value, b[y], rest);
   }
   return NAME(total)(sum) + rest;
 }
 
 #define NAMED(text)                                                                                              \
   {                                                                                                              \
-    text, NAME(contract_single), NAME(contract_double), NAME(project), NAME(add_outer), NAME(add), NAME(bilinear), \
+    text, NAME(packed_single), NAME(contract_double), NAME(project), NAME(add_outer), NAME(add), NAME(bilinear), \
         NAME(dot)                                                                                                \
   }
 static const contraction NAME(loops) = NAMED(SET);
@@ -164,6 +203,7 @@ static const contraction NAME(loops) = NAMED(SET);
 #undef LOOP
 #undef NAME
 #undef TARGET
+#undef FMA
 #undef WIDTH
 #undef TILE
 #undef SET

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { BATCH = 24 };       /* runs that are taken together at most */
+enum { BATCH = 96 };       /* runs that are taken together at most */
 enum { NONE = INT32_MIN }; /* exponent of a vector that is still zero */
 
 /* The rules of some edges' applications. */
@@ -36,7 +36,7 @@ typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
   const contraction *loops;
-  int32_t rank;
+  int32_t rank, batch; /* runs that are taken together here: what they make stays in the second-level cache */
   double *inside, *outside; /* [node][rank] */
   int64_t *inside_exponent, *outside_exponent;
   int32_t *level;   /* [node] longest way down to a node without tails */
@@ -46,8 +46,8 @@ typedef struct {
   int32_t n_levels;
   int32_t *nodes_by_level, *runs_by_level;  /* by level, then in order */
   int32_t *first_node, *first_run; /* [n_levels + 1] where a level begins in them */
-  double *rows; /* [BATCH][rank^2] what goes into a contraction */
-  double *out;  /* [BATCH][rank^2] what comes out */
+  double *rows; /* [batch][rank^2] what goes into a contraction */
+  double *out;  /* [batch][rank^2] what comes out */
   double *space; /* of the contraction */
   double *sum;  /* [rank] */
   ARRAY(double *) sums; /* sums of tensors that the binding does not keep */
@@ -206,13 +206,13 @@ static int sort_levels(pass *p) {
 static int is_unknown_word(const pass *p, int32_t node) {
   const lscfg_forest *f = p->forest;
   for (int32_t e = f->node_edges.data[node]; e < f->node_edges.data[node + 1]; e++)
-    if (f->edge_tail.data[2 * e] < 0 && f->app_rule.data[f->edge_apps.data[e]] < lscfg_grammar_size(p->binding->grammar))
+    if (f->edge_tail.data[2 * e] < 0 && f->app_rule.data[f->edge_apps.data[e]] < p->binding->n_rules)
       return 0;
   return 1;
 }
 
 static int is_pass(const pass *p, const rule_set *set) {
-  return set->rules[0] == lscfg_grammar_size(p->binding->grammar) + LSCFG_RULE_PASS;
+  return set->rules[0] == p->binding->n_rules + LSCFG_RULE_PASS;
 }
 
 /* Sum of the tensors that rewrite the head of a run without tails; NULL: zero. */
@@ -240,15 +240,21 @@ static int find_sums(pass *p, lscfg_error *error) {
 }
 
 /* out[i] = rows[i] x tensor of the rule over the states of its left-hand side; 0 if the model does not know the rule. */
-static int contract_rule(const pass *p, int32_t rule, int32_t arity, int32_t n) {
+static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, int32_t arity, int32_t n) {
   const lscfg_model *model = p->binding->model;
-  int32_t row = rule < lscfg_grammar_size(p->binding->grammar) ? p->binding->rule_row[rule] : -1;
+  int32_t row = binding_row(p->binding, rule);
   int64_t size = tensor_length(p->rank, arity) / p->rank;
-  if (row < 0) return 0;
+  if (row == OOV_ROW)
+    for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(p->rank, p->rows + (int64_t)i * p->rank, model->unk);
+  if (row < 0) return row == OOV_ROW;
+  int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
+  const void *next = next_row >= 0 ? model_tensor(model, arity, next_row) : NULL;
   if (model->single)
-    p->loops->contract_single(n, p->rank, size, p->rows, model_tensor(model, arity, row), p->space, p->out);
+    p->loops->contract_single(n, p->rank, size, p->rows, model_tensor(model, arity, row), next, p->space,
+                             p->out);
   else
-    p->loops->contract_double(n, p->rank, size, p->rows, model_tensor(model, arity, row), p->space, p->out);
+    p->loops->contract_double(n, p->rank, size, p->rows, model_tensor(model, arity, row), next, p->space,
+                             p->out);
   return 1;
 }
 
@@ -315,7 +321,7 @@ typedef void (*batch_function)(pass *, const int32_t *numbers, int32_t n);
 static void in_batches(pass *p, const int32_t *numbers, int32_t n, batch_function work) {
   for (int32_t k = 0, end; k < n; k = end) {
     int32_t set = p->runs.data[numbers[k]].set;
-    for (end = k; end < n && end < k + BATCH && p->runs.data[numbers[end]].set == set;) end++;
+    for (end = k; end < n && end < k + p->batch && p->runs.data[numbers[end]].set == set;) end++;
     if (p->sets.data[set].arity) work(p, numbers + k, end - k);
   }
 }
@@ -369,7 +375,7 @@ static void outside_of_tails(pass *p, const run *r, const double *matrix) {
       add_outside(p, tail[0], exponent + p->inside_exponent[tail[1]]);
     }
     if (p->inside_exponent[tail[0]] != NONE) {
-      p->loops->contract_double(1, m, m, inside_of(p, tail[0]), matrix, p->space, p->sum);
+      p->loops->contract_double(1, m, m, inside_of(p, tail[0]), matrix, NULL, p->space, p->sum);
       add_outside(p, tail[1], exponent + p->inside_exponent[tail[0]]);
     }
   }
@@ -388,7 +394,7 @@ static void outside_runs(pass *p, const int32_t *numbers, int32_t n) {
     runs[kept++] = r;
   }
   if (!kept) return;
-  p->loops->contract_double(kept, m, size, p->rows, set->sum, p->space, p->out);
+  p->loops->contract_double(kept, m, size, p->rows, set->sum, NULL, p->space, p->out);
   for (int32_t i = 0; i < kept; i++) {
     if (set->arity == 2) {
       outside_of_tails(p, runs[i], p->out + i * size);
@@ -482,7 +488,7 @@ static void pass_marginals(pass *p, const run *r, double g, int64_t g_exponent, 
   run_marginals(p, r, 0, value != 0 ? &value : NULL, g, g_exponent, marginal);
 }
 
-/* Marginals of all edges, rule by rule: a tensor is read once for BATCH heads. */
+/* Marginals of all edges, rule by rule: a tensor is read once for a batch of heads. */
 static void all_marginals(pass *p, double g, int64_t g_exponent, double *marginal) {
   const lscfg_forest *f = p->forest;
   int32_t m = p->rank;
@@ -497,7 +503,7 @@ static void all_marginals(pass *p, double g, int64_t g_exponent, double *margina
       end = first + 1;
       continue;
     }
-    for (end = first; end < p->runs.size && kept < BATCH && &p->sets.data[p->runs.data[end].set] == set; end++) {
+    for (end = first; end < p->runs.size && kept < p->batch && &p->sets.data[p->runs.data[end].set] == set; end++) {
       const run *r = &p->runs.data[end];
       if (p->outside_exponent[r->head] == NONE) {
         for (int32_t k = 0; k < set->n; k++) run_marginals(p, r, k, NULL, g, g_exponent, marginal);
@@ -508,7 +514,7 @@ static void all_marginals(pass *p, double g, int64_t g_exponent, double *margina
     }
     int64_t size = tensor_length(m, set->arity) / m;
     for (int32_t k = 0; k < set->n && kept; k++) {
-      int known = contract_rule(p, set->rules[k], set->arity, kept);
+      int known = contract_rule(p, set->rules[k], k + 1 < set->n ? set->rules[k + 1] : -1, set->arity, kept);
       for (int32_t i = 0; i < kept; i++)
         run_marginals(p, runs[i], k, known ? p->out + i * size : NULL, g, g_exponent, marginal);
     }
@@ -548,14 +554,14 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
 static int work(pass *p, double *app_marginals, double *node_marginals, lscfg_inference *result, lscfg_error *error) {
   size_t m = (size_t)p->rank, n = (size_t)p->forest->node_cat.size, edges = (size_t)p->forest->edge_head.size;
   size_t widest = m * m;
-  p->inside = calloc(2 * n * m + 2 * BATCH * widest + m * CONTRACT_COLUMNS + m, sizeof *p->inside);
+  p->inside = calloc(2 * n * m + 2 * (size_t)p->batch * widest + m * CONTRACT_COLUMNS + m, sizeof *p->inside);
   p->inside_exponent = malloc(2 * n * sizeof *p->inside_exponent);
   p->level = malloc((n + edges + 1) * sizeof *p->level);
   if (!p->inside || !p->inside_exponent || !p->level) return out_of_memory(error);
   p->outside = p->inside + n * m;
   p->rows = p->outside + n * m;
-  p->out = p->rows + BATCH * widest;
-  p->space = p->out + BATCH * widest;
+  p->out = p->rows + (size_t)p->batch * widest;
+  p->space = p->out + (size_t)p->batch * widest;
   p->sum = p->space + m * CONTRACT_COLUMNS;
   p->outside_exponent = p->inside_exponent + n;
   p->edges = p->level + n;
@@ -571,7 +577,9 @@ static int work(pass *p, double *app_marginals, double *node_marginals, lscfg_in
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
   if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
-  pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = binding->model->rank};
+  int32_t m = binding->model->rank, batch = 65536 / (m * m);
+  pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m};
+  p.batch = batch > BATCH ? BATCH : batch < 12 ? 12 : batch;
   int code = work(&p, app_marginals, node_marginals, result, error);
   for (int64_t k = 0; k < p.sums.size; k++) free(p.sums.data[k]);
   free(p.sums.data);

@@ -33,7 +33,8 @@ struct lscfg_binding {
   const lscfg_model *model;
   const lscfg_grammar *grammar;
   const contraction *loops;
-  int32_t *rule_row; /* grammar rule -> its place among the model's tensors of its arity; -1: it has none */
+  int32_t n_rules;   /* the grammar's, without the extra ones */
+  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or one of these: */
   int32_t *rule_group;
   group_sums *sums;
   int32_t *rule_target;        /* equal numbers: equal target sides */
@@ -42,6 +43,12 @@ struct lscfg_binding {
 
 /* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
 int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
+
+enum { NO_ROW = -1, OOV_ROW = -2 }; /* no tensor; that of the OOV rule */
+
+static inline int32_t binding_row(const lscfg_binding *b, int32_t rule) {
+  return rule < b->n_rules ? b->rule_row[rule] : NO_ROW;
+}
 
 /* Sum of the tensors of some rules [m^(arity+1)]; NULL: none of them has one. *made is to be freed by the caller after
  * use, where it is not NULL. Fails where a value is not finite. */

@@ -46,10 +46,13 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
   int64_t length = tensor_length(b->model->rank, arity);
   *sum = NULL;
   for (int32_t k = 0; k < n; k++) {
-    int32_t row = rules[k] < lscfg_grammar_size(b->grammar) ? b->rule_row[rules[k]] : -1;
-    if (row < 0) continue;
+    int32_t row = binding_row(b, rules[k]);
+    if (row == NO_ROW) continue;
     if (!*sum && !(*sum = calloc((size_t)length, sizeof **sum))) return out_of_memory(error);
-    add_tensor(b->model, arity, row, length, *sum);
+    if (row == OOV_ROW)
+      for (int32_t h = 0; h < b->model->rank; h++) (*sum)[h] += b->model->unk[h];
+    else
+      add_tensor(b->model, arity, row, length, *sum);
   }
   for (int64_t k = 0; *sum && k < length; k++)
     if (!isfinite((*sum)[k])) { /* so is one of its terms, as no sum of floats overflows a double but by intent */
