@@ -60,8 +60,16 @@ static int32_t states_of(const pass *p, int32_t node) {
 static double *inside_of(const pass *p, int32_t node) { return p->inside + (int64_t)node * p->rank; }
 static double *outside_of(const pass *p, int32_t node) { return p->outside + (int64_t)node * p->rank; }
 
-/* 2^shift for shift <= 0 */
-static double power(int64_t shift) { return shift < -2000 ? 0.0 : ldexp(1.0, (int)shift); }
+/* value * 2^exponent */
+static double scaled(double value, int64_t exponent) {
+  if (exponent > -1000 && exponent < 1000) {
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return value * power;
+  }
+  return ldexp(value, exponent > 4000 ? 4000 : exponent < -4000 ? -4000 : (int)exponent);
+}
 
 /* into += term * 2^exponent, where into carries an exponent of its own. */
 static void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n) {
@@ -69,11 +77,11 @@ static void accumulate(double *into, int64_t *into_exponent, const double *term,
     memcpy(into, term, (size_t)n * sizeof *into);
     *into_exponent = exponent;
   } else if (exponent > *into_exponent) {
-    double factor = power(*into_exponent - exponent);
+    double factor = scaled(1, *into_exponent - exponent);
     for (int32_t k = 0; k < n; k++) into[k] = into[k] * factor + term[k];
     *into_exponent = exponent;
   } else {
-    double factor = power(exponent - *into_exponent);
+    double factor = scaled(1, exponent - *into_exponent);
     for (int32_t k = 0; k < n; k++) into[k] += term[k] * factor;
   }
 }
@@ -88,7 +96,7 @@ static void normalise(double *vector, int64_t *exponent, int32_t n) {
     return;
   }
   frexp(largest, &shift);
-  for (int32_t k = 0; k < n; k++) vector[k] = ldexp(vector[k], -shift);
+  for (int32_t k = 0; k < n; k++) vector[k] = scaled(vector[k], -shift);
   *exponent += shift;
 }
 
@@ -273,7 +281,7 @@ static int64_t sum_tails(const pass *p, const run *r, int32_t arity, double *row
     int64_t exponent = tails_exponent(p, p->edges[k]);
     if (exponent == NONE) continue;
     const int32_t *tail = tails_of(p, p->edges[k], &arity);
-    double factor = power(exponent - largest);
+    double factor = scaled(1, exponent - largest);
     if (arity == 1)
       p->loops->add(m, factor, inside_of(p, tail[0]), row);
     else
@@ -446,11 +454,6 @@ static void outside_pass(pass *p) {
 }
 
 /* ---- marginals ---- */
-
-/* value * 2^exponent with the exponent in a safe range. */
-static double scaled(double value, int64_t exponent) {
-  return ldexp(value, exponent > 4000 ? 4000 : exponent < -4000 ? -4000 : (int)exponent);
-}
 
 static void marginals_without_states(pass *p, int32_t head, double g, int64_t g_exponent, double *marginal) {
   const lscfg_forest *f = p->forest;
