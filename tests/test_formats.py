@@ -139,7 +139,8 @@ def test_arpa(example, tmp_path):
 
 def test_marginals(example):
     record = json.loads(example("marginals").read_text(encoding="utf-8"))
-    assert record["spans"][0][2] == 1
+    assert record["nodes"][0][3] == 1
+    assert len(record["edges"][0]["targets"][0]) == 2 + len(record["features"])
 
 
 def test_experiment(example, tmp_path):
