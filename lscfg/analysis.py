@@ -57,7 +57,7 @@ class Analyser:
     ):
         self.grammar, self.latent, self.config = grammar, latent, config
         self._options = options
-        self._sides: dict[int, tuple[str, str]] = {}
+        self._quoted: dict[int, tuple[str, str]] = {}  # sides of rules as JSON, by rule
 
     @classmethod
     def from_model(cls, path: str | os.PathLike[str], options: FeatureOptions | None = None) -> Self:
@@ -87,28 +87,30 @@ class Analyser:
     def __call__(self, line: str) -> Analysis:
         """The analysis of a sentence of words that blanks separate."""
         words = line.split()
+        forest = self.parse(words)
+        return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
+
+    def parse(self, words: list[str]) -> Forest | None:
+        """The forest of a sentence, None where it has no derivation."""
         # looked up, not added: the vocabulary cannot grow while other threads read it
         ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)
         for options in self._options(len(words)) if words else ():
             forest = self.grammar.parse(ids, options)
             if forest is not None:
-                return Analysis(words, forest, *self.latent.infer(forest))
-        return Analysis(words)
+                return forest
+        return None
 
     def sides(self, rule: int) -> tuple[str, str]:
         """Source and target side of a grammar's rule as text, nonterminals as in ``[X,1]`` on both."""
-        known = self._sides.get(rule)
-        if known is None:
-            word, k = self.grammar.vocab.word, 0
-            src, names = [], []
-            for symbol in self.grammar.src(rule):
-                if symbol < 0:
-                    k += 1
-                    names.append(f"[{category_name(-1 - symbol)},{k}]")
-                src.append(word(symbol) if symbol >= 0 else names[-1])
-            tgt = [word(symbol) if symbol >= 0 else names[-1 - symbol] for symbol in self.grammar.tgt(rule)]
-            known = self._sides[rule] = " ".join(src), " ".join(tgt)
-        return known
+        word, k = self.grammar.vocab.word, 0
+        src, names = [], []
+        for symbol in self.grammar.src(rule):
+            if symbol < 0:
+                k += 1
+                names.append(f"[{category_name(-1 - symbol)},{k}]")
+            src.append(word(symbol) if symbol >= 0 else names[-1])
+        tgt = [word(symbol) if symbol >= 0 else names[-1 - symbol] for symbol in self.grammar.tgt(rule)]
+        return " ".join(src), " ".join(tgt)
 
     def json(self, number: int, analysis: Analysis) -> str:
         """The JSON object of a sentence (docs/FORMATS.md), in one line without a newline; numbers have nine digits."""
@@ -132,24 +134,27 @@ class Analyser:
         return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "nodes": [{nodes}], "edges": [{edges}]}}'
 
     def _edges(self, words: list[str], forest: Forest, values: np.ndarray) -> list[str]:
-        template = ",".join(["%.9g"] * values.shape[1])
-        numbers = [template % tuple(row) for row in values.tolist()]
+        template = "[%s," + ",".join(["%.9g"] * values.shape[1]) + "]"
         rules, begins, n = forest.app_rule.tolist(), forest.edge_apps.tolist(), len(self.grammar)
-        firsts = forest.node_span[:, 0].tolist()
-        edges = []
+        for rule in {*rules}.difference(self._quoted):
+            if rule < n:
+                self._quoted[rule] = _quoted(self.sides(rule))
+        rows, firsts, quoted, edges = values.tolist(), forest.node_span[:, 0].tolist(), self._quoted, []
         for e, (head, tails) in enumerate(zip(forest.edge_head.tolist(), forest.edge_tail.tolist(), strict=True)):
-            pairs = [
-                self.sides(rule) if rule < n else extra_sides(rule - n, words[firsts[head]])
-                for rule in rules[begins[e] : begins[e + 1]]
-            ]
-            targets = ",".join(
-                f"[{json.dumps(pair[1], ensure_ascii=False)},{number}]"
-                for pair, number in zip(pairs, numbers[begins[e] : begins[e + 1]], strict=True)
-            )
-            source = json.dumps(pairs[0][0], ensure_ascii=False)
-            tail = ",".join(str(t) for t in tails if t >= 0)
+            apps = range(begins[e], begins[e + 1])
+            if rules[apps[0]] < n:
+                source = quoted[rules[apps[0]]][0]
+                targets = ",".join([template % (quoted[rules[a]][1], *rows[a]) for a in apps])
+            else:
+                source, target = _quoted(extra_sides(rules[apps[0]] - n, words[firsts[head]]))
+                targets = template % (target, *rows[apps[0]])
+            tail = ",".join([str(t) for t in tails if t >= 0])
             edges.append(f'{{"node":{head},"tails":[{tail}],"source":{source},"targets":[{targets}]}}')
         return edges
+
+
+def _quoted(sides: tuple[str, str]) -> tuple[str, str]:
+    return json.dumps(sides[0], ensure_ascii=False), json.dumps(sides[1], ensure_ascii=False)
 
 
 def category_name(category: int) -> str:

@@ -59,8 +59,6 @@ def run(args: argparse.Namespace) -> None:
         charts = {name + _remark(analysis.inference): analysis.chart() for name, analysis in found.items()}
         path = Path(args.output) / f"sentence.{number}.{args.format}"
         draw_charts(sentences[number].split(), charts, f"sentence {number}", path)
-    for analyser in analysers.values():
-        analyser.latent.report()
 
 
 def _remark(inference: Inference | None) -> str:
