@@ -72,12 +72,9 @@ def main() -> None:
         for threads, (_, texts) in results.items():
             if texts != results[first][1]:
                 raise SystemExit(f"{model}: {threads} threads give other results than {first}")
-        applications = sum(forest.n_apps for forest in map(analyser.parse, map(str.split, lines)) if forest) / len(
-            lines
-        )
-        print(
-            f"{model}: m = {analyser.latent.model.rank}, {applications:.0f} applications a sentence, equal results for {args.threads} threads"
-        )
+        forests = [analyser.parse(line.split()) for line in lines]
+        applications = sum(forest.n_apps for forest in forests if forest) / len(lines)
+        print(f"{model}: m = {analyser.latent.model.rank}, {applications:.0f} applications a sentence")
         print(f"{'stage':<28}" + "".join(f"{f'{threads} threads':>24}" for threads in args.threads))
         total = results[first][0]["all, sentence by sentence"]
         for stage in results[first][0]:
