@@ -86,7 +86,7 @@ class Analyser:
 
     def __call__(self, line: str) -> Analysis:
         """The analysis of a sentence of words that blanks separate."""
-        words = line.split()
+        words = [word for word in line.split(" ") if word]
         forest = self.parse(words)
         return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
 

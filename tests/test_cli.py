@@ -148,6 +148,23 @@ def test_marginals_are_json_lines(files, tmp_path):
     assert run.returncode == 1 and "name a cdec.ini" in run.stderr
 
 
+def test_heatmaps(files, tmp_path):
+    pytest.importorskip("matplotlib", reason="heat maps need matplotlib: pip install 'lscfg[plot]'")
+    models = (f"MLE={files / 'mle.lscfg'}", files / "spectral.lscfg")
+    command = ("heatmap", *models, "--text", files / "test", "-o", tmp_path / "charts")
+    run = lscfg(*command)
+    assert run.returncode == 0, run.stderr
+    # the second sentence is empty
+    assert sorted(path.name for path in (tmp_path / "charts").iterdir()) == ["sentence.0.svg", "sentence.2.svg"]
+    svg = (tmp_path / "charts" / "sentence.0.svg").read_text(encoding="utf-8")
+    assert ">MLE<" in svg and ">spectral<" in svg and ">sentence 0<" in svg
+    run = lscfg(*command, "--sentences", "2", "--format", "png")
+    assert run.returncode == 0 and (tmp_path / "charts" / "sentence.2.png").is_file()
+    for numbers, message in (("3", "the sentences 0 to 2"), ("1-", "expected numbers"), ("x", "expected numbers")):
+        assert message in lscfg(*command, "--sentences", numbers).stderr
+    assert "two models are called MLE" in lscfg("heatmap", models[0], *command[1:]).stderr
+
+
 def test_evaluate_and_tune(files, tmp_path):
     longer = [f"{line} and {line}" for line in TGT]
     write_lines(tmp_path / "a", longer)
@@ -205,6 +222,8 @@ def test_simulate(files, tmp_path):
         (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
         (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
         (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
+        (("marginals", "{mle.lscfg}", "{f}", "--threads", "0"), "threads must be at least 1"),
+        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "expected some of LatentMarginal"),
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
         (("decode", "-c", "{cdec.ini}", "{test}"), "no weights"),
         (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),

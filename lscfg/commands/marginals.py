@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.analysis import Analyser
     from lscfg.batch import in_order
+    from lscfg.corpus import check_sentences
     from lscfg.errors import InputError
     from lscfg.kernel import FeatureOptions
     from lscfg.log import progress
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         analyser = Analyser.from_model(args.model, FeatureOptions(**options))
     sentences = read_lines(args.text)
+    check_sentences(sentences, args.text, allow_empty=True)
     grammars = None
     if args.per_sentence_grammars:
         grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
