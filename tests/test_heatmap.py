@@ -1,0 +1,66 @@
+"""Heat maps of charts: what is in the picture, the same bytes twice, and what is refused."""
+
+import builtins
+import re
+
+import numpy as np
+import pytest
+
+from lscfg.errors import InputError
+
+pytest.importorskip("matplotlib", reason="heat maps need matplotlib: pip install 'lscfg[plot]'")
+
+from lscfg.heatmap import draw, draw_charts
+
+WORDS = ["彼女", "は", "$5", "<b>", "&", "行き", "ます"]
+
+
+def chart():
+    spans = {(i, j): 0.5**i * 0.9 for i in range(7) for j in range(i + 1, 8) if (i + j) % 3}
+    return spans | {(0, 7): 1.0, (2, 5): 3.44, (1, 4): -2.6, (3, 5): -1234.0, (0, 2): -1e-5}
+
+
+def test_svg_has_the_words_and_the_values_that_are_no_probabilities(tmp_path):
+    svg = draw(WORDS, chart(), "one & only", tmp_path / "one.svg")
+    assert (tmp_path / "one.svg").read_text(encoding="utf-8") == svg
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    for word in ["彼女", "は", "$5", "&lt;b&gt;", "&amp;", "行き", "ます"]:
+        assert texts.count(word) == 2, word
+    assert [t for t in ("3.4", "-2.6", "-1e3") if t in texts] == ["3.4", "-2.6", "-1e3"]
+    assert "one &amp; only" in texts and "1.0" not in texts
+
+
+def test_same_bytes_and_models_side_by_side(tmp_path):
+    charts = {"MLE": chart(), "SPECTRAL": {(0, 7): 1.0}}
+    assert draw_charts(WORDS, charts, "s") == draw_charts(WORDS, charts, "s")
+    for n, kind in ((1, "png"), (2, "png")):
+        assert draw_charts(["a", "b"], {"m": {(0, 2): 1.0}}, "s", tmp_path / f"{n}.{kind}") == ""
+    assert (tmp_path / "1.png").read_bytes() == (tmp_path / "2.png").read_bytes()
+    assert (tmp_path / "1.png").read_bytes().startswith(b"\x89PNG")
+    svg = draw_charts(WORDS, charts, "s")
+    assert "MLE" in svg and "SPECTRAL" in svg and svg.count("彼女") == 3  # rows are named once
+
+
+def test_a_matrix_is_the_mapping():
+    matrix = np.full((7, 8), np.nan)
+    for (i, j), value in chart().items():
+        matrix[i, j] = value
+    assert draw(WORDS, matrix) == draw(WORDS, chart())
+
+
+def test_bad_input(tmp_path, monkeypatch):
+    for words, marginals in (([], {}), (["a"], {(0, 2): 1.0}), (["a"], {(1, 1): 1.0}), (["a"], np.zeros((1, 1)))):
+        with pytest.raises(ValueError):
+            draw(words, marginals)
+    with pytest.raises(InputError, match="must end in"):
+        draw(["a"], {}, path=tmp_path / "a.gif")
+    original = builtins.__import__
+
+    def without_matplotlib(name, *rest):
+        if name.startswith("matplotlib"):
+            raise ModuleNotFoundError(name)
+        return original(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+    with pytest.raises(InputError, match=r"pip install 'lscfg\[plot\]'"):
+        draw(["a"], {(0, 1): 1.0})
