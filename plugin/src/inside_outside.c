@@ -11,68 +11,9 @@
  * span can be split. What depends on head and rules alone is done once for a run, and runs with the same rules are
  * taken together, so that a tensor is read once for many of them: in the inside and outside pass those of one level of
  * the forest, among the marginals, which cost most, all of them. */
-#include "contract.h"
-#include "forest.h"
-#include "model.h"
+#include "inference.h"
 
-#include <math.h>
-
-enum { BATCH = 96 };       /* runs that are taken together at most */
-enum { NONE = INT32_MIN }; /* exponent of a vector that is still zero */
-
-/* The rules of some edges' applications. */
-typedef struct {
-  const int32_t *rules;
-  int32_t n, arity;
-  const double *sum; /* of their tensors; NULL: none of them has one */
-} rule_set;
-
-/* Edges edges[begin] .. edges[end-1] with the same head and rules. */
-typedef struct {
-  int32_t set, head, begin, end;
-} run;
-
-typedef struct {
-  const lscfg_binding *binding;
-  const lscfg_forest *forest;
-  const contraction *loops;
-  int32_t rank, batch; /* runs that are taken together here: what they make stays in the second-level cache */
-  double *inside, *outside; /* [node][rank] */
-  int64_t *inside_exponent, *outside_exponent;
-  int32_t *level;   /* [node] longest way down to a node without tails */
-  int32_t *edges;   /* those with a head in X, by rules, then in order */
-  ARRAY(rule_set) sets;
-  ARRAY(run) runs;     /* in the order of edges */
-  int32_t n_levels;
-  int32_t *nodes_by_level, *runs_by_level;  /* by level, then in order */
-  int32_t *first_node, *first_run; /* [n_levels + 1] where a level begins in them */
-  double *rows; /* [batch][rank^2] what goes into a contraction */
-  double *out;  /* [batch][rank^2] what comes out */
-  double *space; /* of the contraction */
-  double *sum;  /* [rank] */
-  ARRAY(double *) sums; /* sums of tensors that the binding does not keep */
-} pass;
-
-static int32_t states_of(const pass *p, int32_t node) {
-  return p->forest->node_cat.data[node] == CATEGORY_X ? p->rank : 1;
-}
-
-static double *inside_of(const pass *p, int32_t node) { return p->inside + (int64_t)node * p->rank; }
-static double *outside_of(const pass *p, int32_t node) { return p->outside + (int64_t)node * p->rank; }
-
-/* value * 2^exponent */
-static double scaled(double value, int64_t exponent) {
-  if (exponent > -1000 && exponent < 1000) {
-    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return value * power;
-  }
-  return ldexp(value, exponent > 4000 ? 4000 : exponent < -4000 ? -4000 : (int)exponent);
-}
-
-/* into += term * 2^exponent, where into carries an exponent of its own. */
-static void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n) {
+void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n) {
   if (*into_exponent == NONE) {
     memcpy(into, term, (size_t)n * sizeof *into);
     *into_exponent = exponent;
@@ -104,24 +45,6 @@ static void normalise(double *vector, int64_t *exponent, int32_t n) {
 static double as_tree(const pass *p, int32_t node) {
   const double *inside = inside_of(p, node);
   return p->forest->node_cat.data[node] == CATEGORY_X ? p->loops->dot(p->rank, p->binding->model->root, inside) : inside[0];
-}
-
-static const int32_t *tails_of(const pass *p, int32_t edge, int32_t *arity) {
-  const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
-  *arity = (tail[0] >= 0) + (tail[1] >= 0);
-  return tail;
-}
-
-/* Exponent of the product of the tails' insides; NONE if one of them is zero. */
-static int64_t tails_exponent(const pass *p, int32_t edge) {
-  int32_t arity;
-  const int32_t *tail = tails_of(p, edge, &arity);
-  int64_t exponent = 0;
-  for (int32_t t = 0; t < arity; t++) {
-    if (p->inside_exponent[tail[t]] == NONE) return NONE;
-    exponent += p->inside_exponent[tail[t]];
-  }
-  return exponent;
 }
 
 /* ---- layout ---- */
@@ -161,7 +84,7 @@ static int sort_edges(pass *p) {
     if (fresh) {
       tails_of(p, keys[k].edge, &arity);
       if (ARRAY_RESERVE(p->sets, 1)) goto failed;
-      p->sets.data[p->sets.size++] = (rule_set){keys[k].rules, keys[k].n, arity, NULL};
+      p->sets.data[p->sets.size++] = (rule_set){.rules = keys[k].rules, .n = keys[k].n, .arity = arity};
     }
     if (fresh || p->runs.data[p->runs.size - 1].head != head) {
       if (ARRAY_RESERVE(p->runs, 1)) goto failed;
@@ -230,21 +153,23 @@ static const double *leaf_tensor(const pass *p, const run *r) {
   return set->sum;
 }
 
-/* Looks up the sums of tensors, or makes those that the binding does not keep. */
-static int find_sums(pass *p, lscfg_error *error) {
+/* Looks up the sums of tensors, or makes those that the binding does not keep, and the factors of those of low rank. */
+static int find_tensors(pass *p, lscfg_error *error) {
   for (int64_t s = 0; s < p->sets.size; s++) {
     rule_set *set = &p->sets.data[s];
     double *made = NULL;
-    int code = binding_sum(p->binding, set->rules, set->n, set->arity, &set->sum, &made, error);
+    int low_rank = set->arity == 2 && p->binding->model->components;
+    int code = low_rank ? low_rank_factors(p, set, error)
+                        : binding_sum(p->binding, set->rules, set->n, set->arity, &set->sum, &made, error);
     if (code) return code;
     if (!made) continue;
-    if (ARRAY_RESERVE(p->sums, 1)) {
+    if (ARRAY_RESERVE(p->owned, 1)) {
       free(made);
       return out_of_memory(error);
     }
-    p->sums.data[p->sums.size++] = made;
+    p->owned.data[p->owned.size++] = made;
   }
-  return LSCFG_OK;
+  return p->binding->model->components && low_rank_prepare(p) ? out_of_memory(error) : LSCFG_OK;
 }
 
 /* out[i] = rows[i] x tensor of the rule over the states of its left-hand side; 0 if the model does not know the rule. */
@@ -325,12 +250,13 @@ static double n_applications(const pass *p, int32_t edge) {
 
 typedef void (*batch_function)(pass *, const int32_t *numbers, int32_t n);
 
-/* Calls the function for batches of runs with the same rules. */
-static void in_batches(pass *p, const int32_t *numbers, int32_t n, batch_function work) {
+/* Calls a function for batches of runs with the same rules. */
+static void in_batches(pass *p, const int32_t *numbers, int32_t n, batch_function work, batch_function low_rank) {
   for (int32_t k = 0, end; k < n; k = end) {
     int32_t set = p->runs.data[numbers[k]].set;
     for (end = k; end < n && end < k + p->batch && p->runs.data[numbers[end]].set == set;) end++;
-    if (p->sets.data[set].arity) work(p, numbers + k, end - k);
+    if (p->sets.data[set].first) low_rank(p, numbers + k, end - k);
+    else if (p->sets.data[set].arity) work(p, numbers + k, end - k);
   }
 }
 
@@ -355,7 +281,7 @@ static void inside_pass(pass *p) {
       for (int32_t e = r->begin; tensor && e < r->end; e++)
         accumulate(inside_of(p, r->head), &p->inside_exponent[r->head], tensor, 0, p->rank);
     }
-    in_batches(p, runs, n, inside_runs);
+    in_batches(p, runs, n, inside_runs, low_rank_inside);
     for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
       int32_t q = p->nodes_by_level[k];
       if (p->forest->node_cat.data[q] != CATEGORY_X) inside_without_states(p, q);
@@ -433,15 +359,18 @@ static void outside_without_states(pass *p, int32_t edge, int32_t head) {
   }
 }
 
-static void outside_pass(pass *p) {
-  const lscfg_forest *f = p->forest;
-  int32_t root = (int32_t)f->node_cat.size - 1;
+static void begin_outside(pass *p) {
+  int32_t root = (int32_t)p->forest->node_cat.size - 1;
   for (int32_t q = 0; q <= root; q++) p->outside_exponent[q] = NONE;
   p->outside_exponent[root] = 0;
-  if (f->node_cat.data[root] == CATEGORY_X)
+  if (p->forest->node_cat.data[root] == CATEGORY_X)
     memcpy(outside_of(p, root), p->binding->model->root, (size_t)p->rank * sizeof *p->outside);
   else
     outside_of(p, root)[0] = 1;
+}
+
+static void outside_pass(pass *p) {
+  const lscfg_forest *f = p->forest;
   for (int32_t level = p->n_levels - 1; level >= 0; level--) {
     for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
       int32_t q = p->nodes_by_level[k];
@@ -449,67 +378,69 @@ static void outside_pass(pass *p) {
       if (f->node_cat.data[q] == CATEGORY_X || p->outside_exponent[q] == NONE) continue;
       for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) outside_without_states(p, e, q);
     }
-    in_batches(p, p->runs_by_level + p->first_run[level], p->first_run[level + 1] - p->first_run[level], outside_runs);
+    in_batches(p, p->runs_by_level + p->first_run[level], p->first_run[level + 1] - p->first_run[level], outside_runs,
+               low_rank_outside);
   }
 }
 
 /* ---- marginals ---- */
 
-static void marginals_without_states(pass *p, int32_t head, double g, int64_t g_exponent, double *marginal) {
+static void marginals_without_states(pass *p, int32_t head) {
   const lscfg_forest *f = p->forest;
   for (int32_t e = f->node_edges.data[head]; e < f->node_edges.data[head + 1]; e++) {
     double value;
     int64_t exponent = value_without_states(p, e, &value);
     value = exponent == NONE || p->outside_exponent[head] == NONE
                 ? 0
-                : scaled(value * outside_of(p, head)[0] / g, exponent + p->outside_exponent[head] - g_exponent);
-    for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) marginal[a] = value;
+                : scaled(value * outside_of(p, head)[0] / p->g, exponent + p->outside_exponent[head] - p->g_exponent);
+    for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) p->marginals[a] = value;
   }
 }
 
 /* matrix [rank^arity]: the head's outside times a rule's tensor; NULL: zero. Writes the marginal of each edge's
  * application number `application`. */
-static void run_marginals(pass *p, const run *r, int32_t application, const double *matrix, double g,
-                          int64_t g_exponent, double *marginal) {
+static void run_marginals(pass *p, const run *r, int32_t application, const double *matrix) {
   for (int32_t k = r->begin; k < r->end; k++) {
     int32_t arity, edge = p->edges[k];
     const int32_t *tail = tails_of(p, edge, &arity);
-    double *value = marginal + p->forest->edge_apps.data[edge] + application;
+    double *value = p->marginals + p->forest->edge_apps.data[edge] + application;
     int64_t exponent = tails_exponent(p, edge);
     *value = 0;
     if (!matrix || exponent == NONE) continue;
     *value = arity == 0   ? matrix[0]
              : arity == 1 ? p->loops->dot(p->rank, matrix, inside_of(p, tail[0]))
                           : p->loops->bilinear(p->rank, matrix, inside_of(p, tail[0]), inside_of(p, tail[1]));
-    *value = scaled(*value / g, exponent + p->outside_exponent[r->head] - g_exponent);
+    *value = scaled(*value / p->g, exponent + p->outside_exponent[r->head] - p->g_exponent);
   }
 }
 
-static void pass_marginals(pass *p, const run *r, double g, int64_t g_exponent, double *marginal) {
+static void pass_marginals(pass *p, const run *r) {
   const double *tensor = leaf_tensor(p, r);
   double value = tensor && p->outside_exponent[r->head] != NONE ? p->loops->dot(p->rank, tensor, outside_of(p, r->head)) : 0;
-  run_marginals(p, r, 0, value != 0 ? &value : NULL, g, g_exponent, marginal);
+  run_marginals(p, r, 0, value != 0 ? &value : NULL);
 }
 
-/* Marginals of all edges, rule by rule: a tensor is read once for a batch of heads. */
-static void all_marginals(pass *p, double g, int64_t g_exponent, double *marginal) {
+/* Marginals of all edges, rule by rule: a tensor is read once for a batch of heads. Those of low rank are there
+ * already. */
+static void all_marginals(pass *p) {
   const lscfg_forest *f = p->forest;
   int32_t m = p->rank;
   for (int32_t q = 0; q < f->node_cat.size; q++)
-    if (f->node_cat.data[q] != CATEGORY_X) marginals_without_states(p, q, g, g_exponent, marginal);
+    if (f->node_cat.data[q] != CATEGORY_X) marginals_without_states(p, q);
   for (int64_t first = 0, end; first < p->runs.size; first = end) {
     const rule_set *set = &p->sets.data[p->runs.data[first].set];
     const run *runs[BATCH];
     int32_t kept = 0;
+    end = first + 1;
+    if (set->first) continue;
     if (is_pass(p, set)) {
-      pass_marginals(p, &p->runs.data[first], g, g_exponent, marginal);
-      end = first + 1;
+      pass_marginals(p, &p->runs.data[first]);
       continue;
     }
     for (end = first; end < p->runs.size && kept < p->batch && &p->sets.data[p->runs.data[end].set] == set; end++) {
       const run *r = &p->runs.data[end];
       if (p->outside_exponent[r->head] == NONE) {
-        for (int32_t k = 0; k < set->n; k++) run_marginals(p, r, k, NULL, g, g_exponent, marginal);
+        for (int32_t k = 0; k < set->n; k++) run_marginals(p, r, k, NULL);
         continue;
       }
       memcpy(p->rows + (int64_t)kept * m, outside_of(p, r->head), (size_t)m * sizeof *p->rows);
@@ -518,8 +449,7 @@ static void all_marginals(pass *p, double g, int64_t g_exponent, double *margina
     int64_t size = tensor_length(m, set->arity) / m;
     for (int32_t k = 0; k < set->n && kept; k++) {
       int known = contract_rule(p, set->rules[k], k + 1 < set->n ? set->rules[k + 1] : -1, set->arity, kept);
-      for (int32_t i = 0; i < kept; i++)
-        run_marginals(p, runs[i], k, known ? p->out + i * size : NULL, g, g_exponent, marginal);
+      for (int32_t i = 0; i < kept; i++) run_marginals(p, runs[i], k, known ? p->out + i * size : NULL);
     }
   }
 }
@@ -530,33 +460,42 @@ static double node_value(const pass *p, int32_t q, int64_t *exponent) {
   return p->loops->dot(states_of(p, q), inside_of(p, q), outside_of(p, q));
 }
 
-static void write_marginals(pass *p, double *app_marginals, double *node_marginals, lscfg_inference *result) {
-  const lscfg_forest *f = p->forest;
-  int64_t g_exponent = 0, exponent = 0;
-  double g = node_value(p, (int32_t)f->node_cat.size - 1, &g_exponent), total = 0, negative = 0;
-  *result = (lscfg_inference){g < 0 ? -1 : g > 0, 0, g == 0 ? -INFINITY : log(fabs(g)) + g_exponent * log(2.0), 0};
-  if (g == 0) { /* no derivation has a probability: nothing can be said of any edge */
-    memset(app_marginals, 0, (size_t)f->app_rule.size * sizeof *app_marginals);
-    if (node_marginals) memset(node_marginals, 0, (size_t)f->node_cat.size * sizeof *node_marginals);
-    return;
-  }
-  all_marginals(p, g, g_exponent, app_marginals);
-  for (int32_t q = 0; node_marginals && q < f->node_cat.size; q++) {
-    double value = node_value(p, q, &exponent);
-    node_marginals[q] = scaled(value / g, exponent - g_exponent);
-  }
-  for (int64_t a = 0; a < f->app_rule.size; a++) {
-    total += fabs(app_marginals[a]);
-    if (app_marginals[a] >= 0) continue;
+static void sum_marginals(const double *marginals, int64_t n, lscfg_inference *result) {
+  double total = 0, negative = 0;
+  for (int64_t a = 0; a < n; a++) {
+    total += fabs(marginals[a]);
+    if (marginals[a] >= 0) continue;
     result->negative++;
-    negative -= app_marginals[a];
+    negative -= marginals[a];
   }
   result->negative_mass = total > 0 ? negative / total : 0;
 }
 
-static int work(pass *p, double *app_marginals, double *node_marginals, lscfg_inference *result, lscfg_error *error) {
+static void infer(pass *p, double *node_marginals, lscfg_inference *result) {
+  const lscfg_forest *f = p->forest;
+  int32_t n = (int32_t)f->node_cat.size;
+  inside_pass(p);
+  begin_outside(p);
+  p->g = node_value(p, n - 1, &p->g_exponent);
+  *result = (lscfg_inference){p->g < 0 ? -1 : p->g > 0, 0, p->g == 0 ? -INFINITY : log(fabs(p->g)) + p->g_exponent * log(2.0), 0};
+  if (p->g == 0) { /* no derivation has a probability: nothing can be said of any edge */
+    memset(p->marginals, 0, (size_t)f->app_rule.size * sizeof *p->marginals);
+    if (node_marginals) memset(node_marginals, 0, (size_t)n * sizeof *node_marginals);
+    return;
+  }
+  outside_pass(p);
+  all_marginals(p);
+  for (int32_t q = 0; node_marginals && q < n; q++) {
+    int64_t exponent = 0;
+    double value = node_value(p, q, &exponent);
+    node_marginals[q] = scaled(value / p->g, exponent - p->g_exponent);
+  }
+  sum_marginals(p->marginals, f->app_rule.size, result);
+}
+
+static int prepare(pass *p, lscfg_error *error) {
   size_t m = (size_t)p->rank, n = (size_t)p->forest->node_cat.size, edges = (size_t)p->forest->edge_head.size;
-  size_t widest = m * m;
+  size_t widest = p->binding->model->components ? m : m * m;
   p->inside = calloc(2 * n * m + 2 * (size_t)p->batch * widest + m * CONTRACT_COLUMNS + m, sizeof *p->inside);
   p->inside_exponent = malloc(2 * n * sizeof *p->inside_exponent);
   p->level = malloc((n + edges + 1) * sizeof *p->level);
@@ -569,23 +508,20 @@ static int work(pass *p, double *app_marginals, double *node_marginals, lscfg_in
   p->outside_exponent = p->inside_exponent + n;
   p->edges = p->level + n;
   if (sort_edges(p) || sort_levels(p)) return out_of_memory(error);
-  int code = find_sums(p, error);
-  if (code) return code;
-  inside_pass(p);
-  outside_pass(p);
-  write_marginals(p, app_marginals, node_marginals, result);
-  return LSCFG_OK;
+  return find_tensors(p, error);
 }
 
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
   if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
   int32_t m = binding->model->rank, batch = 65536 / (m * m);
-  pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m};
+  pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m, .marginals = app_marginals};
   p.batch = batch > BATCH ? BATCH : batch < 12 ? 12 : batch;
-  int code = work(&p, app_marginals, node_marginals, result, error);
-  for (int64_t k = 0; k < p.sums.size; k++) free(p.sums.data[k]);
-  free(p.sums.data);
+  int code = prepare(&p, error);
+  if (!code) infer(&p, node_marginals, result);
+  for (int64_t k = 0; k < p.owned.size; k++) free(p.owned.data[k]);
+  free(p.owned.data);
+  low_rank_free(&p);
   free(p.sets.data);
   free(p.runs.data);
   free(p.nodes_by_level);

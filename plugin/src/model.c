@@ -30,8 +30,34 @@ static int map_words(lscfg_model *model, lscfg_error *error) {
   return check_offsets("vocab.offsets", model->word_offsets, model->n_words, bytes.shape[0], error);
 }
 
-static int map_tensors(lscfg_model *model, lscfg_error *error) {
+static int map_full(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *error) {
   static const char *const names[] = {"C0", "C1", "C2"};
+  tensor_view view;
+  int code = tensor_file_get(&model->file, names[arity], model->single ? "F32" : "F64", arity + 2, &view, error);
+  if (code) return code;
+  for (int32_t k = 1; k < arity + 2; k++)
+    if (view.shape[k] != model->rank)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and 'CS' differ in the number of states", names[arity]);
+  model->tensor[arity] = view.data;
+  *n = view.shape[0];
+  return LSCFG_OK;
+}
+
+static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
+  tensor_view components, factors;
+  int code = tensor_file_get(&model->file, "C2.components", "I64", 1, &components, error);
+  if (!code) code = tensor_file_get(&model->file, "C2.factors", "F32", 3, &factors, error);
+  if (code) return code;
+  if (factors.shape[1] != 3 || factors.shape[2] != model->rank)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'C2.factors' and 'CS' differ in the number of states");
+  if (components.shape[0] < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "'C2.components' is empty");
+  model->components = components.data;
+  model->factors = factors.data;
+  *n = components.shape[0] - 1;
+  return check_offsets("C2.components", model->components, *n, factors.shape[0], error);
+}
+
+static int map_tensors(lscfg_model *model, lscfg_error *error) {
   tensor_view view;
   int code = tensor_file_get(&model->file, "CS", "F64", 1, &view, error);
   if (code) return code;
@@ -46,13 +72,13 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
   if ((code = check_values("unk", model->unk, 0, model->rank, error))) return code;
   model->single = tensor_file_has(&model->file, "C0", "F32");
   for (int32_t arity = 0; arity <= MAX_ARITY; arity++) {
-    if ((code = tensor_file_get(&model->file, names[arity], model->single ? "F32" : "F64", arity + 2, &view, error)))
-      return code;
-    for (int32_t k = 1; k < arity + 2; k++)
-      if (view.shape[k] != model->rank)
-        return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and 'CS' differ in the number of states", names[arity]);
-    model->tensor[arity] = view.data;
-    model->first_of_arity[arity + 1] = model->first_of_arity[arity] + view.shape[0];
+    int64_t n = 0;
+    if (arity == 2 && tensor_file_has(&model->file, "C2.components", "I64"))
+      code = map_components(model, &n, error);
+    else
+      code = map_full(model, arity, &n, error);
+    if (code) return code;
+    model->first_of_arity[arity + 1] = model->first_of_arity[arity] + n;
   }
   /* larger tensors are looked at when they are first needed: to read them all would cost more than a sentence does */
   if ((code = check_values("C0", model->tensor[0], model->single, model->first_of_arity[1] * model->rank, error)))

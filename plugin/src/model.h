@@ -15,6 +15,8 @@ struct lscfg_model {
   const double *unk;                  /* tensor of the OOV rule [m] */
   int32_t single;                      /* whether tensors are stored in single precision, else in double */
   const void *tensor[MAX_ARITY + 1];   /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
+  const int64_t *components;           /* where tensors of two nonterminals are of low rank, else NULL: tensor k has */
+  const float *factors;                /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
   const uint8_t *word_bytes;
   const int64_t *word_offsets; /* [n_words + 1] */
   const int32_t *symbols;
