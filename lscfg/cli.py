@@ -28,6 +28,7 @@ ORDER = (
     "run",
     "demo",
     "inspect",
+    "compress",
     "simulate",
 )
 

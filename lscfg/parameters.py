@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +82,8 @@ class Parameters:
         arrays, metadata = tensors.load(path, "model")
         try:
             rules = RuleTable.from_arrays(arrays)
+            if "C2.components" in arrays:
+                arrays["C2"] = expand(arrays["C2.components"], arrays["C2.factors"])
             parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
             return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]))  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
@@ -101,16 +104,59 @@ def save_model(
     Raises:
         InputError: a value is too large for the precision, or the file cannot be written.
     """
+    kind = np.dtype(precision)
+    values = {
+        f"C{k}": array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
+        for k, array in enumerate(arrays)
+    }
+    _save(path, rules, values, root, unk, about)
+
+
+def save_low_rank(
+    path: str | os.PathLike[str],
+    parameters: Parameters,
+    components: np.ndarray,
+    factors: np.ndarray,
+    about: dict[str, Any],
+) -> None:
+    """Writes a model file with factors (docs/FORMATS.md) in place of the tensors of arity 2."""
+    single = np.dtype(np.float32)
+    values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
+    values |= {"C2.components": components, "C2.factors": rounded(factors, single)}
+    _save(path, parameters.rules, values, parameters.root, parameters.unk, about)
+
+
+def _save(
+    path: str | os.PathLike[str],
+    rules: RuleTable,
+    values: Mapping[str, np.ndarray | tensors.Blocks],
+    root: np.ndarray,
+    unk: np.ndarray,
+    about: dict[str, Any],
+) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     metadata = {"lscfg": "model", "version": __version__, "about": text}
-    values: dict[str, np.ndarray | tensors.Blocks] = {
-        "CS": root.astype(np.float64, copy=False),
-        "unk": unk.astype(np.float64, copy=False),
-    }
-    for k, array in enumerate(arrays):
-        kind = np.dtype(precision)
-        values[f"C{k}"] = array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
-    tensors.save(path, {**values, **rules.arrays()}, metadata)
+    ends = {"CS": root.astype(np.float64, copy=False), "unk": unk.astype(np.float64, copy=False)}
+    tensors.save(path, {**ends, **values, **rules.arrays()}, metadata)
+
+
+def expand(components: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """The tensors [n, m, m, m] of low rank, of the factors' type: sums of u (x) v (x) w over their components.
+
+    Args:
+        components: int64 [n + 1], where those of a tensor begin; factors: [components, 3, m].
+
+    Raises:
+        ValueError: the two do not fit.
+    """
+    if factors.ndim != 3 or factors.shape[1] != 3 or components[0] or components[-1] != len(factors):
+        raise ValueError("components and factors do not fit")
+    m = factors.shape[2]
+    full = np.zeros((len(components) - 1, m, m, m), factors.dtype)
+    for k, (begin, end) in enumerate(itertools.pairwise(components)):
+        u, v, w = factors[begin:end].transpose(1, 0, 2)
+        full[k] = np.tensordot(u, v[:, :, None] * w[:, None, :], (0, 0))
+    return full
 
 
 def rounded(values: np.ndarray, precision: np.dtype) -> np.ndarray:
