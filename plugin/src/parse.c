@@ -142,6 +142,11 @@ static int add_done(parser *p, completed c) {
   return LSCFG_OK;
 }
 
+static int is_unary(const lscfg_grammar *g, const grammar_group *group) {
+  const grammar_rule *rule = &g->rules.data[g->by_source[group->rules_begin]];
+  return rule->n_src == 1 && rule->arity == 1;
+}
+
 /* The dotted rules over [i, j) that end with a word or a node that ends in j. */
 static int scan_cell(parser *p, int32_t i, int32_t j) {
   range *items = cell(p, p->item_cells, i, j);
@@ -156,6 +161,8 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
     if (item.node < 0 || !may_cover(p, item.node, i, j)) continue;
     for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0; group = p->grammar->groups.data[group].next) {
       int32_t lhs = p->grammar->groups.data[group].lhs;
+      /* a nonterminal beside empty arcs: unary rules join nodes of one span only */
+      if (p->arcs && is_unary(p->grammar, &p->grammar->groups.data[group])) continue;
       if (add_done(p, (completed){group, lhs, 0, {item.tail[0], item.tail[1]}, item.path})) return LSCFG_ENOMEM;
     }
   }
@@ -180,8 +187,9 @@ static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
     int32_t child = node_of(p, i, j, -1 - symbol);
     if (child >= 0 && add_done(p, (completed){g->unary_groups[u], category, 0, {child, -1}, -1})) return LSCFG_ENOMEM;
   }
-  if (category == CATEGORY_S && p->options->glue && i == 0) {
-    int32_t child = node_of(p, 0, j, CATEGORY_X);
+  /* behind the beginning an S is of use only where empty arcs lead to it */
+  if (category == CATEGORY_S && p->options->glue && (i == 0 || p->arcs)) {
+    int32_t child = node_of(p, i, j, CATEGORY_X);
     if (child >= 0 && add_done(p, (completed){-1, category, LSCFG_RULE_GLUE_TOP, {child, -1}, -1})) return LSCFG_ENOMEM;
   }
   if (category != CATEGORY_S && category != CATEGORY_X) return LSCFG_OK;
