@@ -1,10 +1,10 @@
 """Composed rules: how many rules of a grammar a model can compose, and what inference over them costs.
 
-    python benchmarks/compose.py MODEL [MODEL ...] --grammar hiero.gz --minimal min.gz --text devtest.ja [--sentences 100]
+    python benchmarks/compose.py MODEL [MODEL ...] --grammar hiero.gz --minimal min.gz --text devtest.ja
 
 The reference is the minimal grammar, all of whose rules the model knows. Both grammars are parsed with glue and Hiero's
-span limit. Before a time is printed the marginals of each forest are checked: those of the edges into the root add up to
-one. "tensors MB" is what the distinct composed rules of a sentence would need if their tensors were made.
+span limit. Before a time is printed the marginals of each forest are checked: those of the edges into the root add up
+to one. "tensors MB" is what the distinct composed rules of a sentence would need if their tensors were made.
 """
 
 from __future__ import annotations
