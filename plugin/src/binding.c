@@ -1,7 +1,6 @@
 /* Which tensor belongs to which rule of a grammar. */
+#include "compose.h"
 #include "forest.h"
-#include "model.h"
-#include "rule_table.h"
 
 static int32_t *words_in_model(const lscfg_model *model, const lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(g->vocab);
@@ -29,6 +28,21 @@ static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int
   return 1;
 }
 
+/* Gives the rules without a tensor what the options say. */
+static void supply_unknown(lscfg_binding *b) {
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {
+    if (b->rule_kind[r] != LSCFG_RULE_IS_ZERO) continue;
+    int32_t composite = b->composition ? b->composition->of_rule[r] : -1;
+    if (composite >= 0) {
+      int oov = b->composition->composites.data[composite].oov_parts > 0;
+      b->rule_kind[r] = oov ? LSCFG_RULE_IS_COMPOSED_OOV : LSCFG_RULE_IS_COMPOSED;
+    } else if (b->options.oov && !b->grammar->rules.data[r].arity) {
+      b->rule_row[r] = OOV_ROW;
+      b->rule_kind[r] = LSCFG_RULE_IS_OOV;
+    }
+  }
+}
+
 static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets) {
   const lscfg_grammar *g = b->grammar;
   const lscfg_model *model = b->model;
@@ -50,41 +64,69 @@ static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets) 
   for (int32_t r = 0; r < n && !code; r++) {
     const grammar_rule *rule = &g->rules.data[r];
     b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
+    b->rule_kind[r] = rule->lhs == CATEGORY_X ? LSCFG_RULE_IS_ZERO : LSCFG_RULE_IS_STATELESS;
     code = b->rule_target[r] < 0;
     if (code || !translate(g, rule, ids, symbols)) continue;
     int32_t k = rule_table_find(known, symbols, rule->n_src, rule->n_src + rule->n_tgt);
     if (k < 0) continue;
     b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
+    b->rule_kind[r] = LSCFG_RULE_IS_KNOWN;
   }
+  if (!code && b->options.compose)
+    code = !(b->composition = composition_new(b, known, ids, b->options.oov_parts));
+  if (!code) supply_unknown(b);
   b->n_targets = (int32_t)rule_table_size(targets);
   free(ids);
   free(symbols);
   return code ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
-int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, lscfg_binding **made, lscfg_error *error) {
+/* The binding of expanded forests. */
+static int make_inner(lscfg_binding *b) {
+  const lscfg_model *model = b->model;
+  int32_t n = b->n_rules, n_inner = n + 1 + (int32_t)model->n_rules;
+  lscfg_binding *inner = b->inner = calloc(1, sizeof *inner);
+  if (!inner) return LSCFG_ENOMEM;
+  *inner = (lscfg_binding){.model = model,
+                           .grammar = b->grammar,
+                           .loops = b->loops,
+                           .n_rules = n_inner,
+                           .rule_group = b->rule_group,
+                           .sums = b->sums,
+                           .rule_row = malloc((size_t)n_inner * sizeof *inner->rule_row)};
+  if (!inner->rule_row) return LSCFG_ENOMEM;
+  memcpy(inner->rule_row, b->rule_row, (size_t)n * sizeof *inner->rule_row);
+  inner->rule_row[n] = OOV_ROW;
+  for (int32_t arity = 0; arity <= MAX_ARITY; arity++)
+    for (int64_t k = model->first_of_arity[arity]; k < model->first_of_arity[arity + 1]; k++)
+      inner->rule_row[n + 1 + k] = (int32_t)(k - model->first_of_arity[arity]);
+  return LSCFG_OK;
+}
+
+int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const lscfg_binding_options *options,
+                      lscfg_binding **made, lscfg_error *error) {
   rule_table known = {0}, targets = {0};
   int32_t n = lscfg_grammar_size(g);
   *made = NULL;
   if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
+  if (n + model->n_rules >= INT32_MAX - 1 - LSCFG_EXTRA_RULES)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "model and grammar have more than 2^31 rules");
   lscfg_binding *b = calloc(1, sizeof *b);
   if (!b) return out_of_memory(error);
   b->model = model;
   b->grammar = g;
+  if (options) b->options = *options;
   b->loops = contraction_find(NULL);
   b->n_rules = n;
   b->rule_row = malloc(((size_t)n + 1) * sizeof *b->rule_row);
   b->sums = group_sums_new(g->groups.size);
-  b->rule_group = malloc(((size_t)n + 1) * sizeof *b->rule_group);
+  b->rule_group = g->rule_group;
   b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
+  b->rule_kind = calloc((size_t)n + 1, sizeof *b->rule_kind);
   int code = LSCFG_ENOMEM;
-  if (b->rule_row && b->sums && b->rule_group && b->rule_target && !rule_table_init(&known) &&
-      !rule_table_init(&targets)) {
+  if (b->rule_row && b->sums && b->rule_target && b->rule_kind && !rule_table_init(&known) && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
-    for (int64_t i = 0; i < g->groups.size; i++)
-      for (int32_t k = g->groups.data[i].rules_begin; k < g->groups.data[i].rules_end; k++)
-        b->rule_group[g->by_source[k]] = (int32_t)i;
-    code = bind_rules(b, &known, &targets);
+    code = bind_rules(b, &known, &targets) || make_inner(b) ? LSCFG_ENOMEM : LSCFG_OK;
   }
   rule_table_release(&known);
   rule_table_release(&targets);
@@ -100,15 +142,18 @@ void lscfg_binding_free(lscfg_binding *b) {
   if (!b) return;
   group_sums_free(b->sums);
   free(b->rule_row);
-  free(b->rule_group);
   free(b->rule_target);
+  free(b->rule_kind);
+  composition_free(b->composition);
+  if (b->inner) free(b->inner->rule_row);
+  free(b->inner);
   free(b);
 }
 
 int lscfg_binding_use(lscfg_binding *b, const char *instructions, lscfg_error *error) {
   const contraction *loops = contraction_find(instructions);
   if (!loops) return lscfg_fail(error, LSCFG_EINPUT, 0, "this machine has no %s", instructions);
-  b->loops = loops;
+  b->loops = b->inner->loops = loops;
   return LSCFG_OK;
 }
 
@@ -116,12 +161,15 @@ const char *lscfg_binding_instructions(const lscfg_binding *b) { return b->loops
 
 int32_t lscfg_binding_known(const lscfg_binding *b) {
   int32_t known = 0;
-  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_row[r] >= 0;
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_kind[r] == LSCFG_RULE_IS_KNOWN;
   return known;
 }
 
+const uint8_t *lscfg_binding_kinds(const lscfg_binding *b) { return b->rule_kind; }
+
 int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
-  int32_t n = lscfg_grammar_size(b->grammar) + LSCFG_EXTRA_RULES;
+  int32_t n = b->n_rules + LSCFG_EXTRA_RULES;
+  if (!f->node_cat.size) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes, or is not finished");
   for (int64_t a = 0; a < f->app_rule.size; a++)
     if (f->app_rule.data[a] < 0 || f->app_rule.data[a] >= n)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld",

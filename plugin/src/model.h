@@ -30,6 +30,8 @@ typedef struct group_sums group_sums;
 group_sums *group_sums_new(int64_t n_groups);
 void group_sums_free(group_sums *);
 
+typedef struct composition composition;
+
 /* How the rules of a grammar stand in a model. */
 struct lscfg_binding {
   const lscfg_model *model;
@@ -37,11 +39,20 @@ struct lscfg_binding {
   const contraction *loops;
   int32_t n_rules;   /* the grammar's, without the extra ones */
   int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or one of these: */
-  int32_t *rule_group;
+  const int32_t *rule_group; /* the grammar's */
   group_sums *sums;
   int32_t *rule_target;        /* equal numbers: equal target sides */
   int32_t n_targets;
+  lscfg_binding_options options;
+  uint8_t *rule_kind;          /* LSCFG_RULE_IS_... */
+  composition *composition;    /* NULL where no rule is composed */
+  /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */
+  lscfg_binding *inner;
 };
+
+/* Inference over a forest with composed rules, or with edges that have only some rules of a source side. */
+int infer_expanded(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
+                   lscfg_inference *, lscfg_error *);
 
 /* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
 int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
