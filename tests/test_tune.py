@@ -19,6 +19,7 @@ from sacrebleu.metrics import BLEU
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
+from tuning import optimisers
 from tuning import tune as tune_module
 from tuning.commands import tune as command
 from tuning.mira import MiraSettings, mira
@@ -164,7 +165,7 @@ def test_an_interrupted_mira_costs_no_decoding(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(tune_module, "mira", interrupted)
+        patch.setattr(optimisers, "mira", interrupted)
         run(Reranker(), tmp_path / "parts")
     decoder = Reranker()
     run(decoder, tmp_path / "parts", resume=True)
@@ -203,8 +204,9 @@ def test_a_killed_process_goes_on(tmp_path):
         "        return super().decode(sentences, weights, k, unique)\n"
         "test_tune.run(Killed(), sys.argv[1])\n"
     )
-    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path / "parts"), *folders], capture_output=True)
+    folder = str(Path(__file__).parent)
+    command_line = [sys.executable, "-c", program, str(tmp_path / "parts"), folder]
+    killed = subprocess.run(command_line, capture_output=True, cwd=tmp_path)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     decoder = Reranker()
     assert run(decoder, tmp_path / "parts", resume=True) == run(Reranker(), tmp_path / "whole")
