@@ -78,7 +78,7 @@ static void exchange(int64_t *sum, const int32_t *stats, int64_t out, int64_t in
 /* Keeps the better one of the best interval and (left, right). */
 static void compare(const int64_t *sum, double left, double right, double *step, double *best) {
   /* No number between them could be told from its neighbours. */
-  if (!(right - left > 1e-9 * (1 + fabs(left)))) return;
+  if (isfinite(left) && !(right - left > 1e-9 * (1 + fabs(left)))) return;
   double middle = (left + right) / 2;
   if (left == -INFINITY) middle = right == INFINITY ? 0 : right - 1;
   else if (right == INFINITY) middle = left + 1;
