@@ -226,7 +226,7 @@ def test_bleu_along_a_line_through_hypergraphs_and_lists(config: DecoderConfig) 
     for _ in range(5):
         point, direction = rng.normal(size=(2, len(pool.names)))
         values = {}
-        for x in [line.search(point, direction), *(rng.normal(size=300) * 2)]:
+        for x in [line.search(point, direction)[0], *(rng.normal(size=300) * 2)]:
             total = np.zeros(10, np.int64)
             for candidates, graph, reference in zip(pool.sentences, graphs, references, strict=True):
                 weights = point + x * direction

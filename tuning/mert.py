@@ -77,8 +77,8 @@ class Line(Protocol):
     def bleu(self, point: Vector) -> float:
         """BLEU (0 to 100) of the best hypotheses at a point."""
 
-    def search(self, point: Vector, direction: Vector) -> float:
-        """The step along the direction with the best BLEU."""
+    def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
+        """The step along the direction with the best BLEU, and that BLEU."""
 
 
 class ListLine:
@@ -99,9 +99,9 @@ class ListLine:
         """See ``Line``."""
         return corpus_bleu(self._lists.stats[self._lists.best(self._at(point))].sum(axis=0, dtype=np.int64))
 
-    def search(self, point: Vector, direction: Vector) -> float:
+    def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
         """See ``Line``."""
-        return line_search(self._lists.first, self._at(point), self._lists.scores(direction), self._lists.stats)[0]
+        return line_search(self._lists.first, self._at(point), self._lists.scores(direction), self._lists.stats)
 
 
 class GraphLine:
@@ -184,9 +184,9 @@ class GraphLine:
         best = [f + int(scores[f : f + n].argmax()) for f, n in zip(first[:-1], lengths, strict=True)]
         return corpus_bleu(stats[best].sum(axis=0, dtype=np.int64))
 
-    def search(self, point: Vector, direction: Vector) -> float:
+    def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
         """See ``Line``."""
-        return line_search(*self._joined(point, direction))[0]
+        return line_search(*self._joined(point, direction))
 
 
 def mert(
@@ -236,10 +236,12 @@ def mert(
         while True:
             before = bleu
             for direction in _directions(random, free, spread, directions):
-                candidate = point + line.search(point, direction) * direction
+                step, promised = line.search(point, direction)
                 searches += 1
-                if np.isfinite(candidate).all() and (reached := line.bleu(candidate)) > bleu:
-                    point, bleu = candidate, reached
+                if promised > bleu + 1e-9:
+                    candidate = point + step * direction
+                    if (reached := line.bleu(candidate)) > bleu:
+                        point, bleu = candidate, reached
             if not bleu > before + settings.epsilon:
                 break
         if bleu > best_bleu:
