@@ -1,7 +1,7 @@
 """The optimisers of cdec and Moses in the tuning loop: their programs learn, the loop decodes, logs and rolls back.
 
 * ``cdec-mira``: cdec's kbest_cut_mira, one pass for each iteration, with the settings of its mira.py. It decodes by
-  itself while it learns.
+  itself while it learns, and gives other weights every time: no seed fixes that.
 * ``cdec-dpmert``: cdec's mr_dpmert_map and mr_dpmert_reduce, up to five steps an iteration as in its dpmert.pl, on
   hypergraphs that cdec writes. Random directions are ours: those of cdec's own program have no seed.
 * ``moses-kbmira``, ``moses-mert``: Moses' kbmira and mert with the options of mert-moses.pl, on the k-best lists of all
