@@ -44,7 +44,7 @@ class MertSettings:
     """A round that gains no more BLEU than this is the last one (above 0; in points of 100)."""
     edges_per_word: int = 50
     """For hypergraphs: edges kept for each source word, best first (at least 1)."""
-    graph_restarts: int = 2
+    graph_restarts: int = 1
     """For hypergraphs, where a line search takes long: random starting points."""
     graph_directions: int = 5
     """For hypergraphs: random directions in each round."""
