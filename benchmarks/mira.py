@@ -4,8 +4,8 @@
     python benchmarks/mira.py --lists tuned/kbest.001.gz --reference dev.en
 
 The lists are drawn at random, or those of a tuning. The NumPy version must give the same weights before a time is
-printed. A pass is one step for each sentence; kbmira's is the 60th part of what a run of 61 passes takes longer than
-one of a single pass. All times are of the processor, best of some repeats; only ratios mean something on a busy machine.
+printed. A pass is one step for each sentence; kbmira's is what 60 passes more take, so that reading does not count. All
+times are of the processor, best of some repeats; only ratios mean something on a busy machine.
 """
 
 from __future__ import annotations

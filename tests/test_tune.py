@@ -436,6 +436,18 @@ def test_command(tmp_path, monkeypatch, capsys):
         assert log.err.count(expected) == 1
     with pytest.raises(InputError, match="already"):
         command.run(parser.parse_args(options + short))
+    command.run(parser.parse_args([*options[:-1], "other", *short, "--optimiser", "mert", "--interpolation", "0.5"]))
+    other = json.loads((tmp_path / "other" / HISTORY).read_text())["settings"]
+    assert (other["optimiser"], other["interpolation"]) == ("mert", 0.5)
+    decoder.calls[2:] = []
+    with pytest.raises(SystemExit):
+        parser.parse_args([*options, "--optimiser", "mert", "--with", "moses-mert"])
+    monkeypatch.setenv("MOSES_ROOT", str(tmp_path))
+    with pytest.raises(InputError, match="no program kbmira found"):
+        command.run(parser.parse_args([*options[:-1], "third", *short, "--with", "moses-kbmira"]))
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    with pytest.raises(InputError, match="no cdec program found"):
+        command.run(parser.parse_args([*options[:-1], "third", *short, "--decoder", "cdec"]))
     command.run(parser.parse_args([*options, *short, "--resume", "--iterations", "3"]))
     assert len(decoder.calls) == 3
     (tmp_path / "cdec.ini").write_text("formalism=scfg\nother=1\n")
