@@ -32,7 +32,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,8 @@ class Decoder(Protocol):
         ...
 
 
-class GraphDecoder(Decoder, Protocol):
+@runtime_checkable
+class GraphDecoder(Protocol):
     """A decoder whose hypergraphs MERT can use, as the embedded one."""
 
     def decode_graphs(
@@ -134,7 +135,7 @@ class Iteration:
     oracle_bleu: float
     """BLEU (0 to 100) that choosing from all lists so far can reach (greedy, a lower bound)."""
     pool_bleu: float | None
-    """BLEU (0 to 100) that the learned weights had, before interpolation, on the lists before this run; none for the
+    """BLEU (0 to 100) that the learned weights had, before interpolation, on the lists before this run; null for the
     start weights."""
     hypotheses: int
     """Size of the pool with this run's lists."""
@@ -177,7 +178,7 @@ def tune(
     identifies the decoder. MERT on hypergraphs decodes once more after being resumed: they are not saved.
 
     A start weight of a feature that no hypothesis of the first run has is kept as it is, with a warning; a feature
-    without start weight begins at 0. A decoder must know no feature of either kind.
+    without start weight begins at 0.
 
     Args:
         dev_sources: the sentences to decode.
@@ -215,18 +216,17 @@ def tune(
     runner = _Runner(decoder, dev_sources, settings)
     learning = 0.0
     while (stopped := _stop_reason(history, settings)) is None:
-        began = time.perf_counter()
+        began, before = time.perf_counter(), runner.seconds
         weights, pool_bleu = _next_weights(history, pool, lists, settings, start_weights, learn, runner)
-        learned = time.perf_counter()
+        learned = time.perf_counter() - began - (runner.seconds - before)  # a resumed tuning may decode in it
         lists = _normalised(runner.decode(weights))
-        decoded = time.perf_counter()
         record = _record(len(history) + 1, lists, pool, weights, pool_bleu)
         history.append(record)
         checkpoint.save(history, lists)
         if record.iteration == 1:
             _warn_unknown(pool, start_weights)
-        learning += learned - began
-        log(f"{_describe(history)}; learning {learned - began:.1f} s, decoding {decoded - learned:.1f} s")
+        learning += learned
+        log(f"{_describe(history)}; learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s")
         log(f"  {_describe_weights(weights)}")
     if runner.seconds + learning > 0:
         share = learning / (runner.seconds + learning)
@@ -270,11 +270,12 @@ class _Runner:
         settings = self._settings
         began = time.perf_counter()
         if self._keep:
-            graphs_of = getattr(self._decoder, "decode_graphs", None)
-            if graphs_of is None:
+            if not isinstance(self._decoder, GraphDecoder):
                 raise InputError("MERT on hypergraphs needs the embedded decoder; this one gives k-best lists only")
             edges = settings.mert.edges_per_word
-            lists, self._graphs = graphs_of(self._sources, weights, settings.kbest, settings.unique, edges)
+            lists, self._graphs = self._decoder.decode_graphs(
+                self._sources, weights, settings.kbest, settings.unique, edges
+            )
         else:
             lists = self._decoder.decode(self._sources, weights, settings.kbest, unique=settings.unique)
         self.seconds += time.perf_counter() - began
