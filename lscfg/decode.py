@@ -23,7 +23,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.lm.automaton import LanguageModel
 from lscfg.marginals import LatentFeatures
-from lscfg.search import KBest, SearchOptions, search
+from lscfg.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 from lscfg.workers import WorkerPool
 
 WORD_PENALTY = -1 / math.log(10)
@@ -53,6 +53,23 @@ class Translations:
 
     texts: list[str]
     scores: np.ndarray
+    features: np.ndarray
+
+
+@dataclass(frozen=True)
+class SentenceGraph:
+    """The best part of the hypergraph of one sentence's search, with the features of its edges.
+
+    Attributes:
+        graph: the hypergraph; its words are numbers in ``words``.
+        words: words by number.
+        names: names of the features.
+        features: float64 [edges, F]; those of a derivation are the sums over its edges.
+    """
+
+    graph: Hypergraph
+    words: tuple[str, ...]
+    names: tuple[str, ...]
     features: np.ndarray
 
 
@@ -174,12 +191,12 @@ class EmbeddedDecoder:
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
     ) -> list[list[Hypothesis]]:
         """The k-best list of each sentence, features that are 0 left out. Arguments as of ``decode_arrays``."""
+        return [self._hypotheses(found) for found in self.decode_arrays(sentences, weights, k, unique)]
+
+    def _hypotheses(self, found: Translations) -> list[Hypothesis]:
         return [
-            [
-                Hypothesis(text, {self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)}, float(score))
-                for text, row, score in zip(found.texts, found.features, found.scores, strict=True)
-            ]
-            for found in self.decode_arrays(sentences, weights, k, unique)
+            Hypothesis(text, {self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)}, float(score))
+            for text, row, score in zip(found.texts, found.features, found.scores, strict=True)
         ]
 
     def decode_arrays(
@@ -200,23 +217,42 @@ class EmbeddedDecoder:
             InputError: a weight or a score is not finite, or k is not positive.
             KernelError: a worker process died; the sentence is named.
         """
+        return [found for found, _ in self._decode(sentences, weights, k, unique, 0)]
+
+    def decode_graphs(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
+    ) -> tuple[list[list[Hypothesis]], list[SentenceGraph | None]]:
+        """What ``decode`` gives, and the hypergraph of each sentence, None where it has no parse.
+
+        Args:
+            edges_per_word: edges kept for each word of the source, at least 1: the best, by the best derivation that
+                uses them.
+        """
+        if edges_per_word < 1:
+            raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")
+        results = self._decode(sentences, weights, k, unique, edges_per_word)
+        return [self._hypotheses(found) for found, _ in results], [graph for _, graph in results]
+
+    def _decode(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
+    ) -> list[tuple[Translations, SentenceGraph | None]]:
         if k < 1:
             raise InputError(f"k must be 1 or more, not {k}")
         vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {name} is {weight}; it must be finite")
-        context = (vector, k, unique)
+        context = (vector, k, unique, edges_per_word)
         if self._pool is not None:
             return self._pool.map(sentences, context)
         results = self._decode_here(enumerate(log.progress(sentences, "decoding", len(sentences))), context)
         return [found for _, found in results]
 
     def _decode_here(
-        self, items: Iterable[tuple[int, str]], context: tuple[np.ndarray, int, bool]
-    ) -> Iterator[tuple[int, Translations]]:
+        self, items: Iterable[tuple[int, str]], context: tuple[np.ndarray, int, bool, int]
+    ) -> Iterator[tuple[int, tuple[Translations, SentenceGraph | None]]]:
         """Results for (index, sentence) pairs, in this process."""
-        weights, k, unique = context
+        weights, k, unique, edges_per_word = context
         rule_scores = self._rules @ weights
         for index, text in items:
             sentence = self._sentences.get(text)
@@ -224,7 +260,7 @@ class EmbeddedDecoder:
                 sentence = self._prepare(index, text)
                 if len(self._sentences) < self._cached:
                     self._sentences[text] = sentence
-            yield index, self._decode_one(sentence, rule_scores, weights, k, unique)
+            yield index, self._decode_one(sentence, rule_scores, weights, k, unique, edges_per_word)
 
     def _prepare(self, index: int, text: str) -> _Sentence:
         """Parses a sentence and works out what does not depend on the weights."""
@@ -252,11 +288,17 @@ class EmbeddedDecoder:
         return _Sentence(text, forest, self._rule_penalty[forest.app_rule], extra)
 
     def _decode_one(
-        self, sentence: _Sentence, rule_scores: np.ndarray, weights: np.ndarray, k: int, unique: bool
-    ) -> Translations:
+        self,
+        sentence: _Sentence,
+        rule_scores: np.ndarray,
+        weights: np.ndarray,
+        k: int,
+        unique: bool,
+        edges_per_word: int,
+    ) -> tuple[Translations, SentenceGraph | None]:
         forest = sentence.forest
         if forest is None:
-            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights))))
+            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights)))), None
         scores = rule_scores[forest.app_rule]
         if self._penalty_column is not None:
             scores += weights[self._penalty_column] * sentence.penalties
@@ -264,10 +306,35 @@ class EmbeddedDecoder:
             scores += sentence.extra @ weights[self._extra_columns]
         lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
         options = SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
-        found = search(forest, self.grammar, self._model, scores, options)
+        kept = None
+        if edges_per_word:
+            most = edges_per_word * len(sentence.text.split())
+            found, graph = search_hypergraph(forest, self.grammar, self._model, scores, options, most)
+            kept = self._graph(sentence, forest, graph)
+        else:
+            found = search(forest, self.grammar, self._model, scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
-        return Translations(texts, np.array(found.score), self._features(sentence, forest, found))
+        return Translations(texts, np.array(found.score), self._features(sentence, forest, found)), kept
+
+    def _graph(self, sentence: _Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
+        """The hypergraph with words of its own, since processes number unknown words differently, and features."""
+        ids, numbers = np.unique(graph.symbols[graph.symbols >= 0], return_inverse=True)
+        symbols = graph.symbols.copy()
+        symbols[symbols >= 0] = numbers
+        inner = graph.app >= 0
+        apps = graph.app[inner]
+        features = np.zeros((len(graph.app), len(self.feature_names)))
+        features[inner] = self._rules[forest.app_rule[apps]].toarray()
+        if self._penalty_column is not None:
+            features[inner, self._penalty_column] += sentence.penalties[apps]
+        if sentence.extra is not None:
+            features[np.ix_(inner, self._extra_columns)] += sentence.extra[apps]
+        if self._lm_columns:
+            features[:, self._lm_columns[0]] += graph.lm
+            features[:, self._lm_columns[1]] += graph.oov
+        words = tuple(self._text(ids[i : i + 1]) for i in range(len(ids)))
+        return SentenceGraph(replace(graph, symbols=symbols), words, self.feature_names, features)
 
     def _features(self, sentence: _Sentence, forest: Forest, found: KBest) -> np.ndarray:
         """Sums of the features over the applications of each derivation."""

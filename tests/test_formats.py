@@ -126,6 +126,12 @@ def test_malformed_kbest(tmp_path, line):
         read_kbest(tmp_path / "k")
 
 
+def test_a_kbest_list_cut_in_a_number_is_refused(tmp_path):
+    (tmp_path / "k").write_text("0 ||| a ||| A=1 ||| -1.25\n0 ||| b ||| A=1 ||| -1.")
+    with pytest.raises(InputError, match=r"k:2: .*cut"):
+        read_kbest(tmp_path / "k")
+
+
 def test_nbest(example):
     assert read_nbest(example("nbest"))[0][0].features["TM_1"] == -0.5
 

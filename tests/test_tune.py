@@ -16,13 +16,18 @@ from pathlib import Path
 import pytest
 from sacrebleu.metrics import BLEU
 
+from lscfg.decode import EmbeddedDecoder
 from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
+from tuning import optimisers
 from tuning import tune as tune_module
 from tuning.commands import tune as command
+from tuning.mert import MertSettings
 from tuning.mira import MiraSettings, mira
 from tuning.pool import Pool
+from tuning.pro import ProSettings
 from tuning.tune import HISTORY, Iteration, TuneSettings, tune
 
 START = {"lm": 0.1, "tm": 0.2, "words": 0.9}
@@ -164,7 +169,7 @@ def test_an_interrupted_mira_costs_no_decoding(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(tune_module, "mira", interrupted)
+        patch.setattr(optimisers, "mira", interrupted)
         run(Reranker(), tmp_path / "parts")
     decoder = Reranker()
     run(decoder, tmp_path / "parts", resume=True)
@@ -203,8 +208,9 @@ def test_a_killed_process_goes_on(tmp_path):
         "        return super().decode(sentences, weights, k, unique)\n"
         "test_tune.run(Killed(), sys.argv[1])\n"
     )
-    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path / "parts"), *folders], capture_output=True)
+    folder = str(Path(__file__).parent)
+    command_line = [sys.executable, "-c", program, str(tmp_path / "parts"), folder]
+    killed = subprocess.run(command_line, capture_output=True, cwd=tmp_path)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     decoder = Reranker()
     assert run(decoder, tmp_path / "parts", resume=True) == run(Reranker(), tmp_path / "whole")
@@ -430,8 +436,132 @@ def test_command(tmp_path, monkeypatch, capsys):
         assert log.err.count(expected) == 1
     with pytest.raises(InputError, match="already"):
         command.run(parser.parse_args(options + short))
+    command.run(parser.parse_args([*options[:-1], "other", *short, "--optimiser", "mert", "--interpolation", "0.5"]))
+    other = json.loads((tmp_path / "other" / HISTORY).read_text())["settings"]
+    assert (other["optimiser"], other["interpolation"]) == ("mert", 0.5)
+    decoder.calls[2:] = []
+    with pytest.raises(SystemExit):
+        parser.parse_args([*options, "--optimiser", "mert", "--with", "moses-mert"])
+    monkeypatch.setenv("MOSES_ROOT", str(tmp_path))
+    with pytest.raises(InputError, match="no program kbmira found"):
+        command.run(parser.parse_args([*options[:-1], "third", *short, "--with", "moses-kbmira"]))
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    with pytest.raises(InputError, match="no cdec program found"):
+        command.run(parser.parse_args([*options[:-1], "third", *short, "--decoder", "cdec"]))
     command.run(parser.parse_args([*options, *short, "--resume", "--iterations", "3"]))
     assert len(decoder.calls) == 3
     (tmp_path / "cdec.ini").write_text("formalism=scfg\nother=1\n")
     with pytest.raises(InputError, match="other data, start weights, decoder"):
         command.run(parser.parse_args([*options, *short, "--resume"]))
+
+
+# The optimisers.
+
+SMALL = {"mert": MertSettings(restarts=2, directions=2, graph_restarts=1), "pro": ProSettings(samples=200)}
+
+
+@pytest.mark.parametrize("name", ["mira", "mert", "pro"])
+def test_every_optimiser_raises_bleu_and_resumes(tmp_path, name):
+    settings = replace(SETTINGS, optimiser=name, interpolation=None, iterations=4, **SMALL)
+    result = run(Reranker(), tmp_path / "whole", settings=settings)
+    scores = [record.dev_bleu for record in result.history]
+    assert max(scores) > scores[0] + (1 if name == "pro" else 15)
+    with pytest.raises(OSError, match="decoder is gone"):
+        run(Failing(3), tmp_path / "parts", settings=settings)
+    decoder = Reranker()
+    assert run(decoder, tmp_path / "parts", settings=settings, resume=True) == result
+    assert len(decoder.calls) == 2
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    other = replace(settings, optimiser="mert" if name == "mira" else "mira")
+    with pytest.raises(InputError, match="other data, start weights, decoder or settings"):
+        run(Reranker(), tmp_path / "parts", settings=other, resume=True)
+
+
+@pytest.mark.parametrize("name", ["mira", "mert", "pro"])
+def test_references_that_differ_in_number_of_lines_are_refused(name):
+    decoder = Reranker()
+    references = [decoder.references[0], decoder.references[0][:-1]]
+    with pytest.raises(InputError, match="reference sets of 15, 14 lines"):
+        tune(decoder, decoder.sources, references, START, replace(SETTINGS, optimiser=name))
+
+
+def test_defaults_of_interpolation():
+    assert [TuneSettings(optimiser=name).step() for name in ("mira", "mert", "forest-mert", "pro")] == [1, 1, 1, 0.1]
+    assert TuneSettings(optimiser="pro", interpolation=0.5).step() == 0.5
+
+
+def test_unknown_optimisers_and_decoders_without_graphs_are_refused():
+    with pytest.raises(InputError, match="no optimiser 'simplex'; there are mira, mert, pro, forest-mert"):
+        run(Reranker(), settings=replace(SETTINGS, optimiser="simplex"))
+    with pytest.raises(InputError, match="needs the embedded decoder"):
+        run(Reranker(), settings=replace(SETTINGS, optimiser="forest-mert"))
+    with pytest.raises(InputError, match="give this one another name"):
+        run(Reranker(), learn=lambda step: None)
+
+
+def test_an_optimiser_of_ones_own():
+    steps = []
+
+    def learn(step):
+        steps.append(step)
+        return mira(step.pool, step.weights, SETTINGS.mira, step.seed)
+
+    result = run(Reranker(), settings=replace(SETTINGS, optimiser="mine"), learn=learn)
+    assert result == run(Reranker())
+    assert [step.iteration for step in steps] == [1, 2, 3]
+    assert [h[0].text for h in steps[0].lists] == [h[0].text for h in Reranker().decode(Reranker().sources, START, 1)]
+
+
+def test_start_weights_of_unknown_features_are_kept_with_a_warning(capsys):
+    decoder = Reranker()
+    start = {**START, "Misspelt": 0.5, "Zero": 0.0}
+    settings = replace(SETTINGS, iterations=2)
+    result = tune(decoder, decoder.sources, decoder.references, start, settings, log=lambda _: None)
+    assert [record.weights["Misspelt"] for record in result.history] == [0.5, 0.5]
+    warnings = capsys.readouterr().err
+    assert warnings.count("features that no hypothesis has, kept as they are: Misspelt") == 1
+
+
+def test_the_log_shows_weights_and_whose_time_it_was():
+    lines = []
+    decoder = Reranker()
+    settings = replace(SETTINGS, iterations=2)
+    tune(decoder, decoder.sources, decoder.references, START, settings, log=lines.append)
+    assert "learning" in lines[0] and "decoding" in lines[0] and "oracle" in lines[0]
+    assert lines[1] == "  weights: lm=0.1 tm=0.2 words=0.9"
+    assert lines[-1].startswith("decoding took ") and lines[-1].endswith("of both)")
+    assert tune_module._describe_weights({f"w{n:02d}": n for n in range(40)}).endswith("w39=39 and 10 smaller ones")
+
+
+@pytest.fixture
+def travel(tmp_path):
+    """A decoder of few words whose start weights prefer the wrong order."""
+    (tmp_path / "grammar").write_text(
+        "[X] ||| la ||| the ||| P=1\n[X] ||| casa ||| house ||| P=1\n[X] ||| verde ||| green ||| P=1\n"
+        "[X] ||| [X,1] verde ||| [X,1] green ||| Keep=1\n[X] ||| [X,1] verde ||| green [X,1] ||| Swap=1\n"
+        "[X] ||| [X,1] casa ||| [X,1] house ||| Glued=1\n[X] ||| casa ||| home ||| Other=1\n"
+    )
+    config = DecoderConfig(grammars=(tmp_path / "grammar",), word_penalty=True, pass_through=True, pop_limit=20)
+    sources = ["la casa verde la casa verde", "casa verde la casa", "la casa"]
+    return config, sources, [["the green house the green house", "green house the house", "the house"]]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_mert_on_hypergraphs(tmp_path, travel, jobs):
+    config, sources, references = travel
+    start = {"Keep": 1.0, "Other": 0.5, "P": 0.1}
+    settings = TuneSettings(optimiser="forest-mert", kbest=2, iterations=4, patience=4, mert=SMALL["mert"])
+
+    def once(folder, jobs=1, **changes):
+        with EmbeddedDecoder(config, jobs=jobs) as decoder:
+            return tune(
+                decoder, sources, references, start, replace(settings, **changes), folder, "resume" in str(folder)
+            )
+
+    result = once(tmp_path / "whole", jobs)
+    scores = [record.dev_bleu for record in result.history]
+    assert max(scores) > scores[0]
+    assert once(tmp_path / "other") == result and contents(tmp_path / "other") == contents(tmp_path / "whole")
+    once(tmp_path / "resumed", iterations=2)
+    assert once(tmp_path / "resumed") == result
+    assert contents(tmp_path / "resumed") == contents(tmp_path / "whole")

@@ -165,6 +165,8 @@ class PseudoCorpus:
     BLEU (0 to 1) of the background plus the sentence, times the reference length of both. The background is far
     longer than the sentence, so its score itself means little; differences between hypotheses of one sentence are in
     words of the reference: about the sentence's length times what its own BLEU would differ by.
+
+    MIRA's passes in the kernel do the same; this is what they begin with and are held against.
     """
 
     def __init__(self, decay: float = 0.999):

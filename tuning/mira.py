@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.errors import InputError
+from lscfg.lists import MiraState
 from tuning.bleu import PseudoCorpus, corpus_bleu
 from tuning.pool import Pool
 
@@ -79,36 +80,16 @@ def mira(
         if not math.isfinite(value):
             raise InputError(f"start weight of {name} is {value}, which is not finite")
     random = np.random.default_rng(seed)
-    weights = pool.vector(start)
-    total = np.zeros_like(weights)
-    background = PseudoCorpus(settings.decay)
-    examples = [
-        (candidates.numbers(), candidates.features.astype(np.float64), candidates.stats.T.astype(np.float64, order="C"))
-        for candidates in pool.sentences
-        if len(candidates.stats)
-    ]
-    if not examples:
+    lists = pool.packed()
+    examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])
+    if not len(examples):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
-    best: tuple[float, int, NDArray[np.float64]] = (-1.0, 0, weights)
+    state = MiraState(lists, pool.vector(start), PseudoCorpus().stats, settings.step_cap, settings.decay)
+    best: tuple[float, int, NDArray[np.float64]] = (-1.0, 0, state.weights)
     for epoch in range(1, settings.epochs + 1):
-        for index in random.permutation(len(examples)):
-            numbers, features, stats = examples[index]
-            model = features @ weights[numbers]
-            gain = background.scores(stats)
-            hope = int((model + gain).argmax())
-            fear = int((model - gain).argmax())
-            difference = features[hope] - features[fear]
-            loss = (gain[hope] - gain[fear]) - (model[hope] - model[fear])
-            length = difference @ difference
-            # Hypotheses with equal features cannot be told apart by any weights.
-            if loss > 0 and length > 0:
-                weights[numbers] += min(settings.step_cap, loss / length) * difference
-            # In every step, even if hope is fear: the background would else lack the sentences that are right already.
-            background.add(stats[:, hope])
-            total += weights
-        average = total / (epoch * len(examples))
+        state.run(examples[random.permutation(len(examples))])
+        average = state.average()
         score = corpus_bleu(pool.best_stats(average))
         if score > best[0]:
             best = (score, epoch, average)
-    learned = {**start, **dict(zip(pool.names, best[2].tolist(), strict=True))}
-    return MiraResult({name: float(learned[name]) for name in sorted(learned)}, best[0], best[1])
+    return MiraResult(pool.named(best[2], start), best[0], best[1])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
+from lscfg.lists import PackedLists
 from tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
 
 
@@ -51,6 +52,7 @@ class Pool:
         self.names: list[str] = []
         self._number: dict[str, int] = {}
         self.sentences = [Candidates(SentenceReferences(lines)) for lines in zip(*references, strict=True)]
+        self._packed: PackedLists | None = None
 
     def __len__(self) -> int:
         """Number of hypotheses."""
@@ -67,6 +69,7 @@ class Pool:
             raise InputError(f"{len(lists)} k-best lists for {len(self.sentences)} sentences of references")
         values = [_values(sentence, hypotheses) for sentence, hypotheses in enumerate(lists)]
         before = len(self)
+        self._packed = None
         for candidates, hypotheses, flat in zip(self.sentences, lists, values, strict=True):
             if hypotheses:
                 self._add_sentence(candidates, hypotheses, flat)
@@ -104,19 +107,31 @@ class Pool:
         """The weights by feature number, shape (features,); 0 for a feature without weight."""
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
+    def named(self, vector: NDArray[np.float64], others: Mapping[str, float]) -> dict[str, float]:
+        """Weights by name, sorted: those by feature number, and ``others`` of features that the pool does not know."""
+        weights = {**others, **dict(zip(self.names, vector.tolist(), strict=True))}
+        return {name: float(weights[name]) for name in sorted(weights)}
+
+    def packed(self) -> PackedLists:
+        """All hypotheses as the kernel wants them; a sentence without any has one, of no words and features of 0."""
+        if self._packed is None:
+            rows = []
+            for candidates in self.sentences:
+                if len(candidates.stats):
+                    rows.append((candidates.numbers(), candidates.features, candidates.stats))
+                else:
+                    nothing = np.zeros(0, dtype=np.intp), np.zeros((1, 0), dtype=np.float32)
+                    rows.append((*nothing, candidates.references.stats([[]])))
+            self._packed = PackedLists(rows, len(self.names))
+        return self._packed
+
     def best_stats(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
         """Summed BLEU statistics, shape (10,), of each sentence's highest-scoring hypothesis (the first of equals).
 
         A sentence without any hypothesis counts as translated by nothing. ``weights`` are by feature number.
         """
-        total = np.zeros(WIDTH, dtype=np.int64)
-        for candidates in self.sentences:
-            if len(candidates.stats):
-                scores = candidates.features @ weights[candidates.numbers()]
-                total += candidates.stats[scores.argmax()]
-            else:
-                total += candidates.references.stats([[]])[0]
-        return total
+        lists = self.packed()
+        return np.asarray(lists.stats[lists.best(lists.scores(weights))].sum(axis=0, dtype=np.int64))
 
     def oracle_bleu(self, sweeps: int = 5) -> float:
         """BLEU (0 to 100) of a greedy choice of hypotheses: a lower bound of the best that the pool allows.

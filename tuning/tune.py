@@ -1,17 +1,25 @@
-"""The tuning loop: decode the development set, pool the k-best lists, learn new weights with MIRA, again.
+"""The tuning loop: decode the development set, pool the k-best lists, learn new weights, again.
 
-What keeps it stable. Batch MIRA can run away: from poor start weights, or with a pool that knows few kinds of error,
-it may find weights under which the decoder's outputs collapse, most often to far too short ones, which no list so far
-warned of. Hence:
+Any decoder that gives k-best lists will do (``Decoder``), and any optimiser (``tuning.optimisers``): batch MIRA, MERT,
+PRO, MERT on hypergraphs, or a host's own (``tuning.hosts``).
+
+What keeps it stable. Batch MIRA, for one, can run away: from poor start weights, or with a pool that knows few kinds of
+error, it may find weights under which the decoder's outputs collapse, most often to far too short ones, which no list
+so far warned of. Hence:
 
 * the pool keeps all lists, so that a collapse appears once and then teaches what to avoid;
 * when BLEU has fallen below a share of the best so far (``restart_below``), learning starts from the best iteration's
   weights, not from the collapsed ones;
-* ``interpolation`` below 1 moves only part of the way to MIRA's weights;
+* ``interpolation`` below 1 moves only part of the way to the weights learned;
 * the result is the best iteration's weights, never merely the last.
 
 Start weights should translate decently already: signs right, the language model on, and the word penalty such that the
 outputs' length is about right. Compare the length ratio in the log.
+
+The tuning log is ``history.json`` in the checkpoint's folder: ``settings`` (with the ``optimiser``'s name), ``stopped``
+(why it ended, null while it runs), ``best_iteration``, and ``history``, an ``Iteration`` for each run: dev BLEU,
+length ratio, oracle BLEU, what the optimiser promised, sizes of the pool, weights. It holds no times, so that equal
+tunings give equal bytes; those are in the lines that are logged.
 """
 
 from __future__ import annotations
@@ -19,11 +27,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +43,11 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest, write_kbest
 from lscfg.text import atomic_write, read_bytes
 from tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from tuning.mira import MiraSettings, mira
+from tuning.optimisers import OPTIMISERS, Learned, Optimiser, OptimiserSettings, Step, optimiser
 from tuning.pool import Pool
+
+if TYPE_CHECKING:
+    from lscfg.decode import SentenceGraph
 
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""
@@ -54,8 +66,19 @@ class Decoder(Protocol):
         ...
 
 
+@runtime_checkable
+class GraphDecoder(Protocol):
+    """A decoder whose hypergraphs MERT can use, as the embedded one."""
+
+    def decode_graphs(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
+    ) -> tuple[Sequence[Sequence[Hypothesis]], Sequence[SentenceGraph | None]]:
+        """The lists as of ``decode``, and a hypergraph of each sentence, pruned to so many edges for a source word."""
+        ...
+
+
 @dataclass(frozen=True)
-class TuneSettings:
+class TuneSettings(OptimiserSettings):
     """How to tune.
 
     Raises:
@@ -71,12 +94,15 @@ class TuneSettings:
     patience: int = 3
     """Stop after so many iterations without a new best BLEU (at least 1)."""
     seed: int = 1
-    """Seed of MIRA's shuffling (0 or above); each iteration derives its own from it."""
-    interpolation: float = 1.0
-    """Part of the way from the old weights to MIRA's that is taken (above 0, at most 1)."""
+    """Seed of the optimiser (0 or above); each iteration derives its own from it."""
+    optimiser: str = "mira"
+    """One of ``tuning.optimisers.OPTIMISERS``, or the name of the one that ``tune`` is given."""
+    interpolation: float | None = None
+    """Part of the way from the old weights to the learned ones that is taken (above 0, at most 1).
+
+    None: 1, but 0.1 for PRO (Hopkins and May 2011, section 4.1)."""
     restart_below: float = 0.9
     """Learning restarts from the best weights when BLEU falls below this share of the best (0 to 1; 0: never)."""
-    mira: MiraSettings = field(default_factory=MiraSettings)
 
     def __post_init__(self) -> None:
         for name in ("iterations", "kbest", "patience"):
@@ -84,10 +110,16 @@ class TuneSettings:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.seed < 0:
             raise InputError(f"seed must not be negative, but is {self.seed}")
-        if not 0 < self.interpolation <= 1:
+        if self.interpolation is not None and not 0 < self.interpolation <= 1:
             raise InputError(f"interpolation must be above 0 and at most 1, not {self.interpolation}")
         if not 0 <= self.restart_below <= 1:
             raise InputError(f"restart_below must be between 0 and 1, not {self.restart_below}")
+
+    def step(self) -> float:
+        """The interpolation, with its default filled in."""
+        if self.interpolation is not None:
+            return self.interpolation
+        return 0.1 if self.optimiser == "pro" else 1.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +135,8 @@ class Iteration:
     oracle_bleu: float
     """BLEU (0 to 100) that choosing from all lists so far can reach (greedy, a lower bound)."""
     pool_bleu: float | None
-    """BLEU (0 to 100) that MIRA's weights had on the lists so far before this run; none for the start weights."""
+    """BLEU (0 to 100) that the learned weights had, before interpolation, on the lists before this run; null for the
+    start weights."""
     hypotheses: int
     """Size of the pool with this run's lists."""
     added: int
@@ -134,6 +167,7 @@ def tune(
     resume: bool = False,
     decoder_id: str = "",
     log: Callable[[str], None] = lscfg_log.info,
+    learn: Optimiser | None = None,
 ) -> TuneResult:
     """Tunes the weights for BLEU on a development set.
 
@@ -141,13 +175,17 @@ def tune(
     repeated: a tuning that was killed, or whose decoder failed, goes on with the run that was under way and ends with
     the same bytes as an uninterrupted one. A resumed tuning may have other ``iterations`` and ``patience``, so that a
     finished one can be prolonged; everything else must be as it was, including ``decoder_id``, any text that
-    identifies the decoder.
+    identifies the decoder. MERT on hypergraphs decodes once more after being resumed: they are not saved.
+
+    A start weight of a feature that no hypothesis of the first run has is kept as it is, with a warning; a feature
+    without start weight begins at 0.
 
     Args:
         dev_sources: the sentences to decode.
         dev_references: one document per reference set, each with a line per source sentence.
         start_weights: weights of the first run; features without one start at 0.
-        log: receives one line per run.
+        log: receives two lines per run: scores and the seconds that decoding and learning took; weights.
+        learn: the optimiser; None for the one that ``settings.optimiser`` names.
 
     Raises:
         InputError: numbers of lines differ, a weight or feature is not finite, the decoder broke its contract, or the
@@ -160,22 +198,39 @@ def tune(
     for name, value in start_weights.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {name} is {value}, which is not finite")
+    if learn is None:
+        learn = optimiser(settings.optimiser, settings)
+    elif settings.optimiser in OPTIMISERS:
+        raise InputError(f"{settings.optimiser} is one of lscfg's own optimisers; give this one another name")
     pool = Pool(dev_references)
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
     history = checkpoint.load(resume)
+    lists: Sequence[Sequence[Hypothesis]] = []
     for past in history:
-        pool.add(checkpoint.lists(past.iteration, len(dev_sources)))
+        lists = checkpoint.lists(past.iteration, len(dev_sources))
+        pool.add(lists)
         if len(pool) != past.hypotheses:
             raise InputError(f"k-best lists of iteration {past.iteration} are not those of its history", checkpoint_dir)
     if history:
         log(f"resumed after iteration {len(history)}")
+    runner = _Runner(decoder, dev_sources, settings)
+    learning = 0.0
     while (stopped := _stop_reason(history, settings)) is None:
-        weights, pool_bleu = _next_weights(history, pool, settings, start_weights)
-        lists = _normalised(decoder.decode(dev_sources, weights, settings.kbest, unique=settings.unique))
+        began, before = time.perf_counter(), runner.seconds
+        weights, pool_bleu = _next_weights(history, pool, lists, settings, start_weights, learn, runner)
+        learned = time.perf_counter() - began - (runner.seconds - before)  # a resumed tuning may decode in it
+        lists = _normalised(runner.decode(weights))
         record = _record(len(history) + 1, lists, pool, weights, pool_bleu)
         history.append(record)
         checkpoint.save(history, lists)
-        log(_describe(history))
+        if record.iteration == 1:
+            _warn_unknown(pool, start_weights)
+        learning += learned
+        log(f"{_describe(history)}; learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s")
+        log(f"  {_describe_weights(weights)}")
+    if runner.seconds + learning > 0:
+        share = learning / (runner.seconds + learning)
+        log(f"decoding took {runner.seconds:.1f} s, learning {learning:.1f} s ({share:.0%} of both)")
     checkpoint.finish(history, stopped)
     best = _best(history)
     return TuneResult(best.weights, best.iteration, tuple(history), stopped)
@@ -195,17 +250,76 @@ def _stop_reason(history: Sequence[Iteration], settings: TuneSettings) -> str | 
     return None
 
 
+class _Runner:
+    """Decodes the development set; keeps the hypergraphs of the last run where they are of use.
+
+    Attributes:
+        seconds: that decoding took so far.
+    """
+
+    def __init__(self, decoder: Decoder, sources: Sequence[str], settings: TuneSettings):
+        self.seconds = 0.0
+        self._decoder = decoder
+        self._sources = sources
+        self._settings = settings
+        self._keep = settings.optimiser == "forest-mert"
+        self._graphs: Sequence[SentenceGraph | None] | None = None
+
+    def decode(self, weights: Mapping[str, float]) -> Sequence[Sequence[Hypothesis]]:
+        """A run's lists."""
+        settings = self._settings
+        began = time.perf_counter()
+        if self._keep:
+            if not isinstance(self._decoder, GraphDecoder):
+                raise InputError("MERT on hypergraphs needs the embedded decoder; this one gives k-best lists only")
+            edges = settings.mert.edges_per_word
+            lists, self._graphs = self._decoder.decode_graphs(
+                self._sources, weights, settings.kbest, settings.unique, edges
+            )
+        else:
+            lists = self._decoder.decode(self._sources, weights, settings.kbest, unique=settings.unique)
+        self.seconds += time.perf_counter() - began
+        return lists
+
+    def graphs(self, weights: Mapping[str, float]) -> Sequence[SentenceGraph | None]:
+        """The hypergraphs of the last run, which was with these weights."""
+        if self._graphs is None:
+            self.decode(weights)
+        assert self._graphs is not None
+        return self._graphs
+
+
 def _next_weights(
-    history: Sequence[Iteration], pool: Pool, settings: TuneSettings, start: Mapping[str, float]
+    history: Sequence[Iteration],
+    pool: Pool,
+    lists: Sequence[Sequence[Hypothesis]],
+    settings: TuneSettings,
+    start: Mapping[str, float],
+    learn: Optimiser,
+    runner: _Runner,
 ) -> tuple[dict[str, float], float | None]:
     """Weights of the next run and their pool BLEU before interpolation; depends on nothing but the arguments."""
     if not history:
         return {name: float(start[name]) for name in sorted(start)}, None
     best, last = _best(history), history[-1]
     old = best.weights if last.dev_bleu < settings.restart_below * best.dev_bleu else last.weights
-    learned = mira(pool, old, settings.mira, (settings.seed, len(history)))
-    part = settings.interpolation
+    seed = (settings.seed, len(history))
+    learned: Learned = learn(Step(pool, lists, old, len(history), seed, lambda: runner.graphs(last.weights)))
+    part = settings.step()
     return {n: (1 - part) * old.get(n, 0.0) + part * w for n, w in learned.weights.items()}, learned.bleu
+
+
+def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
+    unknown = sorted(name for name in start.keys() - set(pool.names) if start[name])
+    if unknown:
+        lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {', '.join(unknown)}")
+
+
+def _describe_weights(weights: Mapping[str, float], most: int = 30) -> str:
+    """The weights by name, the largest ones only where there are many."""
+    shown = sorted(sorted(weights, key=lambda name: (-abs(weights[name]), name))[:most])
+    rest = f" and {len(weights) - most} smaller ones" if len(weights) > most else ""
+    return "weights: " + " ".join(f"{name}={weights[name]:.4g}" for name in shown) + rest
 
 
 def _record(

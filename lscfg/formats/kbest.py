@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_lines
+from lscfg.text import atomic_write, read_bytes, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,14 @@ def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
     """The k-best lists of a file by sentence id.
 
     Raises:
-        InputError: a malformed line, named by file and line.
+        InputError: a malformed line, named by file and line, or a last line without its newline: cut, it may still look
+            whole.
     """
     lists: dict[int, list[Hypothesis]] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    lines = read_lines(path)
+    if lines and not read_bytes(path).endswith(b"\n"):
+        raise InputError("the last line has no newline; the file is cut, make it anew", path, len(lines))
+    for number, line in enumerate(lines, 1):
         sentence, hypothesis = parse_hypothesis(line, path, number)
         lists.setdefault(sentence, []).append(hypothesis)
     return lists

@@ -431,6 +431,7 @@ typedef struct {
 } lscfg_search_options;
 
 typedef struct lscfg_kbest lscfg_kbest;
+typedef struct lscfg_hypergraph lscfg_hypergraph;
 
 /* Best first. Hypothesis h: its words are words[word_offsets[h]] .. [word_offsets[h+1]-1] (vocabulary ids), the rule
  * applications of its derivation apps[app_offsets[h]] .. (indices of the forest's applications). */
@@ -449,6 +450,11 @@ typedef struct {
  * NULL. The lm is filled in as a cache, so that one lm must not be used by two searches at the same time. */
 int lscfg_search(const lscfg_forest *, const lscfg_grammar *, lscfg_lm *lm, const double *app_scores,
                  const lscfg_search_options *, lscfg_kbest **, lscfg_error *);
+/* The same, and the part of the hypergraph that the best derivations use: the max_edges edges (and those of equal rank)
+ * whose best derivation has the highest score. */
+int lscfg_search_hypergraph(const lscfg_forest *, const lscfg_grammar *, lscfg_lm *lm, const double *app_scores,
+                            const lscfg_search_options *, int32_t max_edges, lscfg_kbest **, lscfg_hypergraph **,
+                            lscfg_error *);
 void lscfg_kbest_free(lscfg_kbest *);
 void lscfg_kbest_get(const lscfg_kbest *, lscfg_kbest_view *);
 
@@ -497,6 +503,79 @@ void lscfg_em_sum(int64_t length, int64_t first, int64_t last, const double *ten
 int lscfg_em_shrink(int32_t m, int32_t arity, const int64_t *group_begin, const int32_t *group_rows, int64_t first,
                     int64_t last, const double *tokens, const double *weight, const double *average, double to_source,
                     double to_arity, double *tensor, double *totals);
+
+/* ---- tuning: k-best lists as arrays, the passes of MIRA over them, and exact line search for MERT ---- */
+
+enum { LSCFG_BLEU_WIDTH = 10 }; /* matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference */
+
+/* The hypotheses of sentence s are first[s] .. first[s+1]-1, its columns column[s] .. column[s+1]-1: features that some
+ * hypothesis of it has. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin at
+ * value[s] + (c - column[s]) * (first[s+1] - first[s]). */
+typedef struct {
+  int64_t n_sentences;
+  const int64_t *first;   /* [n_sentences + 1] */
+  const int64_t *column;  /* [n_sentences + 1] */
+  const int64_t *value;   /* [n_sentences] */
+  const int32_t *feature; /* [columns] */
+  const float *values;
+  const int32_t *stats; /* [hypotheses][LSCFG_BLEU_WIDTH] */
+} lscfg_lists;
+
+/* scores[hypotheses] = features times vector, by feature number. */
+void lscfg_lists_scores(const lscfg_lists *, const double *vector, double *scores);
+/* best[n_sentences]: the highest score's hypothesis, the first of equals; -1 where a sentence has none. */
+void lscfg_lists_best(int64_t n_sentences, const int64_t *first, const double *scores, int64_t *best);
+
+typedef struct {
+  double step_cap, decay;
+  int64_t steps;                       /* taken so far */
+  double background[LSCFG_BLEU_WIDTH]; /* the pseudo-corpus */
+} lscfg_mira;
+
+/* Steps of MIRA through n sentences, none of them empty, in the order given (Cherry and Foster 2012, section 3). late is
+ * the sum over all steps of their number times the change of the weights, so that the average of the weights over all
+ * steps is weights - late / steps. */
+int lscfg_mira_pass(const lscfg_lists *, lscfg_mira *, int64_t n, const int64_t *order, double *weights, double *late,
+                    lscfg_error *);
+
+/* The step x for which the hypotheses with the highest scores + x * slopes have the best BLEU (0 to 100), exactly: the
+ * middle of the best interval between two changes, of equals the one nearest to 0; a unit beyond the outermost change
+ * where that is open (Och 2003, section 4). Where several hypotheses have equal scores and slopes the first one counts. */
+int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
+                      const int32_t *stats, double *step, double *bleu, lscfg_error *);
+
+/* What a search has built, as far as it was kept: items in topological order, the goal last. */
+typedef struct {
+  int32_t n_items, n_edges;
+  const int32_t *item_edges; /* [n_items + 1]: the edges into each item */
+  const int32_t *tail;       /* [n_edges][2], -1 where there is none */
+  const int64_t *symbol;     /* [n_edges + 1]: where each edge's target side begins in symbols */
+  const int32_t *symbols;    /* word >= 0, or -1-k: the k-th tail */
+  const int32_t *app;        /* [n_edges] application of the forest; -1: from a root to the goal */
+  const double *lm;          /* [n_edges] sum of log10 p */
+  const int32_t *oov;        /* [n_edges] */
+} lscfg_hypergraph_view;
+
+void lscfg_hypergraph_free(lscfg_hypergraph *);
+void lscfg_hypergraph_get(const lscfg_hypergraph *, lscfg_hypergraph_view *);
+
+/* The upper envelope of a hypergraph's derivations (Kumar et al. 2009), by ascending slope: line i has the words
+ * words[word_offsets[i]] .. [word_offsets[i+1]-1]. */
+typedef struct lscfg_envelope lscfg_envelope;
+
+typedef struct {
+  int64_t n;
+  const double *score; /* [n] at step 0 */
+  const double *slope; /* [n] */
+  const int64_t *word_offsets;
+  const int32_t *words;
+} lscfg_envelope_view;
+
+/* The caller vouches for the graph. scores, slopes [n_edges]. */
+int lscfg_hypergraph_envelope(const lscfg_hypergraph_view *, const double *scores, const double *slopes,
+                              lscfg_envelope **, lscfg_error *);
+void lscfg_envelope_free(lscfg_envelope *);
+void lscfg_envelope_get(const lscfg_envelope *, lscfg_envelope_view *);
 
 /* [end of declarations] */
 

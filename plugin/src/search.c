@@ -329,7 +329,7 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
   return LSCFG_OK;
 }
 
-static int run(search *s, lscfg_kbest **kbest, lscfg_error *error) {
+static int run(search *s, lscfg_kbest **kbest, int32_t max_edges, lscfg_hypergraph **kept, lscfg_error *error) {
   int code = LSCFG_OK;
   s->node_items[0] = 0;
   for (int32_t q = 0; q < s->forest.n_nodes && !code; q++) {
@@ -339,7 +339,11 @@ static int run(search *s, lscfg_kbest **kbest, lscfg_error *error) {
   if (!code) code = add_goal(s);
   if (code == LSCFG_ECALLBACK) return lscfg_fail(error, code, 0, "the language model failed or gave no valid answer");
   if (code) return out_of_memory(error);
-  return kbest_extract(&s->graph, &s->options, kbest, error);
+  if ((code = kbest_extract(&s->graph, &s->options, kbest, error)) || !kept) return code;
+  if (!(code = hypergraph_keep(&s->graph, max_edges, kept, error))) return LSCFG_OK;
+  lscfg_kbest_free(*kbest);
+  *kbest = NULL;
+  return code;
 }
 
 static int check_input(const search *s, lscfg_error *error) {
@@ -354,8 +358,9 @@ static int check_input(const search *s, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-int lscfg_search(const lscfg_forest *forest, const lscfg_grammar *grammar, lscfg_lm *lm, const double *app_scores,
-                 const lscfg_search_options *options, lscfg_kbest **kbest, lscfg_error *error) {
+static int search_forest(const lscfg_forest *forest, const lscfg_grammar *grammar, lscfg_lm *lm,
+                         const double *app_scores, const lscfg_search_options *options, lscfg_kbest **kbest,
+                         int32_t max_edges, lscfg_hypergraph **kept, lscfg_error *error) {
   search s = {.lm = lm, .options = *options, .app_scores = app_scores};
   *kbest = NULL;
   lscfg_forest_get(forest, &s.forest);
@@ -370,7 +375,7 @@ int lscfg_search(const lscfg_forest *forest, const lscfg_grammar *grammar, lscfg
   if (!tgt || !length || !s.node_items)
     code = out_of_memory(error);
   else if (!(code = collect_targets(&s, grammar, tgt, length, error)))
-    code = run(&s, kbest, error);
+    code = run(&s, kbest, max_edges, kept, error);
   free(tgt);
   free(length);
   free(s.node_items);
@@ -384,4 +389,17 @@ int lscfg_search(const lscfg_forest *forest, const lscfg_grammar *grammar, lscfg
   free(s.states.slots);
   free(s.visited.slots);
   return code;
+}
+
+int lscfg_search(const lscfg_forest *forest, const lscfg_grammar *grammar, lscfg_lm *lm, const double *app_scores,
+                 const lscfg_search_options *options, lscfg_kbest **kbest, lscfg_error *error) {
+  return search_forest(forest, grammar, lm, app_scores, options, kbest, 0, NULL, error);
+}
+
+int lscfg_search_hypergraph(const lscfg_forest *forest, const lscfg_grammar *grammar, lscfg_lm *lm,
+                            const double *app_scores, const lscfg_search_options *options, int32_t max_edges,
+                            lscfg_kbest **kbest, lscfg_hypergraph **kept, lscfg_error *error) {
+  *kept = NULL;
+  if (max_edges < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "a hypergraph needs room for 1 edge or more");
+  return search_forest(forest, grammar, lm, app_scores, options, kbest, max_edges, kept, error);
 }

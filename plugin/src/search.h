@@ -102,6 +102,8 @@ typedef struct {
   const int32_t *app_length;
 } hypergraph;
 
+/* The max_edges edges of the best derivations, copied; see lscfg_search_hypergraph. */
+int hypergraph_keep(const hypergraph *, int32_t max_edges, lscfg_hypergraph **, lscfg_error *);
 int kbest_extract(const hypergraph *, const lscfg_search_options *, lscfg_kbest **, lscfg_error *);
 
 #endif

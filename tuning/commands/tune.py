@@ -1,4 +1,4 @@
-"""``lscfg tune``: feature weights tuned for BLEU with k-best batch MIRA."""
+"""``lscfg tune``: feature weights tuned for BLEU with MIRA, MERT or PRO, or with a host's own optimiser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tuning.tune import Decoder
 
-HELP = "tune feature weights for BLEU on a development set (k-best batch MIRA)"
+HELP = "tune feature weights for BLEU on a development set (MIRA, MERT, PRO)"
 EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --weights start.weights -o tuned"
 
 
@@ -22,6 +22,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--weights", metavar="WEIGHTS", required=True, help="start weights, a name and value a line")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for weights, history and lists")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--optimiser",
+        default="mira",
+        choices=["mira", "mert", "pro", "forest-mert"],
+        help="batch MIRA, MERT on k-best lists, PRO, MERT on hypergraphs (default: %(default)s)",
+    )
+    which.add_argument(
+        "--with",
+        dest="host",
+        choices=["cdec-mira", "cdec-dpmert", "moses-kbmira", "moses-mert"],
+        help="cdec's or Moses' own optimiser, found by CDEC_ROOT, MOSES_ROOT or PATH",
+    )
+    parser.add_argument(
+        "--decoder",
+        choices=["embedded", "cdec"],
+        help="what reads the configuration (default: embedded; cdec with cdec's optimisers)",
+    )
     parser.add_argument(
         "--iterations", type=int, default=15, metavar="N", help="decoding runs at most (default: %(default)s)"
     )
@@ -38,12 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interpolation",
         type=float,
-        default=1.0,
         metavar="X",
-        help="part of the way to MIRA's weights that is taken; less is steadier (above 0 to 1; default: %(default)s)",
+        help="part of the way to the learned weights that is taken (above 0 to 1; default: 1, PRO 0.1)",
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="decoding processes (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the shuffling (default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="seed of all random choices (default: %(default)s)"
+    )
     parser.add_argument("--resume", action="store_true", help="go on with the tuning that is in the output folder")
 
 
@@ -67,6 +86,7 @@ def run(args: argparse.Namespace) -> None:
         kbest=args.kbest,
         patience=args.patience,
         seed=args.seed,
+        optimiser=args.host or args.optimiser,
         interpolation=args.interpolation,
     )
     sources = read_lines(args.source)
@@ -74,17 +94,31 @@ def run(args: argparse.Namespace) -> None:
     check_references(references, len(sources))
     start = read_weights(args.weights)
     config = hashlib.sha256(read_bytes(args.config)).hexdigest()
+    learn = None
+    if args.host:
+        from tuning.hosts import host_optimiser
+
+        learn = host_optimiser(args.host, args.config, sources, references, args.kbest)
+    program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
     log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}, configuration {config[:12]}")
-    with _decoder(args.config, args.jobs) as decoder:
-        result = tune(decoder, sources, references, start, settings, args.output, args.resume, decoder_id=config)
+    log.info(f"optimiser {settings.optimiser}, decoder {program}")
+    identity = config if program == "embedded" else f"{program} {config}"
+    with _decoder(program, args.config, args.jobs) as decoder:
+        result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)
     best = result.history[result.best_iteration - 1]
     log.info(f"{result.stopped}; weights of iteration {best.iteration} (BLEU {best.dev_bleu:.2f}): {path}")
 
 
-def _decoder(config: str, jobs: int) -> AbstractContextManager[Decoder]:
+def _decoder(program: str, config: str, jobs: int) -> AbstractContextManager[Decoder]:
     """The decoder that a configuration describes; its processes end with the context."""
+    if program == "cdec":
+        from contextlib import nullcontext
+
+        from cdec_bridge.decoder import CdecDecoder
+
+        return nullcontext(CdecDecoder(config))
     from lscfg.decode import EmbeddedDecoder
 
     return EmbeddedDecoder.from_ini(config, jobs=jobs)

@@ -1,0 +1,274 @@
+"""MERT: minimum error rate training by exact line search, on k-best lists and on hypergraphs.
+
+Och, "Minimum Error Rate Training in Statistical Machine Translation" (2003), section 4, with the search over axes and
+random directions, from several starts, that Moses and cdec have made usual; Kumar, Macherey, Dyer and Och, "Efficient
+Minimum Error Rate Training and Minimum Bayes-Risk Decoding for Translation Hypergraphs and Lattices" (2009), section 3,
+for hypergraphs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lscfg.errors import InputError
+from lscfg.lists import PackedLists, line_search
+from tuning.bleu import SentenceReferences, corpus_bleu
+from tuning.pool import Pool
+
+if TYPE_CHECKING:
+    from lscfg.decode import SentenceGraph
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MertSettings:
+    """How MERT searches.
+
+    Raises:
+        InputError: a value is out of its range.
+    """
+
+    restarts: int = 20
+    """Random starting points beside the old weights (at least 0)."""
+    directions: int = 15
+    """Random directions in each round beside those of the axes (at least 0)."""
+    epsilon: float = 1e-4
+    """A round that gains no more BLEU than this is the last one (above 0; in points of 100)."""
+    edges_per_word: int = 50
+    """For hypergraphs: edges kept for each source word, best first (at least 1)."""
+    graph_restarts: int = 1
+    """For hypergraphs, where a line search takes long: random starting points."""
+    graph_directions: int = 5
+    """For hypergraphs: random directions in each round."""
+
+    def __post_init__(self) -> None:
+        for name in ("restarts", "directions", "graph_restarts", "graph_directions"):
+            if getattr(self, name) < 0:
+                raise InputError(f"MERT's {name} must be 0 or more, not {getattr(self, name)}")
+        if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
+            raise InputError(f"MERT's epsilon must be above 0, not {self.epsilon}")
+        if self.edges_per_word < 1:
+            raise InputError(f"MERT needs at least 1 edge a word, not {self.edges_per_word}")
+
+
+@dataclass(frozen=True)
+class MertResult:
+    """What MERT found."""
+
+    weights: dict[str, float]
+    """The start weights with the pool's features re-weighted, sorted by name; as long (L2) as the start weights."""
+    bleu: float
+    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
+    searches: int
+    """Line searches made."""
+
+
+class Line(Protocol):
+    """BLEU along straight lines through the space of weights."""
+
+    def bleu(self, point: Vector) -> float:
+        """BLEU (0 to 100) of the best hypotheses at a point."""
+
+    def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
+        """The step along the direction with the best BLEU, and that BLEU."""
+
+
+class ListLine:
+    """The hypotheses of k-best lists."""
+
+    def __init__(self, lists: PackedLists):
+        self._lists = lists
+        self._point: Vector | None = None
+        self._scores: Vector = np.empty(0)
+
+    def _at(self, point: Vector) -> Vector:
+        """Scores of all hypotheses; those of the last point are kept, from which several directions are tried."""
+        if self._point is None or not np.array_equal(point, self._point):
+            self._point, self._scores = point.copy(), self._lists.scores(point)
+        return self._scores
+
+    def bleu(self, point: Vector) -> float:
+        """See ``Line``."""
+        return corpus_bleu(self._lists.stats[self._lists.best(self._at(point))].sum(axis=0, dtype=np.int64))
+
+    def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
+        """See ``Line``."""
+        return line_search(self._lists.first, self._at(point), self._lists.scores(direction), self._lists.stats)
+
+
+class GraphLine:
+    """The derivations of the last run's hypergraphs beside the hypotheses of all k-best lists so far.
+
+    What only earlier runs found thus still counts, as in MERT on lists, and no hypergraph but the last is kept.
+    """
+
+    def __init__(
+        self,
+        lists: PackedLists,
+        names: Sequence[str],
+        graphs: Sequence[SentenceGraph | None],
+        references: Sequence[SentenceReferences],
+    ):
+        """
+        Args:
+            lists: of the same sentences as ``graphs``, feature numbers as in ``names``.
+            graphs: None for a sentence that has none.
+        """
+        number = {name: n for n, name in enumerate(names)}
+        self._lists = lists
+        self._references = references
+        self._graphs = graphs
+        self._known: list[dict[bytes, NDArray[np.int32]]] = [{} for _ in graphs]
+        self._columns = []
+        for graph in graphs:
+            named = [] if graph is None else [(column, number.get(name)) for column, name in enumerate(graph.names)]
+            used = [(column, n) for column, n in named if n is not None]
+            self._columns.append(np.array(used, np.int64).reshape(-1, 2))
+
+    def _lines(self, point: Vector, direction: Vector) -> tuple[list[int], Vector, Vector, NDArray[np.int32]]:
+        """Sentence, score, slope and statistics of each line of the hypergraphs' envelopes."""
+        owners: list[int] = []
+        scores, slopes, stats = [np.empty(0)], [np.empty(0)], [np.empty((0, self._lists.stats.shape[1]), np.int32)]
+        for s, graph in enumerate(self._graphs):
+            if graph is None:
+                continue
+            columns, numbers = self._columns[s].T
+            features = graph.features[:, columns]
+            found = graph.graph.envelope(features @ point[numbers], features @ direction[numbers])
+            owners += [s] * len(found.score)
+            scores.append(found.score)
+            slopes.append(found.slope)
+            stats.append(self._stats(s, graph, found.words, found.word_offsets))
+        return owners, np.concatenate(scores), np.concatenate(slopes), np.concatenate(stats)
+
+    def _stats(
+        self, sentence: int, graph: SentenceGraph, words: NDArray[np.int32], offsets: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """BLEU statistics of translations; each is counted once for all line searches."""
+        known = self._known[sentence]
+        texts = [words[begin:end] for begin, end in itertools.pairwise(offsets.tolist())]
+        keys = [text.tobytes() for text in texts]
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if fresh:
+            tokens = [[graph.words[i] for i in text.tolist()] for text in fresh.values()]
+            known.update(zip(fresh, self._references[sentence].stats(tokens), strict=True))
+        return np.stack([known[key] for key in keys])
+
+    def _joined(self, point: Vector, direction: Vector) -> tuple[NDArray[np.int64], Vector, Vector, NDArray[np.int32]]:
+        """Lines of lists and hypergraphs, sentence by sentence: first, scores, slopes, statistics."""
+        lists = self._lists
+        owners, scores, slopes, stats = self._lines(point, direction)
+        sizes = np.diff(lists.first)
+        owner = np.concatenate([np.repeat(np.arange(len(lists)), sizes), np.array(owners, np.int64)])
+        order = np.argsort(owner, kind="stable")
+        first = np.concatenate([[0], np.cumsum(sizes + np.bincount(np.array(owners, np.int64), minlength=len(lists)))])
+        return (
+            first.astype(np.int64),
+            np.concatenate([lists.scores(point), scores])[order],
+            np.concatenate([lists.scores(direction), slopes])[order],
+            np.concatenate([lists.stats, stats])[order],
+        )
+
+    def bleu(self, point: Vector) -> float:
+        """See ``Line``."""
+        first, scores, _, stats = self._joined(point, np.zeros_like(point))
+        lengths = np.diff(first)
+        best = [f + int(scores[f : f + n].argmax()) for f, n in zip(first[:-1], lengths, strict=True)]
+        return corpus_bleu(stats[best].sum(axis=0, dtype=np.int64))
+
+    def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
+        """See ``Line``."""
+        return line_search(*self._joined(point, direction))
+
+
+def mert(
+    pool: Pool,
+    start: Mapping[str, float],
+    settings: MertSettings | None = None,
+    seed: int | Sequence[int] = 0,
+    graphs: Sequence[SentenceGraph | None] | None = None,
+) -> MertResult:
+    """Weights under which the highest-scoring hypotheses have the best BLEU that the search finds.
+
+    From the start weights and from random points, in rounds: an exact line search along each axis and some random
+    directions, in random order; every step that gains BLEU is taken at once. The best end of all is the result; it is
+    never worse on the pool than the start weights. Random points and directions are normal, each feature in units of
+    one over its standard deviation within sentences, so that the scale of features does not matter; nor does that of
+    the start weights. A feature that a hypothesis does not name is 0 there; one that never differs within a sentence
+    keeps its weight. Each round costs a line search for each feature: this is for dozens of features, not thousands.
+
+    ``seed`` is a non-negative number or several; equal seeds give equal weights. Features without start weight begin
+    at 0. With ``graphs``, hypergraphs of each sentence, their derivations count beside the pool's hypotheses.
+
+    Raises:
+        InputError: a start weight is not finite, or there are no hypotheses.
+    """
+    settings = settings or MertSettings()
+    for name, value in start.items():
+        if not math.isfinite(value):
+            raise InputError(f"start weight of {name} is {value}, which is not finite")
+    if not len(pool):
+        raise InputError("no hypotheses to learn from: every k-best list is empty")
+    lists = pool.packed()
+    line: Line = ListLine(lists)
+    restarts, directions = settings.restarts, settings.directions
+    if graphs is not None:
+        line = GraphLine(lists, pool.names, graphs, [candidates.references for candidates in pool.sentences])
+        restarts, directions = settings.graph_restarts, settings.graph_directions
+    spread = _spread(pool)
+    free = np.flatnonzero(spread)
+    first = pool.vector(start)
+    best, best_bleu, searches = first, line.bleu(first), 0
+    for restart in range(restarts + 1):
+        random = np.random.default_rng([*np.atleast_1d(seed), restart])
+        point = first.copy()
+        if restart:
+            point[free] = random.standard_normal(len(free)) / spread[free]
+        bleu = line.bleu(point)
+        while True:
+            before = bleu
+            for direction in _directions(random, free, spread, directions):
+                step, promised = line.search(point, direction)
+                searches += 1
+                if promised > bleu + 1e-9:
+                    candidate = point + step * direction
+                    if (reached := line.bleu(candidate)) > bleu:
+                        point, bleu = candidate, reached
+            if not bleu > before + settings.epsilon:
+                break
+        if bleu > best_bleu:
+            best, best_bleu = point, bleu
+    length, old = np.linalg.norm(best), np.linalg.norm(first)
+    if length > 0 and old > 0 and best is not first:
+        scaled = best * (old / length)
+        if line.bleu(scaled) >= best_bleu:  # only rounding of equal scores could make it worse
+            best = scaled
+    return MertResult(pool.named(best, start), corpus_bleu(pool.best_stats(best)), searches)
+
+
+def _directions(random: np.random.Generator, free: NDArray[np.intp], spread: Vector, number: int) -> Iterator[Vector]:
+    """The axes and some random directions, in random order."""
+    rows = np.zeros((len(free) + number, len(spread)))
+    rows[np.arange(len(free)), free] = 1 / spread[free]
+    rows[len(free) :, free] = random.standard_normal((number, len(free))) / spread[free]
+    yield from rows[random.permutation(len(rows))]
+
+
+def _spread(pool: Pool) -> Vector:
+    """Each feature's standard deviation within sentences, 0 where it never differs; shape (features,)."""
+    total, count = np.zeros(len(pool.names)), 0
+    for candidates in pool.sentences:
+        if len(candidates.stats):
+            variance = candidates.features.astype(np.float64).var(axis=0)
+            constant = (candidates.features == candidates.features[:1]).all(axis=0)
+            total[candidates.numbers()] += np.where(constant, 0.0, variance) * len(candidates.stats)
+            count += len(candidates.stats)
+    return np.asarray(np.sqrt(total / max(count, 1)))

@@ -1,0 +1,143 @@
+"""PRO: tuning as ranking, by logistic regression on pairs of hypotheses.
+
+Hopkins and May, "Tuning as Ranking" (2011), section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+
+from lscfg.errors import InputError
+from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
+from tuning.pool import Pool
+
+
+@dataclass(frozen=True)
+class ProSettings:
+    """How PRO samples and learns; the first three defaults are the paper's.
+
+    Raises:
+        InputError: a value is out of its range.
+    """
+
+    samples: int = 5000
+    """Γ, pairs of hypotheses that are drawn for each sentence (at least 1)."""
+    kept: int = 50
+    """Ξ, of these the most that are learnt from: those of the largest difference (at least 1)."""
+    threshold: float = 0.05
+    """Pairs whose sentence BLEU (0 to 1) differs by no more are passed over: α is a step from 0 to 1 here."""
+    regularisation: float = 1.0
+    """Half of it times the squared length of the weights is added to the loss (above 0)."""
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.kept < 1:
+            raise InputError(f"PRO needs 1 sample or more, not {self.samples} and {self.kept} of them")
+        if not 0 <= self.threshold < 1:
+            raise InputError(f"PRO's threshold must be 0 or more and below 1, not {self.threshold}")
+        if not (self.regularisation > 0 and math.isfinite(self.regularisation)):
+            raise InputError(f"PRO's regularisation must be above 0, not {self.regularisation}")
+
+
+@dataclass(frozen=True)
+class ProResult:
+    """What PRO found."""
+
+    weights: dict[str, float]
+    """The start weights with the pool's features re-weighted, sorted by name."""
+    bleu: float
+    """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
+    pairs: int
+    """Pairs learnt from."""
+
+
+def sentence_bleu(stats: Stats) -> NDArray[np.float64]:
+    """BLEU+1 (0 to 1) of single sentences, shape (..., 10) to (...): Lin and Och (2004).
+
+    Matches and n-grams of order 2 and above count one more; no match of any word is 0.
+    """
+    counts = np.asarray(stats, dtype=np.float64)
+    correct, total = counts[..., CORRECT].copy(), counts[..., TOTAL].copy()
+    correct[..., 1:] += 1
+    total[..., 1:] += 1
+    matched = correct[..., 0] > 0
+    ratio = np.where(matched[..., None], correct / np.maximum(total, 1), 1.0)
+    log_brevity = np.minimum(0.0, 1.0 - counts[..., REFERENCE_LENGTH] / np.maximum(counts[..., HYPOTHESIS_LENGTH], 1))
+    return np.where(matched, np.exp(np.log(ratio).mean(axis=-1) + log_brevity), 0.0)
+
+
+def sample_pairs(
+    scores: NDArray[np.float64], settings: ProSettings, random: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Better and worse hypotheses of some pairs of one sentence, given their sentence BLEU: figure 4 of the paper."""
+    drawn = random.integers(len(scores), size=(settings.samples, 2))
+    difference = scores[drawn[:, 0]] - scores[drawn[:, 1]]
+    kept = np.flatnonzero(np.abs(difference) > settings.threshold)
+    kept = kept[np.argsort(-np.abs(difference[kept]), kind="stable")[: settings.kept]]
+    swap = difference[kept] < 0
+    one, two = drawn[kept].T
+    return np.where(swap, two, one), np.where(swap, one, two)
+
+
+def pro(
+    pool: Pool, start: Mapping[str, float], settings: ProSettings | None = None, seed: int | Sequence[int] = 0
+) -> ProResult:
+    """Weights that tell the better one of two hypotheses of a sentence.
+
+    Of each sentence, pairs of hypotheses are drawn and those that differ most in sentence BLEU kept; the weights are
+    those of a logistic regression (L-BFGS, penalised by the squared length) on the differences of their features. A
+    feature that a hypothesis does not name is 0 there. The result is brought to the length (L2) of the start weights:
+    only its direction matters to a decoder, and interpolation (section 4 of the paper, by ``tuning.tune``) mixes
+    directions. Where there is no pair to learn from, the start weights are the result.
+
+    ``seed`` is a non-negative number or several; equal seeds give equal weights.
+
+    Raises:
+        InputError: a start weight is not finite, or the pool is empty.
+    """
+    settings = settings or ProSettings()
+    for name, value in start.items():
+        if not math.isfinite(value):
+            raise InputError(f"start weight of {name} is {value}, which is not finite")
+    if not len(pool):
+        raise InputError("no hypotheses to learn from: every k-best list is empty")
+    random = np.random.default_rng(seed)
+    blocks = []
+    for candidates in pool.sentences:
+        if len(candidates.stats) < 2:
+            continue
+        better, worse = sample_pairs(sentence_bleu(candidates.stats), settings, random)
+        values = candidates.features.astype(np.float64)
+        rows = sparse.coo_array(values[better] - values[worse])
+        columns = candidates.numbers()[rows.coords[1]]
+        blocks.append(sparse.csr_array((rows.data, (rows.coords[0], columns)), shape=(len(better), len(pool.names))))
+    old = pool.vector(start)
+    learned = old
+    pairs = sum(block.shape[0] for block in blocks)
+    if pairs:
+        learned = _regression(sparse.vstack(blocks, format="csr"), settings.regularisation)
+        length, before = np.linalg.norm(learned), np.linalg.norm(old)
+        if length > 0 and before > 0:
+            learned = learned * (before / length)
+        elif length == 0:
+            learned = old
+    return ProResult(pool.named(learned, start), corpus_bleu(pool.best_stats(learned)), pairs)
+
+
+def _regression(differences: sparse.csr_array, regularisation: float) -> NDArray[np.float64]:
+    """The minimum of the logistic loss of w . difference, summed, plus regularisation / 2 times the squared length."""
+
+    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margin = differences @ w
+        wrong = np.exp(-np.logaddexp(0.0, margin))  # probability of the wrong order
+        value = np.logaddexp(0.0, -margin).sum() + regularisation / 2 * (w @ w)
+        return float(value), regularisation * w - differences.T @ wrong
+
+    start = np.zeros(differences.shape[1])
+    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000, "ftol": 1e-12})
+    return np.asarray(found.x, dtype=np.float64)
