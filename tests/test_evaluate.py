@@ -1,4 +1,4 @@
-"""Scores and p-values of systems against sacrebleu and independent tests; sentences that differ; refusals; the command."""
+"""Scores and p-values against sacrebleu and independent tests; sentences that differ; refusals; the command."""
 
 import argparse
 import dataclasses
@@ -236,7 +236,7 @@ def test_command_over_several_runs(corpus, files, capsys):
     assert table[1].split()[:4] == ["base", "2", f"{expected[0].bleu:.2f}", f"{expected[0].deviation:.2f}"]
     assert table[2].split()[:4] == ["good", "2", f"{expected[1].bleu:.2f}", "0.00"]
     assert table[2].split()[7] == f"{expected[1].p_randomised:.4f}"
-    with pytest.raises(InputError, match="same number of outputs .runs., one at least: base has 1, good has 2"):
+    with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: base has 1, good has 2"):
         command.run(parse(*options, base, good, good))
     with pytest.raises(InputError, match="leave --metrics out"):
         command.run(parse(*options, "--metrics", "ter", *twice))

@@ -120,7 +120,7 @@ def test_runs_give_mean_and_deviation_and_make_differences_surer():
 
 
 def test_refusals():
-    with pytest.raises(InputError, match="same number of outputs .runs., one at least: a has 1, b has 2"):
+    with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: a has 1, b has 2"):
         compare_runs({"a": [["x"]], "b": [["x"], ["y"]]}, [["x"]])
     with pytest.raises(InputError, match="one at least: a has 0"):
         compare_runs({"a": []}, [["x"]])

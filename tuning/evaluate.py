@@ -6,7 +6,7 @@ Outputs of several tunings of a system are compared by ``tuning.replication``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -196,7 +196,12 @@ def _p_value(result: Result, same: bool) -> float | None:
 
 def new_metric(name: str) -> Metric:
     """sacrebleu's metric of that name (one of ``METRICS``), for text that is tokenised already."""
-    return {"BLEU": lambda: BLEU(tokenize="none", force=True), "chrF2": CHRF, "TER": TER}[name]()
+    metrics: dict[str, Callable[[], Metric]] = {
+        "BLEU": lambda: BLEU(tokenize="none", force=True),
+        "chrF2": CHRF,
+        "TER": TER,
+    }
+    return metrics[name]()
 
 
 def _paired_test(

@@ -97,7 +97,7 @@ def compare_runs(
     }
     sentences = len(references[0])
     drawn = _draws(sentences, samples, seed)
-    sampled = {name: bleu(drawn @ values).mean(axis=0) for name, values in stats.items()}
+    sampled = {name: bleu((drawn @ values).astype(np.float64)).mean(axis=0) for name, values in stats.items()}
     scores = []
     for name, values in stats.items():
         tested = baseline is not None and name != baseline

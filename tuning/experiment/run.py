@@ -243,7 +243,7 @@ def _report_content(
 
 
 def _users(systems: dict[str, SystemStages], folder: Path) -> list[str]:
-    """The systems, and where there are several their runs, that a stage was made for; none for a stage that all share."""
+    """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
     users = []
     for name, system in systems.items():
         if system.model and system.model.path == folder:

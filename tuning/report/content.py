@@ -49,7 +49,7 @@ def charted_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def charted_sentences(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]
 ) -> list[int]:
-    """The sentences in which the systems' sentence BLEU differs most, counted from 0; short ones where there are any."""
+    """The sentences whose BLEU differs most between systems, counted from 0; short ones where there are any."""
     scores = np.stack([sentence_bleu(lines, references) for lines in outputs.values()])
     spread = scores.max(axis=0) - scores.min(axis=0)
     length = np.array([len(line.split()) for line in sources])

@@ -44,11 +44,12 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        f'<link rel="icon" href="data:,">\n<title>{title} – lscfg</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n'
+        f'<link rel="icon" href="data:,">\n<title>{title} – lscfg</title>\n'
+        f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n"
         f"<header><h1>{title}</h1>{_lead(content)}\n"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
-        f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json beside "
-        "this page, the translations in systems/.</p></footer>\n</body>\n</html>\n"
+        f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json "
+        "beside this page, the translations in systems/.</p></footer>\n</body>\n</html>\n"
     )
 
 
@@ -133,7 +134,7 @@ def _lead(content: Content) -> str:
         ("systems", str(len(rows))),
         ("tunings of each", str(results["runs"])),
         ("decoder", results["decoder"]),
-        ("training pairs", f"{results['derivations'].get('sentences', 0):,}"),
+        ("training pairs", f"{results['derivations']['sentence pairs']:,}"),
         ("test sentences", f"{results['test sentences']:,}"),
         ("references", str(len(content.references))),
     ]
@@ -164,9 +165,6 @@ def _results(content: Content) -> str:
                 _number(row["p_bootstrap"], 4),
                 cell(row, "test_chrF2"),
                 cell(row, "test_TER"),
-                _number(row["test_length_ratio"], 3),
-                _number(row["brevity_penalty"], 3),
-                " / ".join(f"{value:.1f}" for value in row["test_precisions"]),
             ],
             "baseline" if row["system"] == baseline else "",
         )
@@ -182,7 +180,7 @@ def _results(content: Content) -> str:
         "<i>p</i> randomised",
         "<i>p</i> bootstrap",
     ]
-    head += ["chrF2", "TER", "length", "BP", "<i>n</i>-gram precision"]
+    head += ["chrF2", "TER"]
     runs = results["runs"]
     tuned = f"Means of {runs} independent tunings, sample standard deviations in parentheses. " if runs > 1 else ""
     caption = f"{tuned}Tests against {escape(baseline)}; best values are bold, and p below {SIGNIFICANT}."
@@ -191,13 +189,32 @@ def _results(content: Content) -> str:
         f"<i>p</i> randomised is {results['randomisation trials']:,} trials of approximate randomisation"
         + (", stratified by sentence over the runs (Clark et al., 2011)." if runs > 1 else ".")
     )
+    what = (
+        "What test BLEU is made of: percentage of n-grams found, brevity penalty, length over that of the references."
+    )
     plot = plots.intervals(rows, baseline)
     legend = "Test BLEU: mean (dot) and 95 % interval (band)" + (", single runs (small dots)" if runs > 1 else "")
     return (
         _table(head, lines, caption)
         + f'<p class="note">{note}</p><figure class="plot wide">{plot}'
         + f"<figcaption>{legend}; the dashed line is {escape(baseline)}.</figcaption></figure>"
+        + _table(["system", *(f"{n}-gram" for n in range(1, 5)), "BP", "length"], _breakdown(rows), what)
     )
+
+
+def _breakdown(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What BLEU is made of."""
+    return [
+        _row(
+            row["system"],
+            [
+                *(f"{value:.1f}" for value in row["test_precisions"]),
+                _number(row["brevity_penalty"], 3),
+                _number(row["test_length_ratio"], 3),
+            ],
+        )
+        for row in rows
+    ]
 
 
 def _tuning(content: Content) -> str:
@@ -268,8 +285,8 @@ def _charts(content: Content) -> str:
     scores = {name: sentence_bleu(content.outputs[name], content.references) for name in names}
     text = (
         '<p class="note">Marginal probability of each span of the source sentence being one phrase (paper, Figure 3): '
-        "first word down, last word across. Blue is likely, white is 0, red is negative, grey spans have no node. Below, "
-        "the translation, with sentence BLEU; words that the reference lacks are underlined.</p>"
+        "first word down, last word across. Blue is likely, white is 0, red is negative, grey spans have no node. "
+        "Below, the translation, with sentence BLEU; words that the reference lacks are underlined.</p>"
     )
     for position, k in enumerate(content.charted):
         source = content.sources[k]
@@ -326,7 +343,8 @@ def _example(content: Content, name: str, item: Difference) -> str:
     for system, output, score in ((baseline, item.baseline, item.baseline_bleu), (name, item.system, item.system_bleu)):
         lines.append((system, f'{_marked(output, references)} <span class="score">{score:.1f}</span>'))
     kind = "gain" if item.difference > 0 else "loss"
-    return f'<div class="example {kind}">sentence {item.sentence}: <b>{item.difference:+.1f}</b>{_definitions(lines)}</div>'
+    head = f"sentence {item.sentence}: <b>{item.difference:+.1f}</b>"
+    return f'<div class="example {kind}">{head}{_definitions(lines)}</div>'
 
 
 def _cost(manifest: dict[str, Any]) -> str:
@@ -350,8 +368,8 @@ def _cost(manifest: dict[str, Any]) -> str:
         for stage in found
     ]
     caption = (
-        f"Stages as they were made, {total:,.0f} seconds in all, {manifest['jobs']} jobs on {manifest['cpus']} processors; "
-        "a stage that several runs share was made once."
+        f"Stages as they were made, {total:,.0f} seconds in all, {manifest['jobs']} jobs on {manifest['cpus']} "
+        "processors; a stage that several systems or runs share was made once."
     )
     head = ["stage", "of", "seconds", "time", "peak MiB", "memory"]
     return _table(head, rows, caption, frozenset({0, 1, 3, 5}))
@@ -369,5 +387,6 @@ def _manifest(manifest: dict[str, Any]) -> str:
         + _table(["package", "version"], rows, "Versions.", frozenset({0, 1}))
         + "<details><summary>Input files (SHA-256)</summary>"
         + _table(["file", "SHA-256"], files, "Everything the results were made of.", frozenset({0, 1}))
-        + f"</details><details><summary>The experiment file</summary><pre>{escape(manifest['experiment'])}</pre></details>"
+        + "</details><details><summary>The experiment file</summary>"
+        + f"<pre tabindex=0>{escape(manifest['experiment'])}</pre></details>"
     )

@@ -102,12 +102,12 @@ def curves(
 
     parts = []
     for tick in ticks(low, high):
-        y = _n(at(1, tick)[1])
-        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text class="tick" x="{left - 5}" y="{y}" dy="3.5" text-anchor="end">{_label(tick)}</text>')
+        level = _n(at(1, tick)[1])
+        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{level}" y2="{level}"/>')
+        parts.append(f'<text class="tick" x="{left - 5}" y="{level}" dy="3.5" text-anchor="end">{_label(tick)}</text>')
     for iteration in sorted({1, longest, *range(5, longest - 1, 5)}):
-        x = _n(at(iteration, low)[0])
-        parts.append(f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="middle">{iteration}</text>')
+        across = _n(at(iteration, low)[0])
+        parts.append(f'<text class="tick" x="{across}" y="{bottom + 14}" text-anchor="middle">{iteration}</text>')
     parts.append(_polyline([at(1, reference), at(longest, reference)], "line base"))
     for number, run in enumerate(runs):
         points = [at(k, value) for k, value in enumerate(run, 1)]

@@ -8,8 +8,9 @@ STYLE = """
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5; font-family: system-ui, -apple-system,
-  "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", "Hiragino Sans", "Noto Sans CJK JP", "Yu Gothic", "Noto Sans CJK SC",
-  "PingFang SC", "Microsoft YaHei", "Malgun Gothic", "IPAPGothic", sans-serif; overflow-wrap: break-word; }
+  "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", "Hiragino Sans", "Noto Sans CJK JP",
+  "Yu Gothic", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", "Malgun Gothic", "IPAPGothic", sans-serif;
+  overflow-wrap: break-word; }
 body > header, main, body > footer { max-width: 70rem; margin: 0 auto; padding: 0 1rem; }
 body > header { padding-top: 2rem; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
@@ -21,7 +22,8 @@ p { margin: .5rem 0; max-width: 46rem; }
 caption { text-align: left; padding: 0 0 .4rem; }
 nav ul { list-style: none; padding: 0; margin: 1rem 0 0; display: flex; flex-wrap: wrap; gap: .3rem .9rem; }
 a { color: var(--accent); }
-dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .6rem; margin: 1.2rem 0 0; }
+dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .6rem;
+  margin: 1.2rem 0 0; }
 dl.facts div { background: var(--card); border-radius: .5rem; padding: .55rem .75rem; }
 dl.facts dt { color: var(--muted); font-size: .82rem; }
 dl.facts dd { margin: 0; font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; }
@@ -45,7 +47,7 @@ td.bar span { display: block; height: .7rem; border-radius: .2rem; background: v
 figure { margin: 0; min-width: 0; break-inside: avoid; }
 figure svg { display: block; width: 100%; height: auto; }
 figure.plot svg { max-width: 26rem; }
-figure.wide svg { max-width: 38rem; }
+figure.wide svg { max-width: 30rem; }
 .heat figure { background: var(--card); border-radius: .5rem; padding: .7rem; }
 .heat svg { background: #fff; border-radius: .3rem; max-width: 30rem; margin: 0 auto; }
 .heat svg * { stroke-linejoin: round; stroke-linecap: butt; }
@@ -72,7 +74,8 @@ dl.text dd { margin: 0; }
 .miss { text-decoration: underline dotted var(--bad); text-underline-offset: .2em; }
 details { border: 1px solid var(--rule); border-radius: .5rem; padding: .5rem .8rem; margin: .7rem 0; }
 summary { cursor: pointer; font-weight: 600; }
-pre { background: var(--card); border-radius: .5rem; padding: .8rem; overflow-x: auto; font-size: .82rem; line-height: 1.4; }
+pre { background: var(--card); border-radius: .5rem; padding: .8rem; overflow-x: auto; font-size: .82rem;
+  line-height: 1.4; }
 code { font-size: .85em; overflow-wrap: anywhere; }
 body > footer { color: var(--muted); font-size: .88rem; padding-bottom: 2.5rem; margin-top: 2.5rem; }
 @media (max-width: 34rem) { h1 { font-size: 1.5rem; } th, td { padding: .3rem .45rem; }
