@@ -19,6 +19,7 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
 from lscfg.kernel import DeriveOptions
 from lscfg.parameters import Parameters
+from lscfg.text import read_lines
 from tuning.evaluate import METRICS, evaluate
 from tuning.experiment import hosts, stages
 from tuning.experiment.cache import StageCache, locked, measured
@@ -152,9 +153,7 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
     outputs = {}
     for row in results["systems"]:
         folder = whole[0] / "systems" / row["system"]
-        outputs[row["system"]] = [
-            (place / "test.output").read_text().split("\n")[:-1] for place in (folder, folder / "run2")
-        ]
+        outputs[row["system"]] = [read_lines(place / "test.output") for place in (folder, folder / "run2")]
         assert [run["seed"] for run in row["runs"]] == [1, 2]
         assert row["dev_bleu"] == pytest.approx(sum(run["dev_bleu"] for run in row["runs"]) / 2)
         for run, place in zip(row["runs"], (folder, folder / "run2"), strict=True):
@@ -171,9 +170,7 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
 def test_single_run_scores_are_sacrebleus(whole, corpus):
     results = json.loads((whole[0] / "results.json").read_text())
     references = [(corpus / "test.en").read_text().splitlines()]
-    outputs = {
-        name: (whole[0] / "systems" / name / "test.output").read_text().split("\n")[:-1] for name in ("MIN", "SPECTRAL")
-    }
+    outputs = {name: read_lines(whole[0] / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")}
     for row, score in zip(
         results["systems"], evaluate(outputs, references, "MIN", metrics=METRICS, trials=10).systems, strict=True
     ):
@@ -189,15 +186,16 @@ def test_report_of_a_run(whole):
 
 
 def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
-    experiment = read_experiment(corpus / "e.toml")
+    """With all target sides in the grammar, as lscfg marginals has them."""
+    (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
+    experiment = read_experiment(corpus / "all.toml")
     cache = StageCache(whole[0] / "cache")
     derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
     model = stages.estimate(cache, experiment.systems["SPECTRAL"], derivations, 1)
     sentence = (corpus / "test.es").read_text().splitlines()[0]
     rules = stages.grammar(cache, experiment, derivations)
-    spans, empty = json.loads(
-        (stages.charts(StageCache(tmp_path), rules, model, [sentence, ""]) / "charts.json").read_text()
-    )
+    made = stages.charts(StageCache(tmp_path), rules, model, [sentence, ""])
+    spans, empty = json.loads((made / "charts.json").read_text())
     (tmp_path / "one").write_text(sentence + "\n")
     record = json.loads(lscfg("marginals", model / "model.lscfg", tmp_path / "one").stdout)
     assert {(i, j): pytest.approx(value) for i, j, value in spans} == {(i, j): value for i, j, value in record["spans"]}
