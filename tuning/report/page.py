@@ -56,9 +56,9 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
 def _table(head: Sequence[str], rows: Iterable[str], caption: str, text: frozenset[int] = frozenset({0})) -> str:
     """A table that scrolls by itself where it is wider than the page; cells of the head are HTML."""
     cells = "".join(f'<th scope="col"{" class=text" if k in text else ""}>{name}</th>' for k, name in enumerate(head))
-    label = escape(re.sub(r"<[^>]*>", "", caption), quote=True)
+    label = escape(re.sub(r"<[^>]*>", "", caption))
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table><caption>{caption}</caption>'
+        f'<p class="note">{caption}</p><div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
         f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
@@ -264,7 +264,8 @@ def _grammars(content: Content) -> str:
     text = _table(["system", "rules", "<i>m</i>", "effective rules", "size"], lines, caption, frozenset({0, 4}))
     found = content.results["derivations"]
     numbers = [_row(name, [f"{value:,}"]) for name, value in found.items() if isinstance(value, int)]
-    text += "<h3>Derivations</h3>" + _table(["of the training corpus", "number"], numbers, "Minimal derivation trees.")
+    counts = _table(["of the training corpus", "number"], numbers, "Minimal derivation trees.")
+    text += f"<details><summary>Derivations</summary>{counts}</details>"
     figures = [
         f'<figure class="plot">{plots.spectrum(row["system"], row["singular_values"])}<figcaption>'
         f"<b>{escape(row['system'])}</b>: {len(row['singular_values'])} values, condition "

@@ -18,14 +18,12 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     step = 10 ** np.floor(np.log10((high - low) / count))
     step *= min((1, 2, 5, 10), key=lambda factor: abs((high - low) / (factor * step) - count))
     first = np.ceil(low / step - 1e-9)
-    return [float(k * step) for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    return [float(k * step) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
 
 
 def _n(value: float) -> str:
     """A coordinate."""
-    return (
-        f"{value:.1f}".removesuffix(".0").replace("-0", "0") if abs(value) < 0.05 else f"{value:.1f}".removesuffix(".0")
-    )
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _label(value: float) -> str:

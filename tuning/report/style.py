@@ -18,8 +18,7 @@ h2 { font-size: 1.3rem; margin: 2.6rem 0 .6rem; padding-bottom: .25rem; border-b
 h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p { margin: .5rem 0; max-width: 46rem; }
 .lead { font-size: 1.08rem; }
-.note, figcaption, caption { color: var(--muted); font-size: .88rem; }
-caption { text-align: left; padding: 0 0 .4rem; }
+.note, figcaption { color: var(--muted); font-size: .88rem; }
 nav ul { list-style: none; padding: 0; margin: 1rem 0 0; display: flex; flex-wrap: wrap; gap: .3rem .9rem; }
 a { color: var(--accent); }
 dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .6rem;
