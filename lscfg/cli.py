@@ -21,6 +21,7 @@ ORDER = (
     "lm",
     "estimate",
     "marginals",
+    "heatmap",
     "decode",
     "tune",
     "evaluate",

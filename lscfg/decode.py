@@ -104,14 +104,7 @@ class EmbeddedDecoder:
         self.grammar = read_grammar(config) if grammar is None else grammar
         self._provider = provider
         self._cached = cached
-        self._options = ParseOptions(
-            max_span=config.max_span,
-            glue=config.glue,
-            pass_through=int(config.pass_through),
-            goal=self.grammar.category(config.goal),
-        )
-        # A sentence longer than any rule may be has no parse without glue: better glued than not translated.
-        self._last_resort = replace(self._options, glue=True, goal=S)
+        self._ways = parse_options(config, self.grammar)
         self._model = None
         if config.language_model is not None:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
@@ -171,9 +164,11 @@ class EmbeddedDecoder:
         self.close()
 
     def close(self) -> None:
-        """Ends the worker processes; the next call would start new ones."""
+        """Ends the worker processes (the next call would start new ones) and lets the provider say what it noticed."""
         if self._pool is not None:
             self._pool.close()
+        if isinstance(self._provider, LatentFeatures):
+            self._provider.report()
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
@@ -236,7 +231,8 @@ class EmbeddedDecoder:
         ids = self.grammar.vocab.add_line(text)
         forest = None
         if len(ids):
-            forest = self.grammar.parse(ids, self._options) or self.grammar.parse(ids, self._last_resort)
+            parses = (self.grammar.parse(ids, way) for way in self._ways)
+            forest = next((forest for forest in parses if forest is not None), None)
         if forest is None:
             if text not in self._warned:
                 self._warned.add(text)
@@ -309,3 +305,15 @@ def read_grammar(config: DecoderConfig) -> Grammar:
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish()
     return grammar
+
+
+def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
+    """How a sentence is parsed, and how it is where that gives nothing."""
+    options = ParseOptions(
+        max_span=config.max_span,
+        glue=config.glue,
+        pass_through=int(config.pass_through),
+        goal=grammar.category(config.goal),
+    )
+    # A sentence longer than any rule may be has no parse without glue: better glued than not translated.
+    return options, replace(options, glue=True, goal=S)

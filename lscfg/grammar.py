@@ -19,11 +19,12 @@ import numpy as np
 from lscfg.corpus import check_words
 from lscfg.derive import Derivations
 from lscfg.errors import InputError
+from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.kernel import Matcher
 from lscfg.log import progress
 from lscfg.parameters import MAX_ARITY
 from lscfg.rules import RuleTable
-from lscfg.text import write_blocks, write_lines
+from lscfg.text import write_blocks
 
 FEATURES = (
     "EgivenF",
@@ -302,10 +303,6 @@ def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> I
         yield lambda: (ROOT_RULE + "\n").encode()
 
 
-SEGMENTS = "segments.sgm"
-"""The file of a folder of per-sentence grammars that cdec gets as its input."""
-
-
 def write_sentence_grammars(
     folder: str | os.PathLike[str],
     counted: RuleCounts,
@@ -323,14 +320,9 @@ def write_sentence_grammars(
     """
     assert selection.sentences is not None and len(selection.sentences) == len(sentences)
     check_words(counted.rules.words)
-    folder = Path(folder)
-    if set('"<>') & set(str(folder)):
-        raise InputError("cdec's input cannot name a folder with quotes or angle brackets", folder)
-    for number, line in enumerate(sentences, 1):
-        if "</seg>" in line:
-            raise InputError(f"cdec's input cannot hold {'</seg>'!r}; replace it in sentence {number}")
+    check_segments(folder, sentences)
     features = RuleFeatures(counted)
-    paths = [folder / f"grammar.{n}.gz" for n in range(len(sentences))]
+    paths = [grammar_path(folder, n) for n in range(len(sentences))]
 
     def write(item: tuple[Path, np.ndarray]) -> None:
         write_blocks(item[0], _blocks(counted, features, item[1]))
@@ -340,10 +332,7 @@ def write_sentence_grammars(
         work = zip(paths, selection.sentences, strict=True)
         for _ in progress(pool.map(write, work), "write", len(paths)):
             pass
-    segments = zip(paths, sentences, strict=True)
-    write_lines(
-        folder / SEGMENTS, (f'<seg grammar="{path}" id="{n}">{line}</seg>' for n, (path, line) in enumerate(segments))
-    )
+    write_segments(folder, sentences)
 
 
 # ---- sizes ----

@@ -133,7 +133,7 @@ def _panel(axis: Axes, words: Sequence[str], table: np.ndarray, name: str, norm:
     for i, j in np.argwhere(np.abs(np.nan_to_num(table)) > _BEYOND):
         value = f"{table[i, j]:.1f}" if abs(table[i, j]) < 9.95 else f"{table[i, j]:.0f}"
         value = value if len(value) < 5 else f"{table[i, j]:.0e}".replace("e+0", "e").replace("e+", "e")
-        axis.text(j, i, value, color="white", ha="center", va="center", fontsize=6, fontweight="bold")
+        axis.text(j, i, value, color="white", ha="center", va="center", fontsize=6)
     axis.set_xticks(range(n), words, rotation=90)
     axis.set_yticks(range(n), words)
     axis.tick_params(length=0)

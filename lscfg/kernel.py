@@ -306,6 +306,10 @@ class Model:
         return grammar
 
 
+LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") for k in range(lib.LSCFG_N_FEATURES))
+"""Names of all latent features: LatentMarginal, LatentEgivenF, LatentFgivenE, LatentSpan (docs/FORMATS.md)."""
+
+
 @dataclass(frozen=True)
 class FeatureOptions:
     """How marginals become features.
@@ -314,17 +318,23 @@ class FeatureOptions:
         log: natural logarithms instead of the values.
         floor: no logarithm is taken of less, > 0.
         negative: what a negative marginal counts as: ``"flip"`` its absolute value, ``"clamp"`` zero.
+        names: the features wanted, some of ``LATENT_FEATURES`` in any order.
     """
 
     log: bool = True
     floor: float = 1e-6
     negative: str = "flip"
+    names: tuple[str, ...] = LATENT_FEATURES[:3]
 
     def __post_init__(self) -> None:
         if not self.floor > 0:
             raise InputError(f"feature floor must be above 0, got {self.floor}")
         if self.negative not in ("flip", "clamp"):
             raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
+        if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
+            raise InputError(
+                f"features {','.join(self.names)!r}: expected some of {', '.join(LATENT_FEATURES)}, once each"
+            )
 
 
 @dataclass(frozen=True)
@@ -349,8 +359,6 @@ class Inference:
 
 class Binding:
     """Which tensor of a model belongs to which rule of a grammar; inference over forests of that grammar."""
-
-    names = ("LatentMarginal", "LatentEgivenF", "LatentFgivenE")
 
     def __init__(self, model: Model, grammar: Grammar):
         self.model, self.grammar = model, grammar
@@ -383,31 +391,37 @@ class Binding:
         )
         return Inference(apps, nodes, result.sign, result.log_g, result.negative, result.negative_mass)
 
-    def features(self, forest: Forest, apps: np.ndarray, options: FeatureOptions) -> np.ndarray:
-        """Features of each application, float64 [n_apps, 3], in the order of ``names``.
+    def features(self, forest: Forest, inference: Inference, options: FeatureOptions) -> np.ndarray:
+        """Features of each application, float64 [n_apps, len(options.names)], in the order of ``options.names``.
 
         Args:
-            apps: float64 [n_apps], marginals that ``infer`` gave for this forest.
+            inference: what ``infer`` gave for this forest.
         """
-        apps = np.ascontiguousarray(apps, np.float64)
-        if apps.shape != (forest.n_apps,):
-            raise ValueError(f"marginals of shape {apps.shape} for {forest.n_apps} applications")
+        apps, nodes = (np.ascontiguousarray(a, np.float64) for a in (inference.apps, inference.nodes))
+        if apps.shape != (forest.n_apps,) or nodes.shape != (forest.n_nodes,):
+            raise ValueError(
+                f"marginals of shapes {apps.shape} and {nodes.shape} for {forest.n_apps} applications of "
+                f"{forest.n_nodes} nodes"
+            )
         out = np.empty((forest.n_apps, lib.LSCFG_N_FEATURES))
         negative = lib.LSCFG_NEGATIVE_FLIP if options.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
         settings = ffi.new("lscfg_feature_options *", (options.log, negative, options.floor))
+        result = ffi.new("lscfg_inference *", {"sign": inference.sign})
         error = ffi.new("lscfg_error *")
         check(
             lib.lscfg_features(
                 self.pointer,
                 forest.pointer,
+                result,
                 ffi.from_buffer("double[]", apps),
+                ffi.from_buffer("double[]", nodes),
                 settings,
                 ffi.from_buffer("double[]", out),
                 error,
             ),
             error,
         )
-        return out
+        return out[:, [LATENT_FEATURES.index(name) for name in options.names]]
 
 
 BRACKETINGS = ("normal", "left", "right", "balanced")

@@ -1,8 +1,9 @@
-"""Latent features of sentences: parse, tensor inside-outside, features of each rule application."""
+"""The latent features of a decoder's grammar; docs/FORMATS.md defines them."""
 
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 from typing import Any
 
@@ -10,33 +11,34 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.formats.ini import LatentFeature, find_file
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Inference, Model
 from lscfg.log import warn
-
-NAMES = Binding.names
 
 
 class LatentFeatures:
-    """LatentMarginal, LatentEgivenF and LatentFgivenE of the forests of one grammar.
+    """The latent features of the forests of one grammar.
+
+    Args:
+        model: a model or the path of its file.
+        grammar: the finished grammar that the forests will be of.
 
     Raises:
         InputError: the model cannot be opened.
     """
 
-    names = NAMES
-
-    def __init__(self, model: str | os.PathLike[str], grammar: Grammar, options: FeatureOptions | None = None):
+    def __init__(self, model: Model | str | os.PathLike[str], grammar: Grammar, options: FeatureOptions | None = None):
         self.options = options or FeatureOptions()
-        self.model = Model(model)
+        self.model = model if isinstance(model, Model) else Model(model)
         self.binding = Binding(self.model, grammar)
+        self.improper = Improper()
         if not self.binding.known:
-            warn(f"{model}: the model knows no rule of the grammar; all latent features are at their floor")
+            warn(f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor")
 
     @classmethod
     def from_ini(cls, feature: LatentFeature, grammar: Grammar, ini: str | os.PathLike[str]) -> LatentFeatures:
         """The features that a feature_function line of an ini file asks for.
 
-        Options: ``model=FILE``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``.
+        Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``.
 
         Raises:
             InputError: an unknown option or a bad value, or the model cannot be opened.
@@ -52,22 +54,76 @@ class LatentFeatures:
                 values["log"] = value == "true"
             elif name == "negative":
                 values["negative"] = value
+            elif name == "features":
+                values["names"] = tuple(value.split(","))
             elif name == "floor" and _is_number(value):
                 values["floor"] = float(value)
             else:
                 raise InputError(
-                    f"feature function LSCFG: {name}={value} is not understood; "
-                    "options are model=FILE log=true|false floor=X negative=flip|clamp",
+                    f"feature function LSCFG: {name}={value} is not understood; options are "
+                    "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp",
                     ini,
                 )
         return cls(model, grammar, FeatureOptions(**values))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features, columns of ``features``."""
+        return self.options.names
+
     def features(self, forest: Forest) -> np.ndarray:
-        """float64 [n_apps, 3]; all 0 where no derivation has a probability."""
+        """float64 [n_apps, len(names)]; all 0 where the sum g over all derivations is not positive."""
+        return self.infer(forest)[1]
+
+    def infer(self, forest: Forest) -> tuple[Inference, np.ndarray]:
+        """The marginals of a forest and its features. May be called by several threads at a time."""
         inference = self.binding.infer(forest)
-        if inference.sign == 0:
-            return np.zeros((forest.n_apps, len(NAMES)))
-        return self.binding.features(forest, inference.apps, self.options)
+        self.improper.count(inference)
+        return inference, self.binding.features(forest, inference, self.options)
+
+    def report(self) -> None:
+        """Warns, once for all forests since the last report, of what is no probability."""
+        self.improper.report(self.options)
+
+
+class Improper:
+    """Counts of what no probability can be; processes forked later count in the same place."""
+
+    def __init__(self) -> None:
+        # forests, forests of g < 0, of g = 0, of negative marginals, and the sum of the latter's negative masses
+        self._counts: Any = multiprocessing.get_context("fork").Array("d", 5)
+
+    def count(self, inference: Inference) -> None:
+        """Adds a forest."""
+        with self._counts.get_lock():
+            counts = self._counts.get_obj()
+            counts[0] += 1
+            if inference.sign <= 0:
+                counts[1 if inference.sign else 2] += 1
+            elif inference.negative:
+                counts[3] += 1
+                counts[4] += inference.negative_mass
+
+    def report(self, options: FeatureOptions) -> None:
+        """Writes one line of warning at most, and begins anew."""
+        with self._counts.get_lock():
+            counts = self._counts.get_obj()
+            total, below, zero, negative, mass = counts[:]
+            counts[:] = [0.0] * 5
+        found = []
+        if below or zero:
+            found.append(
+                f"{below + zero:.0f} have no positive sum of derivations (g < 0: {below:.0f}, g = 0: {zero:.0f}) and "
+                "all latent features 0"
+            )
+        if negative:
+            taken = "their absolute value" if options.negative == "flip" else "0"
+            found.append(
+                f"{negative:.0f} have negative marginals, {mass / negative:.1%} of the absolute mass on average, which "
+                f"count as {taken}"
+            )
+        if found:
+            warn(f"of {total:.0f} sentences {'; '.join(found)}")
 
 
 def _is_number(text: str) -> bool:
@@ -75,55 +131,3 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
-
-
-def sentence_record(grammar: Grammar, binding: Binding, words: list[str], options: FeatureOptions) -> dict[str, Any]:
-    """Everything inference says of one sentence, as ``lscfg marginals`` writes it (docs/FORMATS.md).
-
-    The forest is that of the model's own rules over the whole sentence, unknown words as the OOV rule.
-    """
-    ids = grammar.vocab.add_line(" ".join(words))
-    forest = grammar.parse(ids, ParseOptions(max(len(words), 1), False, 2, X))
-    record: dict[str, Any] = {"words": words, "parsed": forest is not None}
-    if forest is None:
-        return record
-    inference = binding.infer(forest)
-    features = binding.features(forest, inference.apps, options)
-    record |= {
-        "sign": inference.sign,
-        "log_g": inference.log_g if inference.sign else None,
-        "negative_mass": inference.negative_mass,
-        "spans": [
-            [*span, marginal]
-            for span, marginal in zip(forest.node_span.tolist(), inference.nodes.tolist(), strict=True)
-        ],
-    }
-    heads = forest.edge_head[forest.app_edge]
-    record["applications"] = [
-        {
-            "span": forest.node_span[heads[a]].tolist(),
-            "tails": [forest.node_span[t].tolist() for t in forest.edge_tail[forest.app_edge[a]] if t >= 0],
-            "rule": rule_text(grammar, forest, a),
-            "marginal": inference.apps[a].item(),
-            **dict(zip(NAMES, features[a].tolist(), strict=True)),
-        }
-        for a in range(forest.n_apps)
-    ]
-    return record
-
-
-def rule_text(grammar: Grammar, forest: Forest, app: int) -> str:
-    """The rule of an application as ``source ||| target``."""
-    rule, word = int(forest.app_rule[app]), grammar.vocab.word
-    if rule >= len(grammar):
-        extra = rule - len(grammar)
-        if extra < 2:
-            return ("[X,1] ||| [X,1]", "[S,1] [X,2] ||| [S,1] [X,2]")[extra]
-        source = word(int(forest.words[forest.node_span[forest.edge_head[forest.app_edge[app]], 0]]))
-        return f"{source} ||| {source}"
-    src, k = [], 0
-    for symbol in grammar.src(rule):
-        k += symbol < 0
-        src.append(word(symbol) if symbol >= 0 else f"[X,{k}]")
-    tgt = [word(symbol) if symbol >= 0 else f"[X,{-symbol}]" for symbol in grammar.tgt(rule)]
-    return f"{' '.join(src)} ||| {' '.join(tgt)}"

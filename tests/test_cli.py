@@ -1,5 +1,6 @@
 """The command line: help, each subcommand on files, exit status, errors without traceback."""
 
+import gzip
 import json
 import re
 import shlex
@@ -128,13 +129,40 @@ def test_kbest_is_cdecs_format(files):
     assert lscfg(*command, "--jobs", 3).stdout.splitlines() == lines
 
 
-def test_marginals_are_json_lines(files):
+def test_marginals_are_json_lines(files, tmp_path):
     run = lscfg("marginals", files / "mle.lscfg", files / "test")
     records = [json.loads(line) for line in run.stdout.splitlines()]
     assert [record["parsed"] for record in records] == [True, False, True]
-    whole = [value for i, j, value in records[0]["spans"] if (i, j) == (0, 3)]
-    assert whole == pytest.approx([1.0])
-    assert {"rule": "x ||| x", "span": [1, 2]}.items() <= records[2]["applications"][1].items()
+    assert ["X", 0, 3, pytest.approx(1)] in records[0]["nodes"]
+    edge = next(edge for edge in records[2]["edges"] if edge["source"] == "x")
+    assert records[2]["nodes"][edge["node"]][:3] == ["X", 1, 2] and edge["targets"][0][0] == "x"
+    output = tmp_path / "out.gz"
+    again = lscfg("marginals", files / "cdec.ini", files / "test", "--threads", 2, "-o", output)
+    assert again.returncode == 0, again.stderr
+    with gzip.open(output, "rt", encoding="utf-8") as text:
+        of_ini = [json.loads(line) for line in text]
+    assert [record["parsed"] for record in of_ini] == [True, False, True]
+    assert len(of_ini[0]["edges"][0]["targets"][0]) == 2 + len(of_ini[0]["features"])
+    assert "change them there" in lscfg("marginals", files / "cdec.ini", files / "test", "--raw").stderr
+    run = lscfg("marginals", files / "mle.lscfg", files / "test", "--per-sentence-grammars", tmp_path / "g")
+    assert run.returncode == 1 and "name a cdec.ini" in run.stderr
+
+
+def test_heatmaps(files, tmp_path):
+    pytest.importorskip("matplotlib", reason="heat maps need matplotlib: pip install 'lscfg[plot]'")
+    models = (f"MLE={files / 'mle.lscfg'}", files / "spectral.lscfg")
+    command = ("heatmap", *models, "--text", files / "test", "-o", tmp_path / "charts")
+    run = lscfg(*command)
+    assert run.returncode == 0, run.stderr
+    # the second sentence is empty
+    assert sorted(path.name for path in (tmp_path / "charts").iterdir()) == ["sentence.0.svg", "sentence.2.svg"]
+    svg = (tmp_path / "charts" / "sentence.0.svg").read_text(encoding="utf-8")
+    assert ">MLE<" in svg and ">spectral<" in svg and ">sentence 0<" in svg
+    run = lscfg(*command, "--sentences", "2", "--format", "png")
+    assert run.returncode == 0 and (tmp_path / "charts" / "sentence.2.png").is_file()
+    for numbers, message in (("3", "the sentences 0 to 2"), ("1-", "expected numbers"), ("x", "expected numbers")):
+        assert message in lscfg(*command, "--sentences", numbers).stderr
+    assert "two models are called MLE" in lscfg("heatmap", models[0], *command[1:]).stderr
 
 
 def test_evaluate_and_tune(files, tmp_path):
@@ -194,6 +222,8 @@ def test_simulate(files, tmp_path):
         (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
         (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
         (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
+        (("marginals", "{mle.lscfg}", "{f}", "--threads", "0"), "threads must be at least 1"),
+        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "expected some of LatentMarginal"),
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
         (("decode", "-c", "{cdec.ini}", "{test}"), "no weights"),
         (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),

@@ -13,7 +13,7 @@ from test_derive import tight_phrase_pairs
 from lscfg.decomposition import REST, decompose
 from lscfg.derive import derive
 from lscfg.errors import InputError
-from lscfg.kernel import BRACKETINGS, Binding, DeriveOptions, Deriver, FeatureOptions, Grammar, Model
+from lscfg.kernel import BRACKETINGS, Binding, DeriveOptions, Deriver, FeatureOptions, Grammar, Inference, Model
 from lscfg.rules import RuleTable
 
 
@@ -189,7 +189,8 @@ def test_inference_over_a_decomposition_sums_its_derivations(tmp_path):
     with pytest.raises(InputError, match="not one of this grammar"):
         binding.infer(prime.forest)
     with pytest.raises(InputError, match="not one of this grammar"):
-        binding.features(prime.forest, np.zeros(prime.forest.n_apps), FeatureOptions())
+        zeros = np.zeros(prime.forest.n_apps), np.zeros(prime.forest.n_nodes)
+        binding.features(prime.forest, Inference(*zeros, 1, 0.0, 0, 0.0), FeatureOptions())
 
 
 def test_forests_share_a_rule_table_with_trees_and_count_nothing():

@@ -17,7 +17,7 @@ from lscfg.formats.weights import read_weights, write_weights
 from lscfg.grammar import select_rules, write_sentence_grammars
 from lscfg.hiero import extract
 from lscfg.inspection import show_tree
-from lscfg.kernel import Grammar
+from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.arpa import check_arpa
 from lscfg.lm.lmplz import build_lm
 from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
@@ -139,7 +139,15 @@ def test_arpa(example, tmp_path):
 
 def test_marginals(example):
     record = json.loads(example("marginals").read_text(encoding="utf-8"))
-    assert record["spans"][0][2] == 1
+    assert record["nodes"][0][3] == 1
+    assert len(record["edges"][0]["targets"][0]) == 2 + len(record["features"])
+
+
+def test_span_grammar(example):
+    grammar = Grammar.from_files([example("span-grammar")])
+    forest = grammar.parse(grammar.vocab.add_line("una habitación"), ParseOptions(10, False, 0, S))
+    assert forest is not None and forest.node_span.tolist() == [[0, 1], [0, 2], [0, 2]]
+    assert {*LATENT_FEATURES[:3]} <= {*grammar.feature_names}
 
 
 def test_experiment(example, tmp_path):

@@ -250,7 +250,7 @@ def test_sentence_grammars(minimal, tmp_path):
     selection = select_rules(minimal, sentences=sentences, separately=True)
     write_sentence_grammars(tmp_path / "g", minimal, selection, sentences, threads=2)
     lines = (tmp_path / "g" / "segments.sgm").read_text().splitlines()
-    assert lines[2] == f'<seg grammar="{tmp_path}/g/grammar.2.gz" id="2">b a c</seg>'
+    assert lines[1:] == [f'<seg grammar="{tmp_path}/g/grammar.2.gz" id="2">b a c</seg>']
     for n, sentence in enumerate(sentences):
         write_grammar(tmp_path / "alone", minimal, select_rules(minimal, sentences=[sentence]))
         assert read_bytes(tmp_path / "g" / f"grammar.{n}.gz") == (tmp_path / "alone").read_bytes()

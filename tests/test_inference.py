@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import FigureOne
 
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.errors import InputError
+from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S, X
 from lscfg.parameters import Parameters
 
 RULES = [
@@ -205,26 +207,59 @@ def test_no_probability_gives_zero_marginals(tmp_path):
     binding = Binding(model, grammar)
     result = binding.infer(forest)
     assert result.sign == 0 and result.apps.tolist() == [0]
-    features = binding.features(forest, result.apps, FeatureOptions(floor=1e-3))
-    assert np.allclose(features, np.log(1e-3))
+    for log in (False, True):
+        assert not binding.features(forest, result, FeatureOptions(log, names=LATENT_FEATURES)).any()
 
 
-def test_features_are_shares_of_edge_and_target(tmp_path):
+@pytest.mark.parametrize("goal", [X, S])
+def test_features_by_their_definition(tmp_path, goal):
     model, grammar, _, _ = build(tmp_path, 3, 11, True)
-    forest = grammar.parse(grammar.vocab.add_line("b a b a c b"), ParseOptions(100, False, 2, X))
+    forest = grammar.parse(grammar.vocab.add_line("b a b a c b new"), ParseOptions(100, goal == S, 2, goal))
     binding = Binding(model, grammar)
-    apps = binding.infer(forest).apps
-    raw = binding.features(forest, apps, FeatureOptions(log=False))
-    flipped = np.abs(apps)
+    result = replace(binding.infer(forest), sign=1)
+    apps, flipped = result.apps, np.abs(result.apps)
+    assert (apps < 0).any()
+    raw = binding.features(forest, result, FeatureOptions(log=False, names=LATENT_FEATURES))
     heads = forest.edge_head[forest.app_edge]
     targets = [tuple(grammar.tgt(int(r))) if r < len(grammar) else "pass" for r in forest.app_rule]
+    glued = forest.node_cat[heads] == S
+    assert glued.any() == (goal == S)
     for a in range(forest.n_apps):
         same_edge = forest.app_edge == forest.app_edge[a]
         same_target = np.array([h == heads[a] and t == targets[a] for h, t in zip(heads, targets, strict=True)])
-        expected = [flipped[a], flipped[a] / flipped[same_edge].sum(), flipped[a] / flipped[same_target].sum()]
+        shares = flipped[a] / flipped[same_edge].sum(), flipped[a] / flipped[same_target].sum()
+        expected = [0] * 4 if glued[a] else [flipped[a], *shares, abs(result.nodes[heads[a]])]
         assert np.allclose(raw[a], expected, rtol=1e-12)
-    logs = binding.features(forest, apps, FeatureOptions(log=True, floor=1e-4, negative="clamp"))
-    assert np.allclose(logs[:, 0], np.log(np.maximum(apps, 1e-4)))
+    chosen = binding.features(forest, result, FeatureOptions(log=False, names=("LatentSpan", "LatentMarginal")))
+    assert np.array_equal(chosen, raw[:, [3, 0]])
+    logs = binding.features(forest, result, FeatureOptions(log=True, floor=1e-4, negative="clamp"))
+    assert np.allclose(logs[~glued, 0], np.log(np.maximum(apps[~glued], 1e-4))) and not logs[glued].any()
+    below = binding.features(forest, replace(result, sign=-1), FeatureOptions())
+    assert below.shape == (forest.n_apps, 3) and not below.any()
+
+
+def test_rules_that_the_model_does_not_know_are_at_the_floor(tmp_path):
+    model, _, _, _ = build(tmp_path, 2, 5, False)
+    grammar = Grammar()
+    grammar.read_text("[X] ||| a ||| x ||| A=1\n[X] ||| a ||| unheard ||| A=1\n[X] ||| c ||| w ||| A=1\n")
+    grammar.finish()
+    binding = Binding(model, grammar)
+    for word, options, expected in (
+        ("a", FeatureOptions(), [[0, 0, 0], [np.log(1e-6)] * 3]),
+        ("a", FeatureOptions(log=False), [[1, 1, 1], [0, 0, 0]]),
+        ("new", FeatureOptions(), [[0, 0, 0]]),
+        ("c", FeatureOptions(), [[0, 0, 0]]),  # no derivation has a probability: nothing is known
+    ):
+        forest = grammar.parse(grammar.vocab.add_line(word), ParseOptions(10, False, 2, X))
+        found = binding.features(forest, binding.infer(forest), options)
+        unheard = [grammar.tgt(int(r)) == [grammar.vocab.find("unheard")] if r < 3 else False for r in forest.app_rule]
+        assert np.allclose(found[np.argsort(unheard, kind="stable")], expected)
+
+
+@pytest.mark.parametrize("names", [(), ("LatentSpan", "LatentSpan"), ("Latent",)])
+def test_features_that_there_are_not(names):
+    with pytest.raises(InputError, match="expected some of LatentMarginal, LatentEgivenF, LatentFgivenE, LatentSpan"):
+        FeatureOptions(names=names)
 
 
 def test_reference_marginals(shared, tmp_path):
@@ -255,7 +290,8 @@ def test_reference_marginals(shared, tmp_path):
         spans = {(i, j): signed for i, j, _, signed in expected["node_marginals"]}
         for span, value in zip(forest.node_span.tolist(), result.nodes, strict=True):
             assert abs(value - spans[tuple(span)]) < tolerance * max(1, abs(value))
-        features = binding.features(forest, result.apps, FeatureOptions(log=False))
+        # the other program divides by a negative g as by any other
+        features = binding.features(forest, replace(result, sign=1), FeatureOptions(log=False))
         assert len(expected["edge_marginals"]) == forest.n_apps
         for app in range(forest.n_apps):
             key = decorated(forest, grammar, app)

@@ -4,50 +4,87 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "parse sentences with a model's rules and print all marginals and features as JSON lines"
+HELP = "parse sentences and write all marginals and features as JSON lines, or as grammars for single sentences"
 EXAMPLE = "lscfg marginals spectral8.lscfg dev.ja > dev.marginals.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("model", metavar="MODEL", help="model file of lscfg estimate")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with an LSCFG line, whose grammar, "
+        "limits and feature options count",
+    )
     parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
+    parser.add_argument(
+        "--per-sentence-grammars",
+        metavar="DIR",
+        help="write DIR/grammar.N.gz for each sentence, DIR/segments.sgm and DIR/cdec.ini, with which a plain cdec "
+        "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",
+    )
+    parser.add_argument("--features", metavar="NAMES", help="comma-separated (default: all but LatentSpan)")
     parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
-    parser.add_argument("--floor", type=float, default=1e-6, help="no logarithm of less (default: %(default)s)")
+    parser.add_argument("--floor", type=float, help="no logarithm of less (default: 1e-6)")
     parser.add_argument(
         "--negative",
         choices=("flip", "clamp"),
-        default="flip",
-        help="a negative marginal counts as its absolute value or as zero (default: %(default)s)",
+        help="a negative marginal counts as its absolute value (default) or as zero",
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="the output is the same for any (default: %(default)s)"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes one JSON object a sentence.
+    """Writes one JSON object a sentence, or grammars.
 
     Raises:
-        InputError: the model or the text cannot be read.
+        InputError: a file cannot be read or is malformed, or options do not go together.
     """
-    import json
     import sys
+    from contextlib import nullcontext
 
-    from lscfg.kernel import Binding, FeatureOptions, Model
+    from lscfg.analysis import Analyser
+    from lscfg.batch import in_order
+    from lscfg.corpus import check_sentences
+    from lscfg.errors import InputError
+    from lscfg.kernel import FeatureOptions
     from lscfg.log import progress
-    from lscfg.marginals import sentence_record
+    from lscfg.sentence_grammars import SentenceGrammars
     from lscfg.text import atomic_write, read_lines
 
-    model = Model(args.model)
-    grammar = model.grammar()
-    binding = Binding(model, grammar)
-    options = FeatureOptions(not args.raw, args.floor, args.negative)
-    lines = read_lines(args.text)
-    records = (
-        json.dumps({"id": k, **sentence_record(grammar, binding, line.split(), options)}, ensure_ascii=False) + "\n"
-        for k, line in enumerate(progress(lines, "marginals"))
-    )
-    if args.output:
-        with atomic_write(args.output) as file:
-            file.writelines(records)
+    given = {
+        "log": False if args.raw else None,
+        "floor": args.floor,
+        "negative": args.negative,
+        "names": tuple(args.features.split(",")) if args.features else None,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    if args.model.endswith(".ini"):
+        if options:
+            raise InputError("the features' options stand in the LSCFG line; change them there", args.model)
+        analyser = Analyser.from_ini(args.model)
     else:
-        sys.stdout.writelines(records)
+        analyser = Analyser.from_model(args.model, FeatureOptions(**options))
+    sentences = read_lines(args.text)
+    check_sentences(sentences, args.text, allow_empty=True)
+    grammars = None
+    if args.per_sentence_grammars:
+        grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
+    with_json = grammars is None or args.output
+
+    def work(item: tuple[int, str]) -> str:
+        analysis = analyser(item[1])
+        if grammars is not None:
+            grammars.write(item[0], analysis)
+        return analyser.json(item[0], analysis) + "\n" if with_json else ""
+
+    output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
+    with output as file:
+        for text in progress(in_order(work, enumerate(sentences), args.threads), "marginals", len(sentences)):
+            file.write(text)
+    if grammars is not None:
+        grammars.finish()
+    analyser.latent.report()

@@ -155,8 +155,11 @@ typedef struct {
 int lscfg_infer(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
                 lscfg_inference *, lscfg_error *);
 
-enum { LSCFG_MARGINAL = 0, LSCFG_E_GIVEN_F = 1, LSCFG_F_GIVEN_E = 2, LSCFG_N_FEATURES = 3 };
+enum { LSCFG_MARGINAL = 0, LSCFG_E_GIVEN_F = 1, LSCFG_F_GIVEN_E = 2, LSCFG_SPAN = 3, LSCFG_N_FEATURES = 4 };
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
+
+/* "LatentMarginal" etc.; NULL if there is no such feature. */
+const char *lscfg_feature_name(int32_t feature);
 
 typedef struct {
   int32_t log;      /* non-zero: natural logarithms; zero: the values themselves */
@@ -164,12 +167,15 @@ typedef struct {
   double floor;     /* > 0: no logarithm is taken of less */
 } lscfg_feature_options;
 
-/* features [n_apps][LSCFG_N_FEATURES] of each application:
+/* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest:
  *   LSCFG_MARGINAL   its marginal;
  *   LSCFG_E_GIVEN_F  its share among the applications of its edge (same span, source side and tails);
- *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side. */
-int lscfg_features(const lscfg_binding *, const lscfg_forest *, const double *app_marginals,
-                   const lscfg_feature_options *, double *features, lscfg_error *);
+ *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side, whatever the tails;
+ *   LSCFG_SPAN       the marginal of its head node.
+ * A share of nothing is 0. All features of an application are 0, log or not, where its head is not an [X], and in
+ * forests whose g is not positive, of which nothing is known. */
+int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
+                   const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
 /* ---- word-aligned sentence pairs: what is refused, and what is collected from them ---- */
 
