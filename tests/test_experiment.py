@@ -230,6 +230,8 @@ def test_data_folder_is_where_the_corpus_lies(corpus, tmp_path):
 def test_experiments_of_table_3(shared, name):
     path = Path(__file__).parents[1] / "experiments" / f"{name}.toml"
     experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
+    assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == [] != experiment.report.charts
     assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
     estimators = [(system.estimator, system.m) for system in experiment.systems.values()]
     assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators

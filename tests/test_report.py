@@ -128,7 +128,7 @@ def test_page_is_whole_and_loads_nothing(content, manifest):
 def test_page_says_what_was_found(content, manifest):
     text = " ".join("".join(Page(render(content, manifest)).text).split())
     for part in (
-        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant at p = 0.0001",
+        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p = 0.0001)",
         "25.50 (0.70)",
         "≤ 0.0001",
         "彼女 は <b> 学校 に 行き ます 。",

@@ -239,7 +239,7 @@ class Overrides:
     runs: int | None = None
     decoder: str | None = None
     systems: list[str] | None = None
-    """Only these."""
+    """Only these; where they lack one whose charts the file asks for, the charts are chosen as without it."""
 
 
 DEFAULT_SYSTEMS = {
@@ -293,7 +293,8 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
             if name not in experiment.systems:
                 raise InputError(f"--systems: no system {name!r}; there are {', '.join(experiment.systems)}")
         chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
-        charts = [name for name in experiment.report.charts if name in chosen]
+        wanted = experiment.report.charts
+        charts = wanted if all(name in chosen for name in wanted) else []
         report = dataclasses.replace(experiment.report, charts=charts)
         experiment = dataclasses.replace(experiment, systems=chosen, report=report)
     return experiment

@@ -128,7 +128,7 @@ def _lead(content: Content) -> str:
         sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
         lead = (
             f"<b>{escape(best['system'])}</b> has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
-            f"{escape(base['system'])} ({base['test_bleu']:.2f}), {sure} at p = {best['p_value']:.4f}."
+            f"{escape(base['system'])} ({base['test_bleu']:.2f}), {sure} (p = {best['p_value']:.4f})."
         )
     facts = [
         ("systems", str(len(rows))),
