@@ -363,6 +363,12 @@ def test_bad_corpus(corpus, tmp_path, name, change, message):
         check_corpus(read_experiment(tmp_path / "e.toml"))
 
 
+def test_chart_of_a_line_that_is_not_there(corpus):
+    (corpus / "far.toml").write_text(TOML + "[report]\nsentences = [40, 41]\n")
+    with pytest.raises(InputError, match=r"test\.es: has 40 lines; \[report\] asks for a chart of line 41"):
+        check_corpus(read_experiment(corpus / "far.toml"))
+
+
 def test_failed_stage_is_one_line_and_keeps_the_others(corpus, tmp_path):
     (tmp_path / "links").write_text("0-99\n" * 1200)
     toml = corpus / "bad_links.toml"

@@ -104,7 +104,7 @@ def check_corpus(experiment: Experiment) -> None:
     Empty lines are allowed in the test sources only: they are translated as empty lines.
 
     Raises:
-        InputError: see ``lscfg.corpus``.
+        InputError: see ``lscfg.corpus``; or the report is to show a sentence that is not there.
     """
     corpus = experiment.corpus
     read_parallel(corpus.source, corpus.target)
@@ -119,6 +119,9 @@ def check_corpus(experiment: Experiment) -> None:
         for reference in references:
             if len(found := read_lines(reference)) != len(lines):
                 raise InputError(f"{len(found)} lines, but {source} has {len(lines)}", reference)
+    last, count = max(experiment.report.sentences, default=0), len(read_lines(corpus.test_source))
+    if last > count:
+        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", corpus.test_source)
 
 
 def _publish(folder: Path, experiment: Experiment, lm: Stage, system: SystemStages) -> None:
@@ -228,9 +231,6 @@ def _report_content(
     outputs = {name: system.outputs[0] for name, system in systems.items()}
     chosen = experiment.report.charts or charted_systems(results["systems"])
     lines = [number - 1 for number in experiment.report.sentences]
-    for number in lines:
-        if number >= len(sources):
-            raise InputError(f"[report] sentences: the test set has no line {number + 1}", path)
     if chosen and not lines:
         lines = charted_sentences(sources, {name: outputs[name] for name in chosen}, references)
     charts = {}

@@ -11,7 +11,7 @@ import numpy as np
 from tuning.sentences import sentence_bleu
 
 CHARTED_SENTENCES = 2
-CHARTED_WORDS = range(5, 12)
+CHARTED_WORDS = range(5, 10)
 """Lengths of sentences whose charts have something to show and can still be read, if there are such."""
 
 

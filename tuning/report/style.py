@@ -83,5 +83,6 @@ body > footer { color: var(--muted); font-size: .88rem; padding-bottom: 2.5rem; 
     --accent: #0b62a8; --faint: #888; --band: #0b62a826; }
   body { font-size: 9.5pt; } nav { display: none; } h2, h3 { break-after: avoid; } table { font-size: 8pt; }
   th, td { padding: .2rem .35rem; } .scroll { overflow: visible; } pre { white-space: pre-wrap; }
-  details { border: 0; padding: 0; } a { color: inherit; text-decoration: none; } }
+  details { border: 0; padding: 0; } details::details-content { content-visibility: visible; block-size: auto; }
+  a { color: inherit; text-decoration: none; } }
 """.strip()
