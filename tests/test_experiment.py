@@ -279,6 +279,15 @@ def test_in_cdec(whole, corpus, tmp_path):
     assert list(manifest["decoder"]) == ["cdec"]
 
 
+@pytest.mark.skipif(find_cdec() is None or hosts.PLUGIN not in os.environ, reason="no cdec with lscfg's plug-in")
+def test_latent_features_in_cdec(whole, corpus, tmp_path):
+    run = lscfg("run", corpus / "e.toml", "--decoder", "cdec", "-o", tmp_path)
+    assert run.returncode == 0, run.stderr
+    rows = [json.loads((folder / "results.json").read_text())["systems"][1] for folder in (tmp_path, whole[0])]
+    assert rows[0]["start_dev_bleu"] == pytest.approx(rows[1]["start_dev_bleu"], abs=0.5)
+    assert "LatentMarginal" in (tmp_path / "systems" / "SPECTRAL" / "weights").read_text()
+
+
 @pytest.mark.parametrize("estimator", ["em", "clusters"])
 def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     (corpus / f"{estimator}.toml").write_text(
