@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -42,13 +43,13 @@ def _polyline(points: Sequence[tuple[float, float]], kind: str) -> str:
     return f'<polyline class="{kind}" points="{path}"/>'
 
 
-def intervals(rows: Sequence[Mapping[str, object]], baseline: str) -> str:
+def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> str:
     """Test BLEU of all systems: mean, 95 % interval, and a dot for each run."""
     values: list[tuple[str, float, float, float, list[float]]] = []
     for row in rows:
-        mean, half, middle = (float(row[key]) for key in ("test_bleu", "test_bleu_ci", "test_bleu_mean"))  # type: ignore[arg-type]
-        runs = [float(run["test_bleu"]) for run in row["runs"]]  # type: ignore[attr-defined]
-        values.append((str(row["system"]), mean, middle - half, middle + half, runs))
+        mean, half, middle = (row[key] for key in ("test_bleu", "test_bleu_ci", "test_bleu_mean"))
+        runs = [run["test_bleu"] for run in row["runs"]]
+        values.append((row["system"], mean, middle - half, middle + half, runs))
     low, high = min(v[2] for v in values), max(v[3] for v in values)
     low, high = (low - 0.5, high + 0.5) if high - low < 1 else (low, high)
     width, line, top = 360, 34, 4
