@@ -1,19 +1,23 @@
-"""Scores and p-values of systems against sacrebleu and an independent bootstrap; refusals; the command's table."""
+"""Scores and p-values against sacrebleu and independent tests; sentences that differ; refusals; the command."""
 
 import argparse
+import dataclasses
+import itertools
 import json
 import os
 import random
 
 import numpy as np
 import pytest
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.errors import InputError
 from lscfg.text import write_lines
 from tuning.bleu import bleu, corpus_stats
 from tuning.commands import evaluate as command
-from tuning.evaluate import evaluate
+from tuning.evaluate import METRICS, evaluate
+from tuning.replication import compare_runs
+from tuning.sentences import best_and_worst, differences
 
 WORDS = [f"w{n}" for n in range(25)]
 
@@ -41,79 +45,100 @@ def corpus() -> tuple[dict[str, list[str]], list[list[str]]]:
 
 def test_scores_are_sacrebleus(corpus):
     systems, references = corpus
-    scores = evaluate(systems, references, "base", samples=100, chrf=True)
-    assert [score.name for score in scores] == ["base", "good", "like"]
-    for score in scores:
+    found = evaluate(systems, references, "base", samples=100, trials=100, metrics=METRICS)
+    assert [score.name for score in found.systems] == ["base", "good", "like"]
+    for score in found.systems:
         expected = BLEU(tokenize="none", force=True).corpus_score(systems[score.name], references)
-        assert score.bleu == pytest.approx(expected.score, abs=1e-9)
+        assert score.metrics["BLEU"].score == pytest.approx(expected.score, abs=1e-9)
         assert score.length_ratio == pytest.approx(expected.ratio) and score.length_ratio < 1
         assert score.brevity_penalty == pytest.approx(expected.bp)
-        assert score.chrf == pytest.approx(CHRF().corpus_score(systems[score.name], references).score)
-        for part in ("nrefs:2", "bs:100", "seed:12345", "tok:none", "smooth:exp"):
-            assert part in score.signature.split("|")
-        assert "nc:6" in score.chrf_signature
+        assert score.precisions == pytest.approx(expected.precisions)
+        for name, metric in (("chrF2", CHRF()), ("TER", TER())):
+            assert score.metrics[name].score == pytest.approx(
+                metric.corpus_score(systems[score.name], references).score
+            )
+    for part in ("nrefs:2", "bs:100", "seed:12345", "tok:none", "smooth:exp"):
+        assert part in found.signatures["BLEU"].split("|")
+    assert "nc:6" in found.signatures["chrF2"] and "norm:no" in found.signatures["TER"]
+    assert found.systems[1].metrics["TER"].score < found.systems[0].metrics["TER"].score
 
 
 def test_bootstrap_against_an_independent_one(corpus):
     systems, references = corpus
-    scores = evaluate(systems, references, "base", samples=200, seed=99)
+    scores = evaluate(systems, references, "base", samples=200, seed=99, trials=10).systems
     rows = np.random.default_rng(99).choice(150, size=(200, 150), replace=True)
     stats = {name: corpus_stats(lines, references) for name, lines in systems.items()}
     samples = {name: bleu(values[rows].sum(axis=1)) for name, values in stats.items()}
     for score in scores:
-        mine = samples[score.name]
+        mine, theirs = samples[score.name], score.metrics["BLEU"]
         ordered = np.sort(mine)
-        assert score.bleu_mean == pytest.approx(mine.mean(), abs=1e-6)
-        assert score.bleu_ci == pytest.approx((ordered[194] - ordered[5]) / 2, abs=1e-6)
+        assert theirs.mean == pytest.approx(mine.mean(), abs=1e-6)
+        assert theirs.ci == pytest.approx((ordered[194] - ordered[5]) / 2, abs=1e-6)
         if score.name == "base":
-            assert score.p_value is None
+            assert theirs.p_bootstrap is None and theirs.p_randomised is None
             continue
-        difference = abs(score.bleu - scores[0].bleu)
+        difference = abs(theirs.score - scores[0].metrics["BLEU"].score)
         shifts = np.abs(mine - samples["base"])
         as_large = (shifts - shifts.mean() > difference).sum()
-        assert score.p_value == pytest.approx((as_large + 1) / 201)
-    assert scores[1].p_value < 0.01 < 0.05 < scores[2].p_value
+        assert theirs.p_bootstrap == pytest.approx((as_large + 1) / 201)
+    good, like = (score.metrics["BLEU"] for score in scores[1:])
+    assert good.p_bootstrap < 0.01 < 0.05 < like.p_bootstrap
+
+
+def test_randomisation_against_an_independent_one(corpus):
+    systems, references = corpus
+    scores = evaluate(systems, references, "base", samples=10, trials=500, seed=7).systems
+    swap = np.random.default_rng(7).integers(2, size=(500, 150), dtype=bool)
+    base = corpus_stats(systems["base"], references)
+    for score in scores[1:]:
+        other = corpus_stats(systems[score.name], references)
+        distances = np.abs(bleu(swap @ base + ~swap @ other) - bleu(~swap @ base + swap @ other))
+        observed = abs(score.metrics["BLEU"].score - scores[0].metrics["BLEU"].score)
+        assert score.metrics["BLEU"].p_randomised == pytest.approx(((distances > observed).sum() + 1) / 501)
 
 
 def test_equal_systems_do_not_differ(corpus):
     systems, references = corpus
-    scores = evaluate(
-        {"base": systems["base"], "same": [f" {line}  " for line in systems["base"]]}, references, "base", 50, chrf=True
-    )
-    assert (scores[1].p_value, scores[1].chrf_p_value) == (1.0, 1.0)
-    assert (scores[1].bleu, scores[1].bleu_mean) == (scores[0].bleu, scores[0].bleu_mean)
+    same = [f" {line}  " for line in systems["base"]]
+    found = evaluate({"base": systems["base"], "same": same}, references, "base", 50, metrics=METRICS, trials=50)
+    one, other = (score.metrics for score in found.systems)
+    for metric in METRICS:
+        assert (other[metric].p_bootstrap, other[metric].p_randomised) == (1.0, 1.0)
+        assert (other[metric].score, other[metric].mean) == (one[metric].score, one[metric].mean)
 
 
 def test_without_baseline_only_the_p_values_are_missing(corpus):
     systems, references = corpus
-    tested = evaluate(systems, references, "base", samples=50)
+    tested = evaluate(systems, references, "base", samples=50, trials=10)
     alone = evaluate(systems, references, samples=50)
-    for one, other in zip(tested, alone, strict=True):
-        assert other.p_value is None
-        assert (one.bleu, one.bleu_mean, one.bleu_ci) == (other.bleu, other.bleu_mean, other.bleu_ci)
+    for one, other in zip(tested.systems, alone.systems, strict=True):
+        one, other = one.metrics["BLEU"], other.metrics["BLEU"]
+        assert other.p_bootstrap is None and other.p_randomised is None
+        assert (one.score, one.mean, one.ci) == (other.score, other.mean, other.ci)
 
 
 @pytest.mark.parametrize("variable", [None, "none", "77"])
 def test_seed_is_the_arguments_and_the_environment_is_left_alone(corpus, monkeypatch, variable):
     systems, references = corpus
-    expected = evaluate(systems, references, "base", samples=50, seed=5)
+    expected = evaluate(systems, references, "base", samples=50, seed=5, trials=10)
     if variable is None:
         monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     else:
         monkeypatch.setenv("SACREBLEU_SEED", variable)
-    assert evaluate(systems, references, "base", samples=50, seed=5) == expected
+    assert evaluate(systems, references, "base", samples=50, seed=5, trials=10) == expected
     assert os.environ.get("SACREBLEU_SEED") == variable
-    other = evaluate(systems, references, "base", samples=50, seed=6)
-    assert other[1].bleu_mean != expected[1].bleu_mean and "seed:6" in other[1].signature
+    other = evaluate(systems, references, "base", samples=50, seed=6, trials=10)
+    one, two = (found.systems[1].metrics["BLEU"].mean for found in (expected, other))
+    assert one != two and "seed:6" in other.signatures["BLEU"]
 
 
 def test_empty_lines_are_allowed(corpus):
     systems, references = corpus
     mixed = ["", "  ", *systems["good"][2:]]
-    scores = evaluate({"mixed": mixed, "empty": [""] * 150}, references, "mixed", samples=50)
+    scores = evaluate({"mixed": mixed, "empty": [""] * 150}, references, "mixed", samples=50, trials=10).systems
     expected = BLEU(tokenize="none", force=True).corpus_score(mixed, references)
-    assert scores[0].bleu == pytest.approx(expected.score, abs=1e-9)
-    assert (scores[1].bleu, scores[1].length_ratio, scores[1].brevity_penalty) == (0.0, 0.0, 0.0)
+    assert scores[0].metrics["BLEU"].score == pytest.approx(expected.score, abs=1e-9)
+    assert (scores[1].metrics["BLEU"].score, scores[1].length_ratio, scores[1].brevity_penalty) == (0.0, 0.0, 0.0)
 
 
 def test_bad_input_is_refused(corpus):
@@ -135,6 +160,23 @@ def test_bad_input_is_refused(corpus):
         evaluate(systems, references, samples=0)
     with pytest.raises(InputError, match="seed must be at least 1, not 0"):
         evaluate(systems, references, seed=0)
+    with pytest.raises(InputError, match="unknown metric METEOR; known are BLEU, chrF2, TER"):
+        evaluate(systems, references, metrics=["METEOR"])
+
+
+def test_differences_are_sorted_and_sum_to_what_sacrebleu_says(corpus):
+    systems, references = corpus
+    found = differences(systems["base"], systems["good"], references)
+    assert sorted(item.sentence for item in found) == list(range(1, 151))
+    assert all(one.difference >= other.difference for one, other in itertools.pairwise(found))
+    metric = BLEU(tokenize="none", effective_order=True)
+    for item in found[::20]:
+        k = item.sentence - 1
+        expected = metric.sentence_score(systems["good"][k], [document[k] for document in references]).score
+        assert item.system_bleu == pytest.approx(expected) and item.system == systems["good"][k]
+    gains, losses = best_and_worst(found, 3)
+    assert gains == found[:3] and losses == found[:-4:-1] and losses[0].difference < 0
+    assert best_and_worst(differences(["a b"], ["a b"], [["a c"]]), 3) == ([], [])
 
 
 def parse(*words: str) -> argparse.Namespace:
@@ -143,43 +185,95 @@ def parse(*words: str) -> argparse.Namespace:
     return parser.parse_args(list(words))
 
 
-def test_command(corpus, tmp_path, capsys):
+@pytest.fixture
+def files(corpus, tmp_path):
+    """Files of the systems, as arguments, and of the references, as options."""
     systems, references = corpus
     for name, lines in systems.items():
         write_lines(tmp_path / name, lines)
     for number, lines in enumerate(references):
         write_lines(tmp_path / f"ref{number}.gz", lines)
-    files = [f"{name}={tmp_path / name}" for name in systems]
     options = ["--reference", str(tmp_path / "ref0.gz"), "--reference", str(tmp_path / "ref1.gz"), "--samples", "50"]
-    command.run(parse(*options, "--baseline", "base", "--chrf", "--json", str(tmp_path / "out.json"), *files))
+    return [f"{name}={tmp_path / name}" for name in systems], [*options, "--trials", "60"]
+
+
+def test_command(corpus, files, tmp_path, capsys):
+    systems, references = corpus
+    names, options = files
+    chosen = ["--baseline", "base", "--metrics", "ter,chrf", "--json", str(tmp_path / "out.json")]
+    command.run(parse(*options, *chosen, *names))
     table = capsys.readouterr().out.splitlines()
-    scores = evaluate(systems, references, "base", samples=50, chrf=True)
-    assert [row.split()[0] for row in table] == ["system", "base", "good", "like", "BLEU:", "chrF2:"]
+    found = evaluate(systems, references, "base", samples=50, metrics=METRICS, trials=60)
+    assert table[0].split() == [
+        *("system", "BLEU", "mean", "±", "95", "%", "CI", "p", "bootstrap", "p", "randomised"),
+        *("1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"),
+    ]
+    good = found.systems[1]
+    score = good.metrics["BLEU"]
     assert table[2].split() == [
-        "good",
-        f"{scores[1].bleu:.2f}",
-        f"{scores[1].bleu_mean:.2f}",
-        "±",
-        f"{scores[1].bleu_ci:.2f}",
-        f"{scores[1].p_value:.4f}",
-        f"{scores[1].length_ratio:.3f}",
-        f"{scores[1].brevity_penalty:.3f}",
-        f"{scores[1].chrf:.2f}",
-        f"{scores[1].chrf_p_value:.4f}",
+        *("good", f"{score.score:.2f}", f"{score.mean:.2f}", "±", f"{score.ci:.2f}"),
+        *(f"{score.p_bootstrap:.4f}", f"{score.p_randomised:.4f}", *(f"{value:.1f}" for value in good.precisions)),
+        *(f"{good.brevity_penalty:.3f}", f"{good.length_ratio:.3f}"),
     ]
-    assert table[1].split()[5] == "-" and len({len(row) for row in table[:4]}) == 1
-    assert table[4] == f"BLEU: {scores[0].signature}"
+    assert table[1].split()[5:7] == ["-", "-"] and len({len(row) for row in table[:4]}) == 1
+    assert table[4] == f"BLEU: {found.signatures['BLEU']}"
+    assert [row.split()[0] for row in table if row][5:] == [
+        *("system", "base", "good", "like", "TER:", "system", "base", "good", "like", "chrF2:", "p")
+    ]
     written = json.loads((tmp_path / "out.json").read_text())
-    assert [(row["name"], row["bleu"], row["p_value"]) for row in written] == [
-        (score.name, score.bleu, score.p_value) for score in scores
-    ]
+    assert written == json.loads(json.dumps(dataclasses.asdict(found)))
 
 
-def test_command_example_and_refusals(tmp_path):
+def test_command_over_several_runs(corpus, files, capsys):
+    systems, references = corpus
+    names, options = files
+    base, good, like = names
+    twice = [base, like.replace("like=", "base="), good, good]
+    command.run(parse(*options, "--baseline", "base", *twice))
+    table = capsys.readouterr().out.splitlines()
+    runs = {"base": [systems["base"], systems["like"]], "good": [systems["good"]] * 2}
+    expected = compare_runs(runs, references, "base", 50, 60)
+    assert table[1].split()[:4] == ["base", "2", f"{expected[0].bleu:.2f}", f"{expected[0].deviation:.2f}"]
+    assert table[2].split()[:4] == ["good", "2", f"{expected[1].bleu:.2f}", "0.00"]
+    assert table[2].split()[7] == f"{expected[1].p_randomised:.4f}"
+    with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: base has 1, good has 2"):
+        command.run(parse(*options, base, good, good))
+    with pytest.raises(InputError, match="leave --metrics out"):
+        command.run(parse(*options, "--metrics", "ter", *twice))
+
+
+def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
+    systems, references = corpus
+    names, options = files
+    write_lines(tmp_path / "source", [f"s{k}" for k in range(1, 151)])
+    chosen = ["--baseline", "base", "--source", str(tmp_path / "source"), "--sentences", str(tmp_path / "all.tsv")]
+    command.run(parse(*options, *chosen, "--differences", "2", *names))
+    printed = capsys.readouterr().out
+    found = differences(systems["base"], systems["good"], references)
+    assert f"sentence {found[0].sentence}: {found[0].difference:+.1f}" in printed
+    assert f"s{found[0].sentence}\n" in printed and "good loses against base:" in printed
+    rows = [line.split("\t") for line in (tmp_path / "all.tsv").read_text().splitlines()]
+    assert len(rows) == 301 and {len(row) for row in rows} == {11} and rows[0][-1] == "source"
+    assert [int(row[2]) for row in rows[1:151]] == [item.sentence for item in found]
+    assert rows[1][6] == systems["good"][found[0].sentence - 1] and rows[1][10] == f"s{found[0].sentence}"
+
+
+def test_command_example_and_refusals(files, tmp_path):
     assert parse(*command.EXAMPLE.split()[2:]).systems == ["MIN=min.out", "SPECTRAL=spectral.out"]
     write_lines(tmp_path / "a", ["x"])
     for item in ("a", "=a", "name="):
         with pytest.raises(InputError, match="expected NAME=FILE, found"):
             command.run(parse("--reference", str(tmp_path / "a"), item))
-    with pytest.raises(InputError, match="system A is given twice"):
-        command.run(parse("--reference", str(tmp_path / "a"), f"A={tmp_path / 'a'}", f"A={tmp_path / 'a'}"))
+    names, options = files
+    for extra in (["--source", str(tmp_path / "a")], [f"A={tmp_path / 'a'}"], ["--reference", str(tmp_path / "a")]):
+        with pytest.raises(InputError, match=r"a: 1 lines, but .*ref0\.gz has 150"):
+            command.run(parse(*options, names[0], *extra))
+    for extra, message in (
+        (["--metrics", "meteor"], "'meteor' is none of bleu, chrf, ter"),
+        (["--differences", "3"], "differences need --baseline"),
+        (["--sentences", "x"], "differences need --baseline"),
+        (["--differences", "-1"], "must not be negative"),
+        (["--trials", "0"], "trials must be at least 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            command.run(parse(*options, names[0], *extra))

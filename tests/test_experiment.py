@@ -3,23 +3,31 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from cdec_bridge.decoder import find_cdec
 from lscfg.demo import generate, write
 from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
+from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
 from lscfg.kernel import DeriveOptions
 from lscfg.parameters import Parameters
-from tuning.experiment import stages
+from lscfg.text import read_lines
+from tuning.evaluate import METRICS, evaluate
+from tuning.experiment import hosts, stages
 from tuning.experiment.cache import StageCache, locked, measured
-from tuning.experiment.config import DeriveSettings, read_experiment
+from tuning.experiment.config import DeriveSettings, Overrides, read_experiment
+from tuning.experiment.hosts import check_host
 from tuning.experiment.run import check_corpus
 from tuning.experiment.stages import DERIVATIONS, derive
+from tuning.replication import compare_runs
 
 TOML = """
 [corpus]
@@ -87,7 +95,9 @@ def test_table_and_results(whole):
 def test_manifest(whole):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     stages = [stage["stage"] for stage in manifest["stages"]]
-    assert stages == ["align", "derive", "grammar", "lm", "tune", "decode", "estimate", "tune", "decode"]
+    made = ["tune", "decode", "score"]
+    assert stages == ["align", "derive", "grammar", "lm", *made, "estimate", *made, "charts"]
+    assert [stage["systems"] for stage in manifest["stages"][3:6]] == [[], ["MIN"], ["MIN"]]
     assert all(stage["seconds"] >= 0 and stage["peak_mib"] > 1 for stage in manifest["stages"])
     assert len(manifest["sha256"]) == 6 and manifest["packages"]["numpy"]
 
@@ -115,6 +125,9 @@ def test_killed_run_resumes_to_the_same_bytes(whole, corpus, tmp_path):
     assert not (tmp_path / "results.json").exists()
     run = lscfg("run", corpus / "e.toml", "-o", tmp_path)
     assert run.returncode == 0 and "stage align" not in run.stderr and "stage tune" in run.stderr
+    pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
+    one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
+    assert one == other and len(one) > 10000
     for name in ("results.json", "systems/SPECTRAL/weights", "systems/SPECTRAL/tuning.json", "systems/MIN/test.output"):
         assert (tmp_path / name).read_bytes() == (whole[0] / name).read_bytes(), name
 
@@ -125,9 +138,155 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     changed.write_text(TOML.replace("m = 3", "m = 2"))
     run = lscfg("run", changed, "-o", whole[0])
     made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
-    assert made == ["estimate", "tune", "decode"]
+    assert made == ["estimate", "tune", "decode", "score", "charts"]
     again = lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
+
+
+def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
+    run = lscfg("run", corpus / "e.toml", "-o", whole[0], "--runs", 2, "--systems", "SPECTRAL,MIN", "--jobs", 1)
+    assert run.returncode == 0, run.stderr
+    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    assert made == ["tune", "decode", "score"] * 2  # the first run is there
+    results = json.loads((whole[0] / "results.json").read_text())
+    references = [(corpus / "test.en").read_text().splitlines()]
+    outputs = {}
+    for row in results["systems"]:
+        folder = whole[0] / "systems" / row["system"]
+        outputs[row["system"]] = [read_lines(place / "test.output") for place in (folder, folder / "run2")]
+        assert [run["seed"] for run in row["runs"]] == [1, 2]
+        assert row["dev_bleu"] == pytest.approx(sum(run["dev_bleu"] for run in row["runs"]) / 2)
+        for run, place in zip(row["runs"], (folder, folder / "run2"), strict=True):
+            history = json.loads((place / "tuning.json").read_text())
+            assert history["settings"]["seed"] == run["seed"]
+            assert run["dev_bleu"] == max(run["dev_bleu_by_iteration"]) and (place / "weights").is_file()
+    for row, score in zip(results["systems"], compare_runs(outputs, references, "MIN"), strict=True):
+        assert (row["test_bleu"], row["test_bleu_deviation"]) == (score.bleu, score.deviation)
+        assert (row["p_value"], row["p_bootstrap"]) == (score.p_randomised, score.p_bootstrap)
+    again = lscfg("run", corpus / "e.toml", "-o", whole[0])
+    assert "] stage " not in again.stderr and not list(whole[0].glob("systems/*/run2"))
+
+
+def test_single_run_scores_are_sacrebleus(whole, corpus):
+    results = json.loads((whole[0] / "results.json").read_text())
+    references = [(corpus / "test.en").read_text().splitlines()]
+    outputs = {name: read_lines(whole[0] / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")}
+    for row, score in zip(
+        results["systems"], evaluate(outputs, references, "MIN", metrics=METRICS, trials=10).systems, strict=True
+    ):
+        assert row["test_bleu"] == pytest.approx(score.metrics["BLEU"].score)
+        assert row["test_bleu_ci"] == pytest.approx(score.metrics["BLEU"].ci, abs=1e-4)
+        assert row["test_chrF2"] == score.metrics["chrF2"].score and row["test_TER"] == score.metrics["TER"].score
+        assert row["test_bleu_deviation"] is None
+
+
+def test_report_of_a_run(whole):
+    page = (whole[0] / "report.html").read_text()
+    assert "Span marginals of sentence" in page and "Singular values of SPECTRAL" in page and "MIN" in page
+
+
+def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
+    """With all target sides in the grammar, as lscfg marginals has them."""
+    (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
+    experiment = read_experiment(corpus / "all.toml")
+    cache = StageCache(whole[0] / "cache")
+    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
+    model = stages.estimate(cache, experiment.systems["SPECTRAL"], derivations, 1)
+    sentence = (corpus / "test.es").read_text().splitlines()[0]
+    rules = stages.grammar(cache, experiment, derivations)
+    made = stages.charts(StageCache(tmp_path), rules, model, [sentence, ""])
+    spans, empty = json.loads((made / "charts.json").read_text())
+    (tmp_path / "one").write_text(sentence + "\n")
+    record = json.loads(lscfg("marginals", model / "model.lscfg", tmp_path / "one").stdout)
+    expected = {(i, j): pytest.approx(value, abs=1e-9) for _, i, j, value in record["nodes"]}
+    assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
+    assert empty == []
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"data": "nowhere"}, "nowhere: no such folder; --data names the folder"),
+        ({"runs": 0}, "--runs must be at least 1, not 0"),
+        ({"decoder": "joshua"}, "name must be one of embedded, cdec, moses"),
+        ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; there are MIN, SPECTRAL"),
+        ({"systems": ["SPECTRAL"]}, "baseline must be one of the systems: SPECTRAL"),
+    ],
+)
+def test_bad_overrides(corpus, overrides, message):
+    found = Overrides(**(overrides | ({"data": Path(overrides["data"])} if "data" in overrides else {})))
+    with pytest.raises(InputError, match=message):
+        read_experiment(corpus / "e.toml", found)
+
+
+def test_data_folder_is_where_the_corpus_lies(corpus, tmp_path):
+    (tmp_path / "e.toml").write_text(TOML)
+    with pytest.raises(InputError, match=r"e\.toml:3: source: no file .*; name the folder of the corpus with --data"):
+        read_experiment(tmp_path / "e.toml")
+    experiment = read_experiment(tmp_path / "e.toml", Overrides(data=corpus))
+    assert experiment.corpus.test_reference == [corpus / "test.en"]
+
+
+@pytest.mark.parametrize("name", ["ja-en", "de-en"])
+def test_experiments_of_table_3(shared, name):
+    path = Path(__file__).parents[1] / "experiments" / f"{name}.toml"
+    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
+    assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == [] != experiment.report.charts
+    assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
+    estimators = [(system.estimator, system.m) for system in experiment.systems.values()]
+    assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
+    check_host(experiment)
+    check_corpus(experiment)
+    for system in experiment.systems.values():
+        if system.estimator == "spectral":
+            assert set(system.inside) <= set(INSIDE_KNOWN) and set(system.outside) <= set(OUTSIDE_KNOWN)
+
+
+def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    monkeypatch.delenv(hosts.PLUGIN, raising=False)
+    with pytest.raises(InputError, match="experiments cannot run Moses yet"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="moses")))
+    with pytest.raises(InputError, match="no cdec program found"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+    (tmp_path / "cdec").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "cdec").chmod(0o755)
+    with pytest.raises(InputError, match=r"SPECTRAL: in cdec latent features need lscfg's plug-in"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+    check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec", systems=["MIN"])))
+    monkeypatch.setenv(hosts.PLUGIN, str(tmp_path / "none.so"))
+    with pytest.raises(InputError, match=r"none\.so: no such file; it is what the environment variable"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+    (tmp_path / "none.so").touch()
+    settings = read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).decoder
+    assert hosts.latent_library(settings) == str(tmp_path / "none.so")
+    assert sorted(hosts.programs(settings, latent=True)) == ["cdec", "plug-in"]
+    assert hosts.latent_library(read_experiment(corpus / "e.toml").decoder) is None
+
+
+@pytest.mark.skipif(find_cdec() is None, reason="no cdec; set CDEC_ROOT to its source tree")
+def test_in_cdec(whole, corpus, tmp_path):
+    """cdec finds what the embedded decoder finds, whatever the number of its processes."""
+    for jobs in (1, 3):
+        options = ["--decoder", "cdec", "--systems", "MIN", "--jobs", jobs, "-o", tmp_path / str(jobs)]
+        run = lscfg("run", corpus / "e.toml", *options)
+        assert run.returncode == 0, run.stderr
+    one, three = (json.loads((tmp_path / jobs / "results.json").read_text()) for jobs in ("1", "3"))
+    assert one == three and one["decoder"] == "cdec"
+    embedded = json.loads((whole[0] / "results.json").read_text())["systems"][0]
+    assert one["systems"][0]["start_dev_bleu"] == pytest.approx(embedded["start_dev_bleu"], abs=0.5)
+    manifest = json.loads((tmp_path / "1" / "manifest.json").read_text())
+    assert list(manifest["decoder"]) == ["cdec"]
+
+
+@pytest.mark.skipif(find_cdec() is None or hosts.PLUGIN not in os.environ, reason="no cdec with lscfg's plug-in")
+def test_latent_features_in_cdec(whole, corpus, tmp_path):
+    run = lscfg("run", corpus / "e.toml", "--decoder", "cdec", "-o", tmp_path)
+    assert run.returncode == 0, run.stderr
+    rows = [json.loads((folder / "results.json").read_text())["systems"][1] for folder in (tmp_path, whole[0])]
+    assert rows[0]["start_dev_bleu"] == pytest.approx(rows[1]["start_dev_bleu"], abs=0.5)
+    assert "LatentMarginal" in (tmp_path / "systems" / "SPECTRAL" / "weights").read_text()
 
 
 @pytest.mark.parametrize("estimator", ["em", "clusters"])
@@ -175,6 +334,12 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:20: the held-out share must be in"),
         ('"spectral"\nm = 3', '"em"\ninit = "best"', "unknown initialisation 'best'"),
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
+        ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
+        ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),
+        ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
+        ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences count from 1"),
+        ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
+        ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
@@ -206,6 +371,12 @@ def test_bad_corpus(corpus, tmp_path, name, change, message):
     (tmp_path / "e.toml").write_text(TOML)
     with pytest.raises(InputError, match=message):
         check_corpus(read_experiment(tmp_path / "e.toml"))
+
+
+def test_chart_of_a_line_that_is_not_there(corpus):
+    (corpus / "far.toml").write_text(TOML + "[report]\nsentences = [40, 41]\n")
+    with pytest.raises(InputError, match=r"test\.es: has 40 lines; \[report\] asks for a chart of line 41"):
+        check_corpus(read_experiment(corpus / "far.toml"))
 
 
 def test_failed_stage_is_one_line_and_keeps_the_others(corpus, tmp_path):

@@ -1,43 +1,74 @@
-"""Scores of systems on a test set with the paired bootstrap test, computed by sacrebleu."""
+"""Scores of systems on a test set with paired tests, computed by sacrebleu: one output a system.
+
+Outputs of several tunings of a system are compared by ``tuning.replication``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest, Result
 
 from lscfg.errors import InputError
-from tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, check_references, corpus_stats, length_ratio
+from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, check_references, corpus_stats
+
+METRICS = ("BLEU", "chrF2", "TER")
+"""The names sacrebleu gives its metrics; TER is an error rate, less is better."""
+
+
+@dataclass(frozen=True)
+class MetricScore:
+    """One system's score in one metric, 0 to 100 (TER may be more)."""
+
+    score: float
+    mean: float
+    """Mean over the bootstrap samples."""
+    ci: float
+    """Half the width of the 95 % confidence interval around the mean."""
+    p_bootstrap: float | None
+    """Chance of so large a difference to the baseline if there were none: paired bootstrap; none for the baseline."""
+    p_randomised: float | None
+    """The same by approximate randomisation."""
 
 
 @dataclass(frozen=True)
 class SystemScore:
-    """One system's scores; BLEU and chrF from 0 to 100."""
+    """One system's scores."""
 
     name: str
-    bleu: float
-    bleu_mean: float
-    """Mean of BLEU over the bootstrap samples."""
-    bleu_ci: float
-    """Half the width of the 95 % confidence interval around the mean."""
-    p_value: float | None
-    """Chance of so large a BLEU difference to the baseline if there were none; none for the baseline or without one."""
-    length_ratio: float
-    """Words of the system over words of the closest references."""
+    metrics: dict[str, MetricScore]
+    """By name, as in ``METRICS``."""
+    precisions: list[float]
+    """Matching n-grams of order 1 to 4 (percent)."""
+    length: int
+    """Words of the system."""
+    reference_length: int
+    """Words of the references closest in length."""
     brevity_penalty: float
     """BLEU's factor for short output (0 to 1)."""
-    signature: str
-    """sacrebleu's description of how BLEU was computed."""
-    chrf: float | None = None
-    """chrF2, if asked for."""
-    chrf_p_value: float | None = None
-    chrf_signature: str | None = None
+
+    @property
+    def length_ratio(self) -> float:
+        """Words of the system over words of the closest references (0 if these are empty)."""
+        return self.length / self.reference_length if self.reference_length else 0.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All systems' scores in the order given, and how they were computed."""
+
+    systems: list[SystemScore]
+    signatures: dict[str, str]
+    """sacrebleu's description of each metric."""
+    samples: int
+    trials: int
+    seed: int
 
 
 def evaluate(
@@ -46,13 +77,14 @@ def evaluate(
     baseline: str | None = None,
     samples: int = 1000,
     seed: int = 12345,
-    chrf: bool = False,
-) -> list[SystemScore]:
-    """Scores of all systems in the order given; tokens are what blanks separate (sacrebleu's ``tokenize="none"``).
+    metrics: Sequence[str] = ("BLEU",),
+    trials: int = 10000,
+) -> Evaluation:
+    """Scores of all systems; BLEU's tokens are what blanks separate (sacrebleu's ``tokenize="none"``).
 
-    The p-values are those of sacrebleu's paired bootstrap (Koehn, 2004), except that a system whose sentences all
-    have the baseline's statistics gets 1 (sacrebleu would count no sample and give its smallest value). Equal
-    arguments give equal scores.
+    The p-values are those of sacrebleu's paired bootstrap (Koehn, 2004) and approximate randomisation (Riezler &
+    Maxwell, 2005), except that a system that the metric cannot tell from the baseline in any sentence gets 1 (sacrebleu
+    would count no sample and give its smallest value). Equal arguments give equal scores.
 
     Args:
         systems: the output lines of each system by name; lines may be empty.
@@ -60,48 +92,70 @@ def evaluate(
         baseline: name of the system to test the others against; none: no test.
         samples: bootstrap samples (at least 1).
         seed: seed of the sampling, at least 1 (sacrebleu takes 0 for "no seed").
+        metrics: some of ``METRICS``.
+        trials: trials of the approximate randomisation (at least 1).
 
     Raises:
-        InputError: numbers of lines differ or are 0, no system, unknown baseline, or a number out of its range.
+        InputError: numbers of lines differ or are 0, no system, unknown baseline or metric, or a number out of its
+            range.
     """
-    _check(systems, references, baseline, samples, seed)
-    stats = {name: corpus_stats(lines, references) for name, lines in systems.items()}
-    if baseline is None:
-        groups = [[name] for name in systems]
-    else:
-        groups = [[baseline, *(name for name in systems if name != baseline)]]
+    check_systems(systems, references, baseline)
+    check_numbers(samples=samples, trials=trials, seed=seed)
+    for metric in metrics:
+        if metric not in METRICS:
+            raise InputError(f"unknown metric {metric}; known are {', '.join(METRICS)}")
+    groups = [[n] for n in systems] if baseline is None else [[baseline, *(n for n in systems if n != baseline)]]
     scores: dict[str, SystemScore] = {}
+    signatures: dict[str, str] = {}
     for names in groups:
-        signatures, results = _paired_test({name: systems[name] for name in names}, references, samples, seed, chrf)
+        group = {name: systems[name] for name in names}
+        signatures, bootstrap = _paired_test(group, references, "bs", samples, seed, metrics)
+        randomised = _paired_test(group, references, "ar", trials, seed, metrics)[1] if len(names) > 1 else None
         for position, name in enumerate(names):
-            bleu = results["BLEU"][position]
-            total = stats[name].sum(axis=0)
-            length, closest = int(total[HYPOTHESIS_LENGTH]), int(total[REFERENCE_LENGTH])
-            extra = results["chrF2"][position] if chrf else None
-            scores[name] = SystemScore(
-                name=name,
-                bleu=float(bleu.score),
-                bleu_mean=float(bleu.mean or 0),
-                bleu_ci=float(bleu.ci or 0),
-                p_value=_p_value(bleu, position > 0 and np.array_equal(stats[name], stats[names[0]])),
-                length_ratio=length_ratio(total),
-                brevity_penalty=1.0 if length >= closest else float(np.exp(1 - closest / length)) if length else 0.0,
-                signature=signatures["BLEU"],
-                chrf=float(extra.score) if extra else None,
-                chrf_p_value=_p_value(extra, _same_characters(systems, names[0], name)) if extra else None,
-                chrf_signature=signatures["chrF2"] if extra else None,
-            )
-    return [scores[name] for name in systems]
+            found = {}
+            for metric in metrics:
+                result = bootstrap[metric][position]
+                other = randomised[metric][position] if randomised else None
+                same = position > 0 and _same(metric, systems[names[0]], systems[name], references)
+                found[metric] = MetricScore(
+                    score=float(result.score),
+                    mean=float(result.mean or 0),
+                    ci=float(result.ci or 0),
+                    p_bootstrap=_p_value(result, same),
+                    p_randomised=_p_value(other, same) if other else None,
+                )
+            scores[name] = _system_score(name, found, systems[name], references)
+    return Evaluation([scores[name] for name in systems], signatures, samples, trials, seed)
 
 
-def _check(
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    baseline: str | None,
-    samples: int,
-    seed: int,
+def _system_score(
+    name: str, metrics: dict[str, MetricScore], lines: Sequence[str], references: Sequence[Sequence[str]]
+) -> SystemScore:
+    total = corpus_stats(lines, references).sum(axis=0, dtype=np.int64)
+    length, closest = int(total[HYPOTHESIS_LENGTH]), int(total[REFERENCE_LENGTH])
+    return SystemScore(
+        name=name,
+        metrics=metrics,
+        precisions=(100 * total[CORRECT] / np.maximum(total[TOTAL], 1)).tolist(),
+        length=length,
+        reference_length=closest,
+        brevity_penalty=brevity_penalty(length, closest),
+    )
+
+
+def brevity_penalty(length: int, reference_length: int) -> float:
+    """BLEU's factor for short output, 0 to 1."""
+    return 1.0 if length >= reference_length else float(np.exp(1 - reference_length / length)) if length else 0.0
+
+
+def check_systems(
+    systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], baseline: str | None
 ) -> None:
-    """Raises InputError for everything that sacrebleu would cut short, misread or end in a traceback."""
+    """Refuses what sacrebleu would cut short, misread or end in a traceback.
+
+    Raises:
+        InputError: numbers of lines differ or are 0, no system, or an unknown baseline.
+    """
     if not systems:
         raise InputError("no system to evaluate")
     lines = check_references(references)
@@ -112,16 +166,25 @@ def _check(
             raise InputError(f"system {name} has {len(hypotheses)} lines, the references have {lines}")
     if baseline is not None and baseline not in systems:
         raise InputError(f"baseline {baseline} is not among the systems: {', '.join(systems)}")
-    if samples < 1:
-        raise InputError(f"samples must be at least 1, not {samples}")
-    if seed < 1:
-        raise InputError(f"seed must be at least 1, not {seed}")
 
 
-def _same_characters(systems: Mapping[str, Sequence[str]], one: str, other: str) -> bool:
-    """Whether two systems' lines differ in blanks at most, which chrF does not see."""
-    pairs = zip(systems[one], systems[other], strict=True)
-    return all("".join(first.split()) == "".join(second.split()) for first, second in pairs)
+def check_numbers(**numbers: int) -> None:
+    """Refuses numbers below 1.
+
+    Raises:
+        InputError: by name.
+    """
+    for name, value in numbers.items():
+        if value < 1:
+            raise InputError(f"{name} must be at least 1, not {value}")
+
+
+def _same(metric: str, one: Sequence[str], other: Sequence[str], references: Sequence[Sequence[str]]) -> bool:
+    """Whether the metric sees no difference between two outputs in any sentence."""
+    if metric == "BLEU":
+        return np.array_equal(corpus_stats(one, references), corpus_stats(other, references))
+    blank = "" if metric == "chrF2" else " "  # chrF does not see blanks
+    return all(blank.join(a.split()) == blank.join(b.split()) for a, b in zip(one, other, strict=True))
 
 
 def _p_value(result: Result, same: bool) -> float | None:
@@ -131,18 +194,31 @@ def _p_value(result: Result, same: bool) -> float | None:
     return 1.0 if same else float(result.p_value)
 
 
+def new_metric(name: str) -> Metric:
+    """sacrebleu's metric of that name (one of ``METRICS``), for text that is tokenised already."""
+    metrics: dict[str, Callable[[], Metric]] = {
+        "BLEU": lambda: BLEU(tokenize="none", force=True),
+        "chrF2": CHRF,
+        "TER": TER,
+    }
+    return metrics[name]()
+
+
 def _paired_test(
-    systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], samples: int, seed: int, chrf: bool
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    test_type: str,
+    samples: int,
+    seed: int,
+    metrics: Sequence[str],
 ) -> tuple[dict[str, str], dict[str, list[Result]]]:
     """sacrebleu's signatures and results by metric; the first system is the baseline."""
-    metrics: dict[str, Metric] = {"BLEU": BLEU(tokenize="none", force=True)}
-    if chrf:
-        metrics["chrF"] = CHRF()
     named: list[tuple[str, Sequence[str]]] = [(name, list(lines)) for name, lines in systems.items()]
     documents = [list(document) for document in references]
     with _sacrebleu_seed(seed):
         # One process: the samples then cost no fork, and are the same in every run.
-        test = PairedTest(named, metrics, documents, test_type="bs", n_samples=samples, n_jobs=1)
+        used = {name: new_metric(name) for name in metrics}
+        test = PairedTest(named, used, documents, test_type=test_type, n_samples=samples, n_jobs=1)
         signatures, results = test()
     scored = {name: [result for result in column if isinstance(result, Result)] for name, column in results.items()}
     return {name: str(signature) for name, signature in signatures.items()}, scored

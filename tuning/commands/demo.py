@@ -73,4 +73,4 @@ def run(args: argparse.Namespace) -> None:
         for name, lines in outputs.items():
             print(f"  {name:<9}  {lines[k]}")
         print()
-    print(f"everything is in {folder}: results.json, manifest.json, systems/")
+    print(f"everything is in {folder}: report.html, results.json, manifest.json, systems/")

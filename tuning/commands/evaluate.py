@@ -1,4 +1,4 @@
-"""``lscfg evaluate``: BLEU of system outputs with the paired bootstrap test."""
+"""``lscfg evaluate``: scores of system outputs, tests of their differences, and where they differ."""
 
 from __future__ import annotations
 
@@ -7,89 +7,180 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tuning.evaluate import SystemScore
+    from tuning.evaluate import Evaluation
+    from tuning.replication import ReplicatedScore
 
-HELP = "score system outputs with BLEU and test their differences (paired bootstrap)"
+HELP = "score system outputs (BLEU, chrF2, TER), test their differences and show where they differ"
 EXAMPLE = "lscfg evaluate --reference test.en --baseline MIN MIN=min.out SPECTRAL=spectral.out"
+
+_METRICS = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "systems", metavar="NAME=FILE", nargs="+", help="a system's tokenized output, one sentence a line"
+        "systems",
+        metavar="NAME=FILE",
+        nargs="+",
+        help="a system's tokenized output, one sentence a line; repeat NAME for outputs of several tunings (BLEU only)",
     )
     parser.add_argument(
         "--reference", metavar="TEXT", required=True, action="append", help="tokenized reference; repeat for several"
     )
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")
     parser.add_argument(
-        "--samples", type=int, default=1000, metavar="N", help="bootstrap samples (default: %(default)s)"
+        "--metrics", metavar="LIST", default="bleu", help="some of bleu,chrf,ter; bleu always (default: %(default)s)"
     )
     parser.add_argument(
-        "--seed", type=int, default=12345, metavar="N", help="seed of the samples (default: %(default)s)"
+        "--samples", type=int, default=1000, metavar="N", help="samples of the paired bootstrap (default: %(default)s)"
     )
-    parser.add_argument("--chrf", action="store_true", help="chrF2 as well")
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=10000,
+        metavar="N",
+        help="trials of the approximate randomisation (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=12345, metavar="N", help="seed of both tests (default: %(default)s)"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the scores to a JSON file too")
+    parser.add_argument("--source", metavar="TEXT", help="source sentences, to be shown with the differences")
+    parser.add_argument(
+        "--differences",
+        metavar="N",
+        type=int,
+        default=0,
+        help="show the N sentences in which a system gains most against the baseline, and the N in which it loses most",
+    )
+    parser.add_argument(
+        "--sentences", metavar="TSV", help="write every sentence, sorted by its difference to the baseline's BLEU"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of scores and, on request, writes them as JSON.
+    """Prints the tables of scores and, on request, the sentences that differ.
 
     Raises:
-        InputError: an argument is not NAME=FILE, or see ``tuning.evaluate.evaluate``.
+        InputError: an argument is not NAME=FILE, files differ in length, or see ``tuning.evaluate.evaluate``.
     """
-    import json
     from dataclasses import asdict
 
     from lscfg.errors import InputError
-    from lscfg.text import atomic_write, read_lines
+    from lscfg.text import read_lines
     from tuning.evaluate import evaluate
+    from tuning.experiment.stages import write_json
+    from tuning.replication import compare_runs
 
-    systems: dict[str, list[str]] = {}
+    metrics = ["BLEU"]
+    for name in args.metrics.split(","):
+        if name.strip().lower() not in _METRICS:
+            raise InputError(f"--metrics: {name!r} is none of {', '.join(_METRICS)}")
+        if _METRICS[name.strip().lower()] not in metrics:
+            metrics.append(_METRICS[name.strip().lower()])
+    if args.differences < 0:
+        raise InputError(f"--differences must not be negative, but is {args.differences}")
+    if (args.differences or args.sentences) and args.baseline is None:
+        raise InputError("differences need --baseline, the system to compare the others with")
+    references = [read_lines(path) for path in args.reference]
+    lines = len(references[0])
+
+    def read_checked(path: str) -> list[str]:
+        found = read_lines(path)
+        if len(found) != lines:
+            raise InputError(f"{len(found)} lines, but {args.reference[0]} has {lines}", path)
+        return found
+
+    for path in args.reference[1:]:
+        read_checked(path)
+    systems: dict[str, list[list[str]]] = {}
     for item in args.systems:
         name, equals, path = item.partition("=")
         if not (name and equals and path):
             raise InputError(f"expected NAME=FILE, found {item!r}")
-        if name in systems:
-            raise InputError(f"system {name} is given twice")
-        systems[name] = read_lines(path)
-    references = [read_lines(path) for path in args.reference]
-    scores = evaluate(systems, references, args.baseline, args.samples, args.seed, args.chrf)
+        systems.setdefault(name, []).append(read_checked(path))
+    source = read_checked(args.source) if args.source else None
+    if all(len(runs) == 1 for runs in systems.values()):
+        single = {name: runs[0] for name, runs in systems.items()}
+        scores = evaluate(single, references, args.baseline, args.samples, args.seed, metrics, args.trials)
+        text, record = format_scores(scores), asdict(scores)
+    elif len(metrics) > 1:
+        raise InputError("with several outputs of a system the test is that of BLEU: leave --metrics out")
+    else:
+        replicated = compare_runs(systems, references, args.baseline, args.samples, args.trials, args.seed)
+        text = format_runs(replicated, args.samples, args.trials, args.seed)
+        record = {"systems": [asdict(score) for score in replicated]}
+        record |= {"samples": args.samples, "trials": args.trials, "seed": args.seed}
     if args.json:
-        with atomic_write(args.json) as file:
-            json.dump([asdict(score) for score in scores], file, indent=1)
-            file.write("\n")
-    print(format_table(scores))
+        write_json(args.json, record)
+    print(text)
+    if args.differences or args.sentences:
+        _show_differences(args, systems, references, source)
 
 
-def format_table(scores: Sequence[SystemScore]) -> str:
-    """The scores as lines of aligned columns, then the metrics' signatures."""
-    rows = [["system", "BLEU", "mean ± 95 % CI", "p", "length", "BP"]]
-    chrf = any(score.chrf is not None for score in scores)
-    if chrf:
-        rows[0] += ["chrF2", "p (chrF2)"]
+def _show_differences(
+    args: argparse.Namespace,
+    systems: dict[str, list[list[str]]],
+    references: list[list[str]],
+    source: list[str] | None,
+) -> None:
+    """The first run of each system against that of the baseline."""
+    from tuning.sentences import differences, format_differences, write_table
+
+    found = {
+        name: differences(systems[args.baseline][0], runs[0], references)
+        for name, runs in systems.items()
+        if name != args.baseline
+    }
+    if args.sentences:
+        write_table(args.sentences, args.baseline, found, references, source)
+    if args.differences:
+        for name, items in found.items():
+            print("\n" + format_differences(args.baseline, name, items, args.differences, references, source))
+
+
+def format_scores(evaluation: Evaluation) -> str:
+    """The scores as tables of aligned columns, then the metrics' signatures."""
+    lines = []
+    for metric, signature in evaluation.signatures.items():
+        head = ["system", metric, "mean ± 95 % CI", "p bootstrap", "p randomised"]
+        rows = [head + (["1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"] if metric == "BLEU" else [])]
+        for system in evaluation.systems:
+            score = system.metrics[metric]
+            row = [system.name, f"{score.score:.2f}", f"{score.mean:.2f} ± {score.ci:.2f}"]
+            row += [_number(score.p_bootstrap, 4), _number(score.p_randomised, 4)]
+            if metric == "BLEU":
+                row += _breakdown(system.precisions, system.brevity_penalty, system.length_ratio)
+            rows.append(row)
+        lines += [*align_columns(rows), f"{metric}: {signature}", ""]
+    if any(system.metrics["BLEU"].p_randomised is not None for system in evaluation.systems):
+        lines.append(f"p randomised: {evaluation.trials} trials, seed {evaluation.seed}")
+    return "\n".join(lines).rstrip()
+
+
+def format_runs(scores: Sequence[ReplicatedScore], samples: int, trials: int, seed: int) -> str:
+    """The scores over several runs as a table of aligned columns."""
+    rows = [["system", "runs", "BLEU", "deviation", "95 % CI", "p bootstrap", "p randomised"]]
+    rows[0] += ["1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"]
     for score in scores:
-        row = [
-            score.name,
-            f"{score.bleu:.2f}",
-            f"{score.bleu_mean:.2f} ± {score.bleu_ci:.2f}",
-            _number(score.p_value, 4),
-            f"{score.length_ratio:.3f}",
-            f"{score.brevity_penalty:.3f}",
-        ]
-        rows.append([*row, _number(score.chrf, 2), _number(score.chrf_p_value, 4)] if chrf else row)
+        row = [score.name, str(len(score.runs)), f"{score.bleu:.2f}", _number(score.deviation, 2)]
+        row += [f"± {score.bleu_ci:.2f}", _number(score.p_bootstrap, 4), _number(score.p_randomised, 4)]
+        rows.append([*row, *_breakdown(score.precisions, score.brevity_penalty, score.length_ratio)])
+    note = f"means over the runs; {samples} bootstrap samples, {trials} trials of stratified randomisation, seed {seed}"
+    return "\n".join([*align_columns(rows), note])
+
+
+def _breakdown(precisions: Sequence[float], brevity_penalty: float, length_ratio: float) -> list[str]:
+    return [*(f"{value:.1f}" for value in precisions), f"{brevity_penalty:.3f}", f"{length_ratio:.3f}"]
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of equal width: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if index == 0 else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
         for row in rows
     ]
-    lines.append(f"BLEU: {scores[0].signature}")
-    if chrf:
-        lines.append(f"chrF2: {scores[0].chrf_signature}")
-    return "\n".join(lines)
 
 
 def _number(value: float | None, digits: int) -> str:

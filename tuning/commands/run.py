@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-HELP = "run an experiment: from a parallel corpus to a table of BLEU scores"
+HELP = "run an experiment: from a parallel corpus to a table of BLEU scores and a report"
 EXAMPLE = "lscfg run ja-en.toml -o ja-en"
 
 
@@ -13,6 +13,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("experiment", metavar="EXPERIMENT", help="experiment file (TOML, see docs/FORMATS.md)")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for results and finished stages")
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        help="folder from which the relative paths of [corpus] count (default: EXPERIMENT's own)",
+    )
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="tunings of each system (default: runs in [tuning], or 1)"
+    )
+    parser.add_argument("--decoder", metavar="NAME", help="embedded or cdec (default: name in [decoder], or embedded)")
+    parser.add_argument("--systems", metavar="LIST", help="only these systems, names separated by commas")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
     )
@@ -24,6 +34,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         LscfgError: see ``tuning.experiment.run.run_experiment``.
     """
+    from pathlib import Path
+
+    from tuning.experiment.config import Overrides
     from tuning.experiment.run import run_experiment
 
-    print(run_experiment(args.experiment, args.output, args.jobs))
+    overrides = Overrides(
+        data=Path(args.data) if args.data else None,
+        runs=args.runs,
+        decoder=args.decoder,
+        systems=[name.strip() for name in args.systems.split(",")] if args.systems else None,
+    )
+    print(run_experiment(args.experiment, args.output, args.jobs, overrides))

@@ -36,7 +36,8 @@ are not named start at 0."""
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files of text, tokenised, one sentence a line; relative paths count from the experiment file."""
+    """Files of text, tokenised, one sentence a line; relative paths count from the data folder, where the caller names
+    one, or else from the experiment file."""
 
     source: Path
     target: Path
@@ -99,8 +100,12 @@ class LanguageModelSettings:
 
 @dataclass(frozen=True)
 class DecoderSettings:
-    """The embedded decoder."""
+    """The decoder."""
 
+    name: str = "embedded"
+    """One of ``DECODERS``; cdec is found on PATH or below CDEC_ROOT."""
+    plugin: Path | None = None
+    """cdec's shared library with the latent features; the environment variable LSCFG_CDEC_PLUGIN if not given."""
     max_span: int = 100
     pop_limit: int = 200
 
@@ -122,6 +127,8 @@ class Tuning:
     kbest: int = 100
     patience: int = 4
     seed: int = 1
+    runs: int = 1
+    """Independent tunings of each system, with the seeds ``seed``, ``seed + 1``, ..."""
     weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
 
 
@@ -131,7 +138,24 @@ class Evaluation:
 
     baseline: str = "MIN"
     samples: int = 1000
+    """Of the bootstrap."""
+    trials: int = 10000
+    """Of the approximate randomisation."""
     seed: int = 12345
+
+
+@dataclass(frozen=True)
+class Report:
+    """What report.html shows beside the results."""
+
+    charts: list[str] = field(default_factory=list)
+    """Systems with a model whose charts are drawn; none: the first of MLE, and of the spectral estimator and EM the one
+    with the most states."""
+    sentences: list[int] = field(default_factory=list)
+    """Lines of the test set, counted from 1, whose charts are drawn; none: those the systems of the charts translate
+    most differently."""
+    examples: int = 5
+    """Sentences that gained most, and as many that lost most, shown of each system."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +188,7 @@ class System:
     held_out: float = 0.0
 
 
+DECODERS = ("embedded", "cdec", "moses")
 GRAMMARS = ("minimal", "hiero")
 ESTIMATORS = ("none", "mle", "spectral", "em", "clusters")
 
@@ -202,6 +227,19 @@ class Experiment:
     features: Features = field(default_factory=Features)
     tuning: Tuning = field(default_factory=Tuning)
     evaluation: Evaluation = field(default_factory=Evaluation)
+    report: Report = field(default_factory=Report)
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What a command line says in place of the experiment file; None: nothing."""
+
+    data: Path | None = None
+    """Folder from which relative paths of [corpus] count."""
+    runs: int | None = None
+    decoder: str | None = None
+    systems: list[str] | None = None
+    """Only these; where they lack one whose charts the file asks for, the charts are chosen as without it."""
 
 
 DEFAULT_SYSTEMS = {
@@ -211,12 +249,16 @@ DEFAULT_SYSTEMS = {
 }
 
 
-def read_experiment(path: str | os.PathLike[str]) -> Experiment:
+def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = None) -> Experiment:
     """The experiment in a TOML file.
 
     Raises:
-        InputError: the file is not TOML, or a key is unknown, missing or of the wrong type; by file and line.
+        InputError: the file is not TOML, or a key is unknown, missing or of the wrong type, by file and line; or
+            something is wrong with the overrides.
     """
+    overrides = overrides or Overrides()
+    if overrides.data is not None and not overrides.data.is_dir():
+        raise InputError("no such folder; --data names the folder of the corpus", overrides.data)
     data = read_bytes(path)
     try:
         text = data.decode("utf-8")
@@ -226,10 +268,35 @@ def read_experiment(path: str | os.PathLike[str]) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         raise InputError(f"not TOML: {error}", path, int(line[1]) if line else None) from error
-    reader = _Reader(Path(path), text)
+    reader = _Reader(Path(path), text, overrides.data)
     table.setdefault("systems", DEFAULT_SYSTEMS)
-    experiment = reader.build(Experiment, table, ())
+    experiment = _overridden(reader.build(Experiment, table, ()), overrides)
     _check(experiment, reader)
+    return experiment
+
+
+def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
+    """The experiment with what the command line says.
+
+    Raises:
+        InputError: an unknown system or too few runs.
+    """
+    if overrides.runs is not None:
+        if overrides.runs < 1:
+            raise InputError(f"--runs must be at least 1, not {overrides.runs}")
+        experiment = dataclasses.replace(experiment, tuning=dataclasses.replace(experiment.tuning, runs=overrides.runs))
+    if overrides.decoder is not None:
+        decoder = dataclasses.replace(experiment.decoder, name=overrides.decoder)
+        experiment = dataclasses.replace(experiment, decoder=decoder)
+    if overrides.systems is not None:
+        for name in overrides.systems:
+            if name not in experiment.systems:
+                raise InputError(f"--systems: no system {name!r}; there are {', '.join(experiment.systems)}")
+        chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
+        wanted = experiment.report.charts
+        charts = wanted if all(name in chosen for name in wanted) else []
+        report = dataclasses.replace(experiment.report, charts=charts)
+        experiment = dataclasses.replace(experiment, systems=chosen, report=report)
     return experiment
 
 
@@ -251,6 +318,15 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
                 em_settings(system)
             except InputError as error:
                 raise reader.error(("systems", name), str(error)) from error
+    if not experiment.systems:
+        raise reader.error(("systems",), "no system; leave [systems] out for MIN, MLE and SPECTRAL")
+    if experiment.decoder.name not in DECODERS:
+        raise reader.error(("decoder", "name"), f"name must be one of {', '.join(DECODERS)}")
+    for name in experiment.report.charts:
+        if name not in experiment.systems or experiment.systems[name].estimator == "none":
+            raise reader.error(("report", "charts"), f"charts: {name!r} is no system with an estimator")
+    if any(number < 1 for number in experiment.report.sentences):
+        raise reader.error(("report", "sentences"), "sentences count from 1")
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
@@ -270,8 +346,12 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         ("tuning", "iterations"): 1,
         ("tuning", "kbest"): 1,
         ("tuning", "patience"): 1,
+        ("tuning", "seed"): 0,
+        ("tuning", "runs"): 1,
         ("evaluation", "samples"): 1,
+        ("evaluation", "trials"): 1,
         ("evaluation", "seed"): 1,
+        ("report", "examples"): 0,
         **{("systems", name, "m"): 1 for name in experiment.systems},
     }
     for keys, least in lower_bounds.items():
@@ -290,8 +370,8 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
 class _Reader:
     """Turns TOML tables into dataclasses; knows where a key stands, for messages."""
 
-    def __init__(self, path: Path, text: str):
-        self.path, self.lines = path, text.splitlines()
+    def __init__(self, path: Path, text: str, data: Path | None):
+        self.path, self.lines, self.data = path, text.splitlines(), data
 
     def error(self, keys: tuple[str, ...], message: str) -> InputError:
         return InputError(message, self.path, self._line(keys))
@@ -345,9 +425,11 @@ class _Reader:
                 raise self.error(keys, f"{keys[-1]} must be a table")
             return self.build(hint, found, keys)
         if hint is Path and isinstance(found, str):
-            path = self.path.parent / found
+            in_corpus = keys[0] == "corpus"
+            path = (self.data if in_corpus and self.data else self.path.parent) / found
             if not path.is_file():
-                raise self.error(keys, f"{keys[-1]}: no file {str(path)!r}")
+                cure = "; name the folder of the corpus with --data" if in_corpus and not self.data else ""
+                raise self.error(keys, f"{keys[-1]}: no file {str(path)!r}{cure}")
             return path
         if hint is float and isinstance(found, int) and not isinstance(found, bool):
             return float(found)

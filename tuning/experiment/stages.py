@@ -12,6 +12,7 @@ from lscfg import log
 from lscfg.estimate.em import BEST, CHECKPOINT
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
+from tuning.experiment import hosts
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Experiment, System, em_settings
 
@@ -176,21 +177,23 @@ def _parameters(system: System, trees: Derivations, folder: Path, jobs: int) -> 
     return estimate_spectral(trees, settings)
 
 
-def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int) -> Stage:
-    """Weights tuned on the development set; a killed tuning goes on with the iteration it was in."""
+def tune(
+    cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int, run: int = 0
+) -> Stage:
+    """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in."""
     corpus, settings = experiment.corpus, experiment.tuning
+    seed = settings.seed + run
 
     def make(folder: Path) -> None:
-        from lscfg.decode import EmbeddedDecoder
         from lscfg.formats.weights import write_weights
         from tuning.tune import TuneSettings
         from tuning.tune import tune as tune_weights
 
         _write_decoder_ini(folder, experiment, rules, lm, model)
         options = TuneSettings(
-            iterations=settings.iterations, kbest=settings.kbest, patience=settings.patience, seed=settings.seed
+            iterations=settings.iterations, kbest=settings.kbest, patience=settings.patience, seed=seed
         )
-        with EmbeddedDecoder.from_ini(folder / INI, jobs=jobs) as decoder:
+        with hosts.open_decoder(experiment.decoder, folder / INI, jobs) as decoder:
             result = tune_weights(
                 decoder,
                 read_lines(corpus.dev_source),
@@ -211,9 +214,11 @@ def tune(cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, mod
         }
         write_json(folder / "dev.json", summary)
 
-    inputs = _decoder_inputs(rules, lm, model) | {"dev source": corpus.dev_source}
+    facts = dataclasses.asdict(settings) | {"seed": seed}
+    del facts["runs"]  # each is a stage of its own
+    inputs = _decoder_inputs(experiment, rules, lm, model) | {"dev source": corpus.dev_source}
     inputs |= {f"dev reference {k}": path for k, path in enumerate(corpus.dev_reference)}
-    return cache.run("tune", _decoder_facts(experiment, rules, model) | dataclasses.asdict(settings), inputs, make)
+    return cache.run("tune", _decoder_facts(experiment, rules, model) | facts, inputs, make)
 
 
 def decode(
@@ -223,25 +228,67 @@ def decode(
     corpus = experiment.corpus
 
     def make(folder: Path) -> None:
-        from lscfg.decode import EmbeddedDecoder
         from lscfg.formats.weights import read_weights
 
         _write_decoder_ini(folder, experiment, rules, lm, model)
-        with EmbeddedDecoder.from_ini(folder / INI, jobs=jobs) as decoder:
+        with hosts.open_decoder(experiment.decoder, folder / INI, jobs) as decoder:
             lists = decoder.decode(read_lines(corpus.test_source), read_weights(tuned / WEIGHTS), 1)
         write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
-    inputs = _decoder_inputs(rules, lm, model) | {"weights": tuned, "test source": corpus.test_source}
+    inputs = _decoder_inputs(experiment, rules, lm, model) | {"weights": tuned, "test source": corpus.test_source}
     return cache.run("decode", _decoder_facts(experiment, rules, model), inputs, make)
 
 
-def _decoder_inputs(rules: Stage, lm: Stage, model: Stage | None) -> dict[str, Path | Stage]:
-    inputs: dict[str, Path | Stage] = {"grammar": rules, "lm": lm}
+def score(cache: StageCache, experiment: Experiment, decoded: Stage) -> Stage:
+    """chrF2 and TER of one output; BLEU is scored with its tests when all systems are there."""
+    references = experiment.corpus.test_reference
+
+    def make(folder: Path) -> None:
+        from tuning.evaluate import new_metric
+
+        lines, documents = read_lines(decoded / OUTPUT), [read_lines(path) for path in references]
+        scores = {name: float(new_metric(name).corpus_score(lines, documents).score) for name in ("chrF2", "TER")}
+        write_json(folder / "scores.json", scores)
+
+    inputs: dict[str, Path | Stage] = {"output": decoded}
+    inputs |= {f"test reference {k}": path for k, path in enumerate(references)}
+    return cache.run("score", {}, inputs, make)
+
+
+def charts(cache: StageCache, rules: Stage, model: Stage, sentences: list[str]) -> Stage:
+    """Span marginals of sentences under a model: for each its spans [i, j, marginal], none where it has no parse."""
+
+    def make(folder: Path) -> None:
+        from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
+
+        parameters, found = Model(model / MODEL), []
+        grammar = Grammar.from_files([rules / GRAMMAR])
+        binding = Binding(parameters, grammar)
+        for sentence in sentences:
+            words = grammar.vocab.add_line(sentence)
+            forest = grammar.parse(words, ParseOptions(max(len(words), 1), False, 2, X))
+            spans = []
+            if forest is not None:
+                marginals = binding.infer(forest).nodes.tolist()
+                spans = [[*span, value] for span, value in zip(forest.node_span.tolist(), marginals, strict=True)]
+            found.append(spans)
+        write_json(folder / "charts.json", found)
+
+    return cache.run("charts", {"sentences": sentences}, {"grammar": rules, "model": model}, make)
+
+
+def _decoder_inputs(experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None) -> dict[str, Path | Stage]:
+    inputs: dict[str, Path | Stage] = {
+        "grammar": rules,
+        "lm": lm,
+        **hosts.programs(experiment.decoder, model is not None),
+    }
     return inputs | ({"model": model} if model else {})
 
 
 def _decoder_facts(experiment: Experiment, rules: Stage, model: Stage | None) -> dict[str, Any]:
     facts = dataclasses.asdict(experiment.decoder)
+    del facts["plugin"]  # an input
     if _is_hiero(rules):
         facts |= {"max_span": experiment.hiero.max_span, "glue": True}
     return facts | (dataclasses.asdict(experiment.features) if model else {})
@@ -267,7 +314,7 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
             "floor": repr(features.floor),
             "negative": features.negative,
         }
-        latent = LatentFeature(options)
+        latent = LatentFeature(options, hosts.latent_library(experiment.decoder))
     return DecoderConfig(
         grammars=(relative(rules / GRAMMAR),),
         language_model=relative(lm / LM),

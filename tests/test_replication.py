@@ -1,0 +1,132 @@
+"""Scores over several tunings: against sacrebleu for one run, full enumeration, and the distribution of p-values."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from lscfg.errors import InputError
+from tuning.bleu import bleu, corpus_stats
+from tuning.evaluate import evaluate
+from tuning.replication import compare_runs, stratified_randomisation
+
+WORDS = [f"w{n}" for n in range(25)]
+
+
+def spoiled(lines, rate, draw):
+    return [" ".join(draw.choice(WORDS) if draw.random() < rate else word for word in line.split()) for line in lines]
+
+
+def sentences(count, draw, words=9):
+    return [" ".join(draw.choices(WORDS, k=words)) for _ in range(count)]
+
+
+def test_one_run_is_sacrebleus():
+    draw = random.Random(3)
+    truth = sentences(100, draw)
+    systems = {"base": spoiled(truth, 0.3, draw), "other": spoiled(truth, 0.26, draw), "same": spoiled(truth, 0, draw)}
+    systems["same"] = [f" {line}" for line in systems["base"]]
+    theirs = evaluate(systems, [truth], "base", samples=300, trials=3000, seed=5).systems
+    ours = compare_runs({name: [lines] for name, lines in systems.items()}, [truth], "base", 300, 3000, 5)
+    for one, other in zip(theirs, ours, strict=True):
+        score = one.metrics["BLEU"]
+        assert (other.bleu, other.runs) == (pytest.approx(score.score), [pytest.approx(score.score)])
+        assert (other.bleu_mean, other.bleu_ci) == (
+            pytest.approx(score.mean, abs=1e-4),
+            pytest.approx(score.ci, abs=1e-4),
+        )
+        assert other.p_bootstrap == (None if score.p_bootstrap is None else pytest.approx(score.p_bootstrap, abs=0.004))
+        assert other.deviation is None
+        assert (other.length_ratio, other.brevity_penalty) == (one.length_ratio, one.brevity_penalty)
+        assert other.precisions == pytest.approx(one.precisions)
+    exact = theirs[1].metrics["BLEU"].p_randomised
+    assert 0.01 < exact < 0.99  # so that the comparison says something
+    assert ours[1].p_randomised == pytest.approx(exact, abs=4 * (2 * exact * (1 - exact) / 3000) ** 0.5)
+    assert (ours[2].p_bootstrap, ours[2].p_randomised) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(("runs", "count"), [(1, 7), (2, 4), (3, 2)])
+def test_against_all_deals(runs, count):
+    """Every way to deal each sentence's outputs, R to a side."""
+    draw = random.Random(runs)
+    truth = sentences(count, draw)
+    one, other = (
+        np.stack([corpus_stats(spoiled(truth, rate, draw), [truth]) for _ in range(runs)]).astype(np.float32)
+        for rate in (0.3, 0.2)
+    )
+    pooled = np.concatenate([one, other])
+    total = pooled.sum(axis=(0, 1))
+    observed = abs(bleu(one.sum(axis=(0, 1))) - bleu(other.sum(axis=(0, 1))))
+    choices = list(itertools.combinations(range(2 * runs), runs))
+    as_far = deals = 0
+    for deal in itertools.product(choices, repeat=count):
+        side = sum(pooled[list(chosen), k].sum(axis=0) for k, chosen in enumerate(deal))
+        as_far += abs(bleu(side) - bleu(total - side)) >= observed - 1e-9
+        deals += 1
+    exact, trials = as_far / deals, 20000
+    assert 0 < exact < 1
+    found = stratified_randomisation(one, other, trials, seed=4)
+    assert found == pytest.approx(exact, abs=4 * (exact * (1 - exact) / trials) ** 0.5 + 1 / trials)
+    assert found == stratified_randomisation(one, other, trials, seed=4) != stratified_randomisation(one, other, 999, 5)
+    assert found == pytest.approx(stratified_randomisation(other, one, trials, seed=6), abs=0.02)
+
+
+def test_batches_do_not_matter(monkeypatch):
+    draw = random.Random(8)
+    truth = sentences(20, draw)
+    one, other = (
+        np.stack([corpus_stats(spoiled(truth, 0.3, draw), [truth]) for _ in range(3)]).astype(np.float32)
+        for _ in range(2)
+    )
+    whole = stratified_randomisation(one, other, 500)
+    monkeypatch.setattr("tuning.replication._BATCH", 1000)
+    assert stratified_randomisation(one, other, 500) == whole
+
+
+def test_p_values_of_equal_systems_are_uniform():
+    """Under the null hypothesis: a share x of the p-values is at most x. Each is one of 0.02, 0.04, ..."""
+    draw = random.Random(21)
+    p_values = []
+    for seed in range(1, 251):
+        truth = sentences(25, draw)
+        one, other = (
+            np.stack([corpus_stats(spoiled(truth, 0.3, draw), [truth]) for _ in range(2)]).astype(np.float32)
+            for _ in range(2)
+        )
+        p_values.append(stratified_randomisation(one, other, 49, seed))
+    for level in (0.1, 0.3, 0.5, 0.8):
+        share = np.mean(np.array(p_values) <= level + 1e-9)
+        assert share == pytest.approx(level, abs=4 * (level * (1 - level) / 250) ** 0.5)
+
+
+def test_runs_give_mean_and_deviation_and_make_differences_surer():
+    draw = random.Random(2)
+    truth = sentences(60, draw)
+    outputs = {
+        "base": [spoiled(truth, 0.32, draw) for _ in range(4)],
+        "good": [spoiled(truth, 0.26, draw) for _ in range(4)],
+    }
+    base, good = compare_runs(outputs, [truth], "base", 200, 2000)
+    assert base.bleu == pytest.approx(np.mean(base.runs)) and base.deviation == pytest.approx(np.std(base.runs, ddof=1))
+    expected = [float(bleu(corpus_stats(lines, [truth]).sum(axis=0))) for lines in outputs["base"]]
+    assert base.runs == pytest.approx(expected)
+    singles = [
+        compare_runs({"base": [outputs["base"][r]], "good": [outputs["good"][r]]}, [truth], "base", 200, 2000)[1]
+        for r in range(4)
+    ]
+    assert good.p_randomised < np.median([score.p_randomised for score in singles])
+    assert base.p_randomised is None and base.p_bootstrap is None
+
+
+def test_refusals():
+    with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: a has 1, b has 2"):
+        compare_runs({"a": [["x"]], "b": [["x"], ["y"]]}, [["x"]])
+    with pytest.raises(InputError, match="one at least: a has 0"):
+        compare_runs({"a": []}, [["x"]])
+    with pytest.raises(InputError, match="system a has 2 lines, the references have 1"):
+        compare_runs({"a": [["x"], ["x", "y"]]}, [["x"]])
+    with pytest.raises(InputError, match="baseline c is not among"):
+        compare_runs({"a": [["x"]]}, [["x"]], "c")
+    with pytest.raises(InputError, match="trials must be at least 1"):
+        compare_runs({"a": [["x"]]}, [["x"]], trials=0)

@@ -1,0 +1,101 @@
+"""The decoders that an experiment can run: the embedded one, or cdec as an installed program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from cdec_bridge.decoder import CdecDecoder, find_cdec
+from lscfg.errors import InputError
+from lscfg.formats.kbest import Hypothesis
+from tuning.experiment.config import DecoderSettings, Experiment
+from tuning.tune import Decoder
+
+PLUGIN = "LSCFG_CDEC_PLUGIN"
+"""Environment variable with the path of cdec's shared library."""
+
+
+def check_host(experiment: Experiment) -> None:
+    """Looks for all that the decoder needs, so that nothing is missing after hours of work.
+
+    Raises:
+        InputError: the decoder is not installed or not supported, or the plug-in for latent features is missing.
+    """
+    settings = experiment.decoder
+    if settings.name == "moses":
+        raise InputError(
+            "experiments cannot run Moses yet: choose embedded or cdec, and write a Moses rule table of the grammar "
+            "with lscfg grammar --format moses"
+        )
+    latent = [name for name, system in experiment.systems.items() if system.estimator != "none"]
+    programs(settings, latent=False)
+    if latent and settings.name == "cdec" and _plugin(settings) is None:
+        raise InputError(
+            f"{', '.join(latent)}: in cdec latent features need lscfg's plug-in; name its shared library by plugin in "
+            f"[decoder] or by the environment variable {PLUGIN}, or take --decoder embedded"
+        )
+
+
+def programs(settings: DecoderSettings, latent: bool) -> dict[str, Path]:
+    """The files outside the experiment on which the decoder's output depends.
+
+    Raises:
+        InputError: a program is not installed.
+    """
+    if settings.name != "cdec":
+        return {}
+    program = find_cdec()
+    if program is None:
+        raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
+    plugin = _plugin(settings) if latent else None
+    return {"cdec": program} | ({"plug-in": plugin} if plugin else {})
+
+
+def latent_library(settings: DecoderSettings) -> str | None:
+    """The library that cdec loads for latent features; none for the embedded decoder, which has them built in."""
+    return str(_plugin(settings)) if settings.name == "cdec" else None
+
+
+def _plugin(settings: DecoderSettings) -> Path | None:
+    if settings.plugin:
+        return settings.plugin.resolve()
+    if not (named := os.environ.get(PLUGIN)):
+        return None
+    if not Path(named).is_file():
+        raise InputError(f"no such file; it is what the environment variable {PLUGIN} names", named)
+    return Path(named).resolve()
+
+
+@contextmanager
+def open_decoder(settings: DecoderSettings, ini: Path, jobs: int) -> Iterator[Decoder]:
+    """The decoder of a configuration; its processes end with the context.
+
+    Raises:
+        InputError: see ``EmbeddedDecoder`` and ``CdecDecoder``.
+    """
+    if settings.name == "cdec":
+        yield _ParallelCdec(ini, jobs)
+        return
+    from lscfg.decode import EmbeddedDecoder
+
+    with EmbeddedDecoder.from_ini(ini, jobs=jobs) as decoder:
+        yield decoder
+
+
+class _ParallelCdec:
+    """As many cdec processes as jobs, each with a run of the sentences; their lists do not depend on it."""
+
+    def __init__(self, ini: Path, jobs: int):
+        self._cdec, self._jobs = CdecDecoder(ini), jobs
+
+    def decode(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
+    ) -> list[list[Hypothesis]]:
+        size = max(1, -(-len(sentences) // self._jobs))
+        parts = [sentences[start : start + size] for start in range(0, len(sentences), size)]
+        with ThreadPoolExecutor(self._jobs) as pool:
+            lists = pool.map(lambda part: self._cdec.decode(part, weights, k, unique), parts)
+            return [found for part in lists for found in part]

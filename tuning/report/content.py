@@ -1,0 +1,58 @@
+"""What the report shows, and the choice of the sentences whose charts it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tuning.sentences import sentence_bleu
+
+CHARTED_SENTENCES = 2
+CHARTED_WORDS = range(5, 10)
+"""Lengths of sentences whose charts have something to show and can still be read, if there are such."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The results of an experiment and the text behind them."""
+
+    title: str
+    results: dict[str, Any]
+    """As in results.json."""
+    sources: list[str]
+    references: list[list[str]]
+    """A document for each set."""
+    outputs: dict[str, list[str]]
+    """One output of each system."""
+    charted: list[int]
+    """Sentences with charts, counted from 0."""
+    charts: dict[str, list[list[list[float]]]]
+    """By system and, as in ``charted``, sentence: the spans with their marginals, [i, j, value]."""
+    examples: int
+    """Gains and losses that are shown of each system."""
+
+
+def charted_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The systems compared as in the paper's Figure 3: MLE, and of the spectral estimator and EM the one with the most
+    states (the first of equals)."""
+    chosen = []
+    for estimator in ("mle", "spectral", "em"):
+        found = [row for row in rows if row["estimator"] == estimator]
+        if found:
+            chosen.append(max(found, key=lambda row: row["states"])["system"])
+    return chosen
+
+
+def charted_sentences(
+    sources: Sequence[str], outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]
+) -> list[int]:
+    """The sentences whose BLEU differs most between systems, counted from 0; short ones where there are any."""
+    scores = np.stack([sentence_bleu(lines, references) for lines in outputs.values()])
+    spread = scores.max(axis=0) - scores.min(axis=0)
+    length = np.array([len(line.split()) for line in sources])
+    fits = (length >= CHARTED_WORDS.start) & (length < CHARTED_WORDS.stop)
+    order = np.lexsort((np.arange(len(sources)), -spread, ~fits, length == 0))
+    return sorted(order[:CHARTED_SENTENCES].tolist())
