@@ -149,7 +149,6 @@ def test_marginals_are_json_lines(files, tmp_path):
 
 
 def test_heatmaps(files, tmp_path):
-    pytest.importorskip("matplotlib", reason="heat maps need matplotlib: pip install 'lscfg[plot]'")
     models = (f"MLE={files / 'mle.lscfg'}", files / "spectral.lscfg")
     command = ("heatmap", *models, "--text", files / "test", "-o", tmp_path / "charts")
     run = lscfg(*command)
