@@ -79,6 +79,9 @@ int32_t lscfg_grammar_size(const lscfg_grammar *);
 int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
 /* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
 int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
+int32_t lscfg_grammar_n_categories(const lscfg_grammar *);
+/* The category's name, not NUL-terminated, valid until the next one is added. */
+const char *lscfg_grammar_category_name(const lscfg_grammar *, int32_t category, size_t *length);
 int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
 const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
