@@ -118,8 +118,8 @@ class ParseOptions:
 class Grammar:
     """Synchronous rules, numbered from 0 in order of addition, with sparse features.
 
-    Three more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
-    passes the source word of a span through.
+    Four more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
+    passes the source word of a span through, + 3 stands for any rule that the grammar does not have.
     """
 
     def __init__(self, vocab: Vocab | None = None):
@@ -201,6 +201,10 @@ class Grammar:
         symbols = lib.lscfg_grammar_tgt(self.pointer, rule, length)
         return ffi.unpack(symbols, length[0]) if length[0] else []
 
+    def find(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
+        """The rule of a finished grammar with these sides, the first of several; -1 if there is none."""
+        return int(lib.lscfg_grammar_find(self.pointer, lhs, list(src), len(src), list(tgt), len(tgt)))
+
     @property
     def feature_names(self) -> list[str]:
         """Names of the rules' features by number."""
@@ -240,7 +244,7 @@ class Grammar:
         buffer = ffi.from_buffer("int32_t[]", words)
         code = lib.lscfg_parse(self.pointer, buffer, len(words), settings, forest, error)
         check(code, error)
-        return None if code == lib.LSCFG_NO_PARSE else Forest(forest[0])
+        return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
 class Forest:
@@ -255,7 +259,7 @@ class Forest:
     """
 
     def __init__(self, pointer: Any):
-        self.pointer = ffi.gc(pointer, lib.lscfg_forest_free)
+        self.pointer = pointer
         v = ffi.new("lscfg_forest_view *")
         lib.lscfg_forest_get(self.pointer, v)
         self.n_words, self.n_nodes, self.n_edges, self.n_apps = v.n_words, v.n_nodes, v.n_edges, v.n_apps
@@ -273,6 +277,66 @@ class Forest:
         self.app_rule = array(v.app_rule, self.n_apps)
         self.app_edge = array(v.app_edge, self.n_apps)
         self.node_tgt = None if v.node_tgt == ffi.NULL else array(v.node_tgt, (self.n_nodes, 2))
+
+
+class ForestBuilder:
+    """A forest that a decoder builds: each node and then the applications into it, the root last.
+
+    Args:
+        words: int32 [n], word ids of the sentence.
+    """
+
+    def __init__(self, words: np.ndarray):
+        words = np.ascontiguousarray(words, np.int32)
+        self._pointer = ffi.gc(
+            lib.lscfg_forest_new(ffi.from_buffer("int32_t[]", words), len(words)), lib.lscfg_forest_free
+        )
+        if self._pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._error = ffi.new("lscfg_error *")
+        self._n_apps = 0
+
+    def add_node(self, category: int, i: int, j: int) -> int:
+        """A node over words i .. j-1; its number. There may be many of one category and span.
+
+        Raises:
+            InputError: no such span, or the forest is finished.
+        """
+        node = lib.lscfg_forest_add_node(self._pointer, category, i, j, self._error)
+        check(node, self._error)
+        return int(node)
+
+    def add_application(self, rule: int, *tails: int) -> int:
+        """An application of a rule of the grammar, or of one behind them, into the last node; its number.
+
+        Args:
+            tails: nodes added before, in source order, at most two.
+
+        Raises:
+            InputError: a tail is no earlier node, or the forest is finished.
+        """
+        if len(tails) > 2:
+            raise ValueError(f"{len(tails)} tails")
+        number = lib.lscfg_forest_add_application(self._pointer, rule, *tails, *[-1] * (2 - len(tails)), self._error)
+        check(number, self._error)
+        self._n_apps += 1
+        return int(number)
+
+    def finish(self, grammar: Grammar) -> tuple[Forest | None, np.ndarray]:
+        """Checks the forest against the grammar, joins its applications to edges, drops what the root does not use.
+
+        Returns:
+            The forest, None if the root has no derivation, and int32 [applications added]: the application that each
+            one has become, -1 where it was dropped.
+
+        Raises:
+            InputError: a node or an application does not fit the grammar.
+        """
+        app_of = np.empty(self._n_apps, np.int32)
+        buffer = ffi.from_buffer("int32_t[]", app_of)
+        code = lib.lscfg_forest_finish(self._pointer, grammar.pointer, buffer, self._error)
+        check(code, self._error)
+        return (None if code == lib.LSCFG_NO_PARSE else Forest(self._pointer)), app_of
 
 
 class Model:
@@ -347,22 +411,52 @@ class Inference:
     negative_mass: float
 
 
+@dataclass(frozen=True)
+class BindingOptions:
+    """What becomes of rules of [X] that a model does not know; without any of these they have probability zero.
+
+    Attributes:
+        compose: they are composed of the model's rules where that is possible.
+        oov: others without nonterminals have the tensor of the OOV rule.
+        oov_parts: so has, inside composed rules, a word with its translation that cannot be had otherwise.
+    """
+
+    compose: bool = False
+    oov: bool = False
+    oov_parts: bool = False
+
+
+RULE_KINDS = ("zero", "known", "composed", "composed with OOV parts", "OOV", "stateless")
+"""What a rule of a grammar is to a binding, by the kernel's LSCFG_RULE_IS_... ."""
+
+
 class Binding:
     """Which tensor of a model belongs to which rule of a grammar; inference over forests of that grammar."""
 
     names = ("LatentMarginal", "LatentEgivenF", "LatentFgivenE")
 
-    def __init__(self, model: Model, grammar: Grammar):
+    def __init__(self, model: Model, grammar: Grammar, options: BindingOptions | None = None):
         self.model, self.grammar = model, grammar
+        chosen = options or BindingOptions()
+        settings = ffi.new("lscfg_binding_options *", (chosen.compose, chosen.oov, chosen.oov_parts))
         error = ffi.new("lscfg_error *")
         binding = ffi.new("lscfg_binding **")
-        check(lib.lscfg_binding_new(model.pointer, grammar.pointer, binding, error), error)
+        check(lib.lscfg_binding_new(model.pointer, grammar.pointer, settings, binding, error), error)
         self.pointer = ffi.gc(binding[0], lib.lscfg_binding_free)
 
     @property
     def known(self) -> int:
-        """Number of the grammar's rules that have a tensor."""
+        """Number of the grammar's rules that have a tensor of their own."""
         return int(lib.lscfg_binding_known(self.pointer))
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """uint8 [rules]: what each rule of the grammar is to the binding, an index into ``RULE_KINDS``."""
+        return view(lib.lscfg_binding_kinds(self.pointer), len(self.grammar), np.uint8, self.pointer)
+
+    def counts(self) -> dict[str, int]:
+        """Rules of the grammar by what they are to the binding."""
+        return dict(zip(RULE_KINDS, np.bincount(self.kinds, minlength=len(RULE_KINDS)).tolist(), strict=True))
 
     def infer(self, forest: Forest) -> Inference:
         """Tensor inside-outside (paper, Fig. 1)."""
@@ -614,7 +708,7 @@ class Deriver(_Collector):
         """
         forest = ffi.new("lscfg_forest **")
         self._add(lib.lscfg_decompose, src, tgt, links, forest)
-        return Forest(forest[0])
+        return Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
     def _view(self) -> Any:
         v = ffi.new("lscfg_derivations_view *")

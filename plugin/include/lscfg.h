@@ -57,12 +57,13 @@ int64_t lscfg_vocab_line(lscfg_vocab *, const char *line, size_t length, int32_t
 
 typedef struct lscfg_grammar lscfg_grammar;
 
-/* Three rules that no grammar file holds follow its rules 0 .. size-1. */
+/* Rules that no grammar file holds follow its rules 0 .. size-1. */
 enum {
   LSCFG_RULE_GLUE_TOP = 0, /* size + 0: [S] -> [X,1]       */
   LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
   LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
-  LSCFG_EXTRA_RULES = 3
+  LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder that the grammar does not have */
+  LSCFG_EXTRA_RULES = 4
 };
 
 /* The vocabulary must outlive the grammar. */
@@ -87,6 +88,9 @@ const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *l
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
 int32_t lscfg_grammar_n_features(const lscfg_grammar *);
 const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, size_t *length);
+/* The rule of a finished grammar with these sides, the first of several; -1 if there is none. */
+int32_t lscfg_grammar_find(const lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                           int32_t n_tgt);
 /* The rules' features as compressed rows: indptr[size + 1], then indices and values [indptr[size]]. */
 void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const int32_t **indices,
                             const double **values);
@@ -123,7 +127,22 @@ typedef struct {
 int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, const lscfg_parse_options *,
                 lscfg_forest **forest, lscfg_error *);
 void lscfg_forest_free(lscfg_forest *);
+/* A forest that is not finished shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
+
+/* A forest that a decoder builds: each node and then the applications into it, the root last; nodes of one category and
+ * span may be many. NULL: memory is out, or n_words is negative. */
+lscfg_forest *lscfg_forest_new(const int32_t *words, int32_t n_words);
+/* A node over words i .. j-1; its number, counted from 0, or a negative code. */
+int32_t lscfg_forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j, lscfg_error *);
+/* An application of a rule into the last node; tails in source order, -1 where there is none. Returns how many were
+ * added before it, or a negative code. */
+int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0, int32_t tail1, lscfg_error *);
+/* Checks everything against the grammar that is to be bound, joins the applications of a node with the same source side
+ * and tails to edges and drops what no derivation of the root uses. app_of [applications added]: the application that
+ * each one has become, -1 where it was dropped. LSCFG_NO_PARSE: the root has no derivation; all were dropped then, and
+ * the forest stays unfinished. A rule LSCFG_RULE_PASS is of a node of [X] over one word. */
+int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
 
 /* ---- latent model: the parameters of an L-SCFG, in a memory-mapped safetensors file ---- */
 
@@ -138,11 +157,31 @@ int32_t lscfg_model_size(const lscfg_model *); /* number of rules */
 /* Adds all rules of the model to a grammar that is not finished. */
 int lscfg_model_add_rules(const lscfg_model *, lscfg_grammar *, lscfg_error *);
 
-/* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding. A rule of [X] that
- * the model does not know has probability zero; a rule of another category, glue for one, joins independent trees. */
-int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, lscfg_binding **, lscfg_error *);
+/* What becomes of rules of [X] that the model does not know. All zero: they have probability zero. */
+typedef struct {
+  int32_t compose;   /* non-zero: they are composed of the model's rules where that is possible */
+  int32_t oov;       /* non-zero: others without nonterminals have the tensor of the OOV rule, also LSCFG_RULE_UNKNOWN */
+  int32_t oov_parts; /* non-zero: so has, inside composed rules, a word with its translation that cannot be had otherwise */
+} lscfg_binding_options;
+
+/* What a rule is to the binding. */
+enum {
+  LSCFG_RULE_IS_ZERO = 0,
+  LSCFG_RULE_IS_KNOWN = 1,        /* it has a tensor of its own */
+  LSCFG_RULE_IS_COMPOSED = 2,     /* of rules of the model */
+  LSCFG_RULE_IS_COMPOSED_OOV = 3, /* of rules of the model and OOV parts, the fewest that do */
+  LSCFG_RULE_IS_OOV = 4,
+  LSCFG_RULE_IS_STATELESS = 5 /* of another category than [X] */
+};
+
+/* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options (NULL)
+ * they are all zero. A rule of another category than [X], glue for one, joins independent trees. A composed rule has the
+ * sum over all derivations of its two sides by rules of the model, nonterminals being derivations of themselves. */
+int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_binding_options *, lscfg_binding **,
+                      lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
-int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor */
+int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor of their own */
+const uint8_t *lscfg_binding_kinds(const lscfg_binding *); /* [rules]: LSCFG_RULE_IS_... */
 
 /* ---- inference: tensor inside-outside over a forest ---- */
 

@@ -16,8 +16,7 @@ lscfg_forest *forest_new(const int32_t *words, int32_t n_words) {
   return f;
 }
 
-void lscfg_forest_free(lscfg_forest *f) {
-  if (!f) return;
+void forest_release(lscfg_forest *f) {
   free(f->words);
   free(f->node_cat.data);
   free(f->node_span.data);
@@ -28,6 +27,13 @@ void lscfg_forest_free(lscfg_forest *f) {
   free(f->app_rule.data);
   free(f->app_edge.data);
   free(f->node_tgt.data);
+  free(f->draft_nodes.data);
+  free(f->draft_apps.data);
+}
+
+void lscfg_forest_free(lscfg_forest *f) {
+  if (!f) return;
+  forest_release(f);
   free(f);
 }
 

@@ -3,6 +3,17 @@
 
 #include "common.h"
 
+/* What a decoder adds, before lscfg_forest_finish. */
+typedef struct {
+  int32_t category, i, j;
+} draft_node;
+
+typedef struct {
+  int32_t head, rule, tail[2];
+} draft_app;
+
+enum { FOREST_PARSED = 0, FOREST_DRAFT = 1, FOREST_BUILT = 2 };
+
 /* See lscfg_forest_view; all arrays are owned by the forest. */
 struct lscfg_forest {
   int32_t n_words;
@@ -16,10 +27,15 @@ struct lscfg_forest {
   ARRAY(int32_t) app_rule;
   ARRAY(int32_t) app_edge;
   ARRAY(int32_t) node_tgt; /* empty, or a span for each node */
+  int32_t origin;          /* FOREST_... */
+  ARRAY(draft_node) draft_nodes;
+  ARRAY(draft_app) draft_apps;
 };
 
 /* An empty forest over a copy of the words, NULL when memory is out. */
 lscfg_forest *forest_new(const int32_t *words, int32_t n_words);
+/* Gives all arrays back. */
+void forest_release(lscfg_forest *);
 /* A node without edges; edges that are added next belong to it. Returns its number or LSCFG_ENOMEM. */
 int32_t forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j);
 /* The target span of the last node; to be given for every node of a forest or for none. */

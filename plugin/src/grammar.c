@@ -27,6 +27,8 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g->feature_values.data);
   free(g->by_source);
   free(g->groups.data);
+  free(g->rule_group);
+  free(g->rule_index);
   free(g->node_group.data);
   free(g->trie);
   free(g->unary_groups);
@@ -387,10 +389,54 @@ static int order_categories(lscfg_grammar *g, lscfg_error *error) {
                     "rules whose source side is a single nonterminal lead from a category back to itself; remove one");
 }
 
+/* ---- the index by both sides ---- */
+
+static uint64_t hash_sides(int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt, int32_t n_tgt) {
+  return hash_ints(tgt, n_tgt, hash_ints(src, n_src, (uint64_t)(uint32_t)lhs));
+}
+
+static int same_symbols(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b) {
+  return n_a == n_b && (!n_a || !memcmp(a, b, (size_t)n_a * sizeof *a));
+}
+
+/* The slot of the rule with these sides, or the empty one where it belongs. */
+static int32_t *rule_slot_of(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                             int32_t n_tgt) {
+  int64_t slot = (int64_t)(hash_sides(lhs, src, n_src, tgt, n_tgt) & (uint64_t)(g->rule_slots - 1));
+  for (; g->rule_index[slot] >= 0; slot = (slot + 1) & (g->rule_slots - 1)) {
+    const grammar_rule *rule = &g->rules.data[g->rule_index[slot]];
+    if (rule->lhs == lhs && same_symbols(g->symbols.data + rule->src, rule->n_src, src, n_src) &&
+        same_symbols(g->symbols.data + rule->tgt, rule->n_tgt, tgt, n_tgt))
+      break;
+  }
+  return &g->rule_index[slot];
+}
+
+static int index_rules(lscfg_grammar *g) {
+  g->rule_slots = 16;
+  while (g->rule_slots < 2 * g->rules.size) g->rule_slots *= 2;
+  g->rule_index = malloc((size_t)g->rule_slots * sizeof *g->rule_index);
+  if (!g->rule_index) return LSCFG_ENOMEM;
+  memset(g->rule_index, 0xff, (size_t)g->rule_slots * sizeof *g->rule_index);
+  for (int32_t r = 0; r < g->rules.size; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    int32_t *slot = rule_slot_of(g, rule->lhs, g->symbols.data + rule->src, rule->n_src, g->symbols.data + rule->tgt,
+                                 rule->n_tgt);
+    if (*slot < 0) *slot = r;
+  }
+  return LSCFG_OK;
+}
+
+int32_t lscfg_grammar_find(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                           int32_t n_tgt) {
+  if (!g->finished || n_src < 1 || n_tgt < 0) return -1;
+  return *rule_slot_of(g, lhs, src, n_src, tgt, n_tgt);
+}
+
 int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
   int32_t n = lscfg_grammar_size(g), begin = 0;
   if (g->finished) return LSCFG_OK;
-  int32_t *rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
+  int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
   g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);
   if (!rule_group || !g->by_source || trie_rehash(g, 1024) || trie_new_node(g) < 0) goto memory;
   for (int32_t r = 0; r < n; r++) {
@@ -406,10 +452,9 @@ int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
     begin += count;
   }
   for (int32_t r = 0; r < n; r++) g->by_source[g->groups.data[rule_group[r]].rules_end++] = r;
-  free(rule_group);
+  if (index_rules(g)) goto memory;
   g->finished = 1;
   return order_categories(g, error);
 memory:
-  free(rule_group);
   return out_of_memory(error);
 }

@@ -37,6 +37,9 @@ struct lscfg_grammar {
   int finished;
   int32_t *by_source; /* rule ids, those of one group together, in order of addition */
   ARRAY(grammar_group) groups;
+  int32_t *rule_group; /* rule -> group */
+  int32_t *rule_index; /* first rules with their sides, by hash, open addressing; -1 where empty */
+  int64_t rule_slots;
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
   trie_slot *trie;           /* open addressing, node < 0 where empty */
   int64_t trie_slots;
@@ -55,6 +58,15 @@ static inline int32_t grammar_extend(const lscfg_grammar *g, int32_t node, int32
     if (t->node < 0) return -1;
     if (t->node == node && t->symbol == symbol) return t->child;
   }
+}
+
+/* Whether a rule of a finished grammar translates the word alone into an X. */
+static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
+  int32_t node = word < 0 ? -1 : grammar_extend(g, 0, word);
+  if (node < 0) return 0;
+  for (int32_t group = g->node_group.data[node]; group >= 0; group = g->groups.data[group].next)
+    if (g->groups.data[group].lhs == CATEGORY_X) return 1;
+  return 0;
 }
 
 static inline int32_t category_symbol(int32_t category) { return -1 - category; }

@@ -217,7 +217,7 @@ static void inside_run(pass *p, int32_t begin, int32_t end, double *inside, int6
   tails_of(p, edge, &arity);
   if (!tensor) return;
   if (!arity) {
-    accumulate(inside, inside_exponent, tensor, 0, m);
+    for (int32_t k = begin; k < end; k++) accumulate(inside, inside_exponent, tensor, 0, m);
     return;
   }
   if (arity == 2) size *= m;
@@ -478,6 +478,8 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
   if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
+  if (binding->inner && (binding->composition || forest->origin == FOREST_BUILT))
+    return infer_expanded(binding, forest, app_marginals, node_marginals, result, error);
   int64_t m = binding->model->rank, n = forest->node_cat.size;
   pass p = {.binding = binding, .forest = forest, .rank = (int32_t)m};
   double *numbers = NULL;

@@ -20,17 +20,29 @@ struct lscfg_model {
   const int32_t *src_length;   /* [n_rules] */
 };
 
+typedef struct composition composition;
+
 /* How the rules of a grammar stand in a model. */
 struct lscfg_binding {
   const lscfg_model *model;
   const lscfg_grammar *grammar;
   const double **rule_tensor;  /* grammar rule -> its tensor; NULL: none */
   const double **group_tensor; /* group -> sum of its rules' tensors; NULL: none of them has one */
-  int32_t *rule_group;
+  const int32_t *rule_group;   /* the grammar's */
   int32_t *rule_target;        /* equal numbers: equal target sides */
   int32_t n_targets;
   double *sums;                /* storage of group tensors with more than one term */
+  lscfg_binding_options options;
+  uint8_t *rule_kind;          /* LSCFG_RULE_IS_... */
+  composition *composition;    /* NULL where no rule is composed */
+  /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. Of its grammar
+   * there is only the number of rules. NULL in itself. */
+  lscfg_binding *inner;
 };
+
+/* Inference over a forest with composed rules, or with edges that have only some rules of a source side. */
+int infer_expanded(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
+                   lscfg_inference *, lscfg_error *);
 
 /* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
 int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);

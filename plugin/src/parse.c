@@ -88,15 +88,6 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
   return LSCFG_OK;
 }
 
-/* Whether a rule of the grammar translates this word alone into an X. */
-static int has_word_rule(const parser *p, int32_t word) {
-  int32_t node = word < 0 ? -1 : grammar_extend(p->grammar, 0, word);
-  if (node < 0) return 0;
-  for (int32_t group = p->grammar->node_group.data[node]; group >= 0; group = p->grammar->groups.data[group].next)
-    if (p->grammar->groups.data[group].lhs == CATEGORY_X) return 1;
-  return 0;
-}
-
 static int32_t node_of(const parser *p, int32_t i, int32_t j, int32_t category) {
   range nodes = *cell(p, p->node_cells, i, j);
   for (int32_t q = nodes.begin; q < nodes.end; q++)
@@ -123,7 +114,7 @@ static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
     }
   }
   int pass = p->options->pass;
-  if (category == CATEGORY_X && j == i + 1 && (pass == 1 || (pass == 2 && !has_word_rule(p, p->forest->words[i]))))
+  if (category == CATEGORY_X && j == i + 1 && (pass == 1 || (pass == 2 && !grammar_has_word_rule(g, p->forest->words[i]))))
     return add_done(p, -1, category, LSCFG_RULE_PASS, -1, -1);
   return LSCFG_OK;
 }

@@ -308,6 +308,8 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
   int32_t size = lscfg_grammar_size(grammar);
   for (int32_t a = 0; a < f->n_apps; a++) {
     int32_t rule = f->app_rule[a];
+    if (rule == size + LSCFG_RULE_UNKNOWN)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has a rule that the grammar has not: no target side is known");
     if (rule < 0 || rule >= size + LSCFG_EXTRA_RULES)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
     if (rule < size) {

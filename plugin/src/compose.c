@@ -1,0 +1,517 @@
+/* Composed rules: the tensor of a rule that the model does not know is the sum, over all its derivations by rules of the
+ * model, of their tensors contracted along the derivation. It is never made. A forest is expanded instead into one of the
+ * model's rules, where equal parts over the same tails are one node.
+ *
+ * The derivations are found by a synchronous parse of the rule's sides, nonterminals being atoms. Rules of the model whose
+ * source side is a single nonterminal take no part in it. */
+#include "compose.h"
+#include "forest.h"
+
+/* Beside composites and OWN_TAIL. */
+enum { FAILED = -1, TO_COME = -3, NO_MEMORY = -4 };
+enum { UNKNOWN_WORD = INT32_MAX };
+/* Source times target symbols of a rule that is looked at: the work grows with the fourth power of the sides. */
+enum { MAX_CELLS = 128 };
+
+/* A source side of the model that matches a part of the source: words, and gaps that hold all nonterminals. */
+typedef struct {
+  int32_t symbols, length; /* in pattern_symbols */
+  int32_t n_gaps, gap[2][2];
+  uint32_t inside[2]; /* nonterminals of each gap, one bit each */
+} pattern;
+
+typedef struct {
+  int32_t begin, end;
+} pattern_range;
+
+typedef struct {
+  composition *made;
+  const rule_table *known;
+  rule_table sources, composites; /* source sides of the model; composites by their sides */
+  int oov_parts;
+  /* the rule in hand */
+  int32_t n_src, n_tgt;
+  const int32_t *src, *tgt; /* in the model's numbers */
+  int32_t place[2];         /* of each nonterminal on the target side */
+  ARRAY(int32_t) cells;     /* [i][j][s][t]: composite, FAILED or TO_COME */
+  ARRAY(pattern_range) ranges; /* [i][j]: patterns; begin -1 before they are made */
+  ARRAY(pattern) patterns;
+  ARRAY(int32_t) pattern_symbols;
+  ARRAY(production) found; /* a stack: productions of the parts under work */
+  int32_t *symbols;        /* room for the sides of a rule */
+} composer;
+
+static int32_t derive_part(composer *w, int32_t i, int32_t j, int32_t s, int32_t t);
+
+/* ---- source sides ---- */
+
+static uint32_t source_nonterminals(const composer *w, int32_t i, int32_t j) {
+  uint32_t mask = 0, bit = 1;
+  for (int32_t k = 0; k < j; k++)
+    if (w->src[k] < 0) {
+      if (k >= i) mask |= bit;
+      bit <<= 1;
+    }
+  return mask;
+}
+
+static uint32_t target_nonterminals(const composer *w, int32_t s, int32_t t) {
+  uint32_t mask = 0;
+  for (int32_t k = 0; k < 2; k++)
+    if (w->place[k] >= s && w->place[k] < t) mask |= 1u << k;
+  return mask;
+}
+
+/* Adds the pattern over [i, j) with these gaps if the model has such a source side and no nonterminal is left over. */
+static int add_pattern(composer *w, int32_t i, int32_t j, int32_t n_gaps, int32_t gap[2][2]) {
+  pattern p = {.symbols = (int32_t)w->pattern_symbols.size, .n_gaps = n_gaps};
+  if (ARRAY_RESERVE(w->pattern_symbols, j - i) || ARRAY_RESERVE(w->patterns, 1)) return LSCFG_ENOMEM;
+  int32_t *symbols = w->pattern_symbols.data + p.symbols;
+  for (int32_t k = i, g = 0; k < j;) {
+    if (g < n_gaps && k == gap[g][0]) {
+      p.inside[g] = source_nonterminals(w, gap[g][0], gap[g][1]);
+      memcpy(p.gap[g], gap[g], sizeof p.gap[g]);
+      symbols[p.length++] = -1;
+      k = gap[g++][1];
+    } else {
+      if (w->src[k] < 0) return LSCFG_OK;
+      symbols[p.length++] = w->src[k++];
+    }
+  }
+  if (rule_table_find(&w->sources, symbols, p.length, p.length) < 0) return LSCFG_OK;
+  w->pattern_symbols.size += p.length;
+  w->patterns.data[w->patterns.size++] = p;
+  return LSCFG_OK;
+}
+
+static int patterns_over(composer *w, int32_t i, int32_t j, pattern_range *range) {
+  pattern_range *cell = &w->ranges.data[i * (w->n_src + 1) + j];
+  int32_t gap[2][2];
+  if (cell->begin < 0) {
+    cell->begin = (int32_t)w->patterns.size;
+    if (add_pattern(w, i, j, 0, gap)) return LSCFG_ENOMEM;
+    for (int32_t a = i; a < j; a++)
+      for (int32_t b = a + 1; b <= j; b++) {
+        gap[0][0] = a;
+        gap[0][1] = b;
+        if (b - a < j - i && add_pattern(w, i, j, 1, gap)) return LSCFG_ENOMEM;
+        for (int32_t c = b; c < j; c++)
+          for (int32_t d = c + 1; d <= j; d++) {
+            gap[1][0] = c;
+            gap[1][1] = d;
+            if (add_pattern(w, i, j, 2, gap)) return LSCFG_ENOMEM;
+          }
+      }
+    cell->end = (int32_t)w->patterns.size;
+  }
+  *range = *cell;
+  return LSCFG_OK;
+}
+
+/* ---- both sides ---- */
+
+static int32_t cost_of(const composer *w, int32_t child) {
+  return child < 0 ? 0 : w->made->composites.data[child].oov_parts;
+}
+
+/* What stands in a gap: a nonterminal alone or a part of its own; FAILED where it has no derivation. */
+static int32_t derive_gap(composer *w, const pattern *p, int32_t g, const int32_t span[2]) {
+  int32_t i = p->gap[g][0], j = p->gap[g][1];
+  if (j == i + 1 && w->src[i] < 0) return OWN_TAIL;
+  return derive_part(w, i, j, span[0], span[1]);
+}
+
+/* Whether the gap may stand over the target span; a nonterminal alone stands for itself only. */
+static int fits(const composer *w, const pattern *p, int32_t g, int32_t s, int32_t t) {
+  if (target_nonterminals(w, s, t) != p->inside[g]) return 0;
+  return t == s + 1 || p->gap[g][1] > p->gap[g][0] + 1 || !p->inside[g];
+}
+
+/* Tries the model's rule with this source side and these target spans of its gaps; keeps the cheapest productions. */
+static int try_rule(composer *w, int32_t which, int32_t s, int32_t t, const int32_t span[2][2], int64_t base, int32_t *best) {
+  pattern p = w->patterns.data[which];
+  int32_t n = p.length, cost = 0;
+  production made = {0, {NO_CHILD, NO_CHILD}};
+  memcpy(w->symbols, w->pattern_symbols.data + p.symbols, (size_t)n * sizeof *w->symbols);
+  for (int32_t k = s; k < t;) {
+    int32_t g = p.n_gaps > 0 && k == span[0][0] ? 0 : p.n_gaps > 1 && k == span[1][0] ? 1 : -1;
+    w->symbols[n++] = g < 0 ? w->tgt[k] : -1 - g;
+    k = g < 0 ? k + 1 : span[g][1];
+  }
+  if ((made.rule = rule_table_find(w->known, w->symbols, p.length, n)) < 0) return LSCFG_OK;
+  for (int32_t g = 0; g < p.n_gaps; g++) {
+    made.child[g] = derive_gap(w, &p, g, span[g]);
+    if (made.child[g] == NO_MEMORY) return LSCFG_ENOMEM;
+    if (made.child[g] == FAILED) return LSCFG_OK;
+    cost += cost_of(w, made.child[g]);
+  }
+  if (cost > *best) return LSCFG_OK;
+  if (cost < *best) w->found.size = base;
+  *best = cost;
+  if (ARRAY_RESERVE(w->found, 1)) return LSCFG_ENOMEM;
+  w->found.data[w->found.size++] = made;
+  return LSCFG_OK;
+}
+
+/* All places of the pattern's gaps on the target side. */
+static int try_pattern(composer *w, int32_t which, int32_t s, int32_t t, int64_t base, int32_t *best) {
+  const pattern p = w->patterns.data[which];
+  int32_t span[2][2] = {{0}};
+  if (!p.n_gaps) return try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best);
+  for (int32_t a = s; a < t; a++)
+    for (int32_t b = a + 1; b <= t; b++)
+      for (int32_t first = 0; first < p.n_gaps; first++) { /* the gap that comes first on the target side */
+        if (!fits(w, &p, first, a, b)) continue;
+        span[first][0] = a;
+        span[first][1] = b;
+        if (p.n_gaps == 1) {
+          if (try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best)) return LSCFG_ENOMEM;
+          continue;
+        }
+        for (int32_t c = b; c < t; c++)
+          for (int32_t d = c + 1; d <= t; d++) {
+            if (!fits(w, &p, 1 - first, c, d)) continue;
+            span[1 - first][0] = c;
+            span[1 - first][1] = d;
+            if (try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best)) return LSCFG_ENOMEM;
+          }
+      }
+  return LSCFG_OK;
+}
+
+/* The sides of a part as of a rule of its own; returns their length, the source side's in *n_src. */
+static int32_t part_sides(const composer *w, int32_t i, int32_t j, int32_t s, int32_t t, int32_t *symbols, int32_t *arity) {
+  int32_t n = 0, before = 0;
+  *arity = 0;
+  for (int32_t k = 0; k < j; k++) {
+    before += k < i && w->src[k] < 0;
+    *arity += k >= i && w->src[k] < 0;
+    if (k >= i) symbols[n++] = w->src[k] < 0 ? -1 : w->src[k];
+  }
+  for (int32_t k = s; k < t; k++) symbols[n++] = w->tgt[k] < 0 ? w->tgt[k] + before : w->tgt[k];
+  return n;
+}
+
+/* Makes a composite of the productions behind base. */
+static int32_t make_composite(composer *w, int32_t i, int32_t j, int32_t s, int32_t t, int64_t base, int32_t oov_parts) {
+  composition *made = w->made;
+  int64_t count = w->found.size - base;
+  composite c = {.oov_parts = oov_parts};
+  int32_t n = part_sides(w, i, j, s, t, w->symbols, &c.arity);
+  if (made->productions.size + count > INT32_MAX || ARRAY_RESERVE(made->composites, 1) ||
+      ARRAY_RESERVE(made->productions, count))
+    return NO_MEMORY;
+  c.productions_begin = (int32_t)made->productions.size;
+  memcpy(made->productions.data + made->productions.size, w->found.data + base, (size_t)count * sizeof *w->found.data);
+  made->productions.size += count;
+  w->found.size = base;
+  c.productions_end = (int32_t)made->productions.size;
+  made->composites.data[made->composites.size++] = c;
+  int32_t number = rule_table_intern(&w->composites, w->symbols, j - i, n, 0);
+  return number < 0 ? NO_MEMORY : number;
+}
+
+/* The composite of source [i, j) and target [s, t): FAILED where it has no derivation, NO_MEMORY. */
+static int32_t derive_part(composer *w, int32_t i, int32_t j, int32_t s, int32_t t) {
+  int64_t cell = (((int64_t)i * (w->n_src + 1) + j) * (w->n_tgt + 1) + s) * (w->n_tgt + 1) + t, base = w->found.size;
+  if (w->cells.data[cell] != TO_COME) return w->cells.data[cell];
+  int32_t arity, n = part_sides(w, i, j, s, t, w->symbols, &arity), best = INT32_MAX;
+  int32_t result = rule_table_find(&w->composites, w->symbols, j - i, n);
+  if (result >= 0) return w->cells.data[cell] = result;
+  pattern_range range;
+  if (patterns_over(w, i, j, &range)) return NO_MEMORY;
+  for (int32_t k = range.begin; k < range.end; k++)
+    if (try_pattern(w, k, s, t, base, &best)) return NO_MEMORY;
+  int is_word_pair = j == i + 1 && t == s + 1 && w->src[i] >= 0 && w->tgt[s] >= 0;
+  if (best == INT32_MAX && w->oov_parts && is_word_pair) {
+    if (ARRAY_RESERVE(w->found, 1)) return NO_MEMORY;
+    w->found.data[w->found.size++] = (production){OOV_PART, {NO_CHILD, NO_CHILD}};
+    best = 1;
+  }
+  result = best == INT32_MAX ? FAILED : make_composite(w, i, j, s, t, base, best);
+  if (result >= FAILED) w->cells.data[cell] = result;
+  return result;
+}
+
+/* ---- all rules ---- */
+
+/* Puts the rule into the composer, in the model's words; 0 where it cannot be composed. */
+static int take_rule(composer *w, const lscfg_grammar *g, const grammar_rule *rule, const int32_t *words, int32_t *room) {
+  if (rule->lhs != CATEGORY_X || !rule->n_tgt || rule->n_src > MAX_CELLS || rule->n_tgt > MAX_CELLS ||
+      rule->n_src * rule->n_tgt > MAX_CELLS)
+    return 0;
+  w->n_src = rule->n_src;
+  w->n_tgt = rule->n_tgt;
+  w->src = room;
+  w->tgt = room + rule->n_src;
+  w->place[0] = w->place[1] = -1;
+  for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {
+    int32_t symbol = g->symbols.data[rule->src + k];
+    if (k < rule->n_src && symbol < 0 && symbol != category_symbol(CATEGORY_X)) return 0;
+    if (k >= rule->n_src && symbol < 0) w->place[-1 - symbol] = k - rule->n_src;
+    room[k] = symbol < 0 ? symbol : words[symbol] < 0 ? UNKNOWN_WORD : words[symbol];
+  }
+  return 1;
+}
+
+static int compose_rule(composer *w, int32_t *result) {
+  int64_t sources = (int64_t)(w->n_src + 1) * (w->n_src + 1);
+  int64_t cells = sources * (w->n_tgt + 1) * (w->n_tgt + 1);
+  w->cells.size = w->ranges.size = 0;
+  w->patterns.size = w->pattern_symbols.size = w->found.size = 0;
+  if (ARRAY_RESERVE(w->cells, cells) || ARRAY_RESERVE(w->ranges, sources)) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < cells; k++) w->cells.data[k] = TO_COME;
+  for (int64_t k = 0; k < sources; k++) w->ranges.data[k].begin = -1;
+  *result = derive_part(w, 0, w->n_src, 0, w->n_tgt);
+  return *result < FAILED ? LSCFG_ENOMEM : LSCFG_OK;
+}
+
+static int compose_all(composer *w, const lscfg_binding *b, const int32_t *words) {
+  const lscfg_grammar *g = b->grammar;
+  int32_t room[2 * MAX_CELLS];
+  for (int64_t r = 0; r < rule_table_size(w->known); r++) {
+    int32_t n = w->known->src_length.data[r];
+    const int32_t *src = w->known->symbols.data + w->known->offsets.data[r];
+    if (rule_table_intern(&w->sources, src, n, n, 0) < 0) return LSCFG_ENOMEM;
+  }
+  for (int32_t r = 0; r < g->rules.size; r++) {
+    w->made->of_rule[r] = -1;
+    if (b->rule_tensor[r] || !take_rule(w, g, &g->rules.data[r], words, room)) continue;
+    int32_t found;
+    if (compose_rule(w, &found)) return LSCFG_ENOMEM;
+    /* a whole rule that is but an OOV part is no composition */
+    if (found >= 0 && w->made->productions.data[w->made->composites.data[found].productions_begin].rule != OOV_PART)
+      w->made->of_rule[r] = found;
+  }
+  return LSCFG_OK;
+}
+
+composition *composition_new(const lscfg_binding *b, const rule_table *known, const int32_t *words, int oov_parts) {
+  composer w = {.made = calloc(1, sizeof *w.made), .known = known, .oov_parts = oov_parts};
+  int code = LSCFG_ENOMEM;
+  if (!w.made) return NULL;
+  w.made->of_rule = malloc(((size_t)b->grammar->rules.size + 1) * sizeof *w.made->of_rule);
+  w.symbols = malloc((size_t)2 * MAX_CELLS * sizeof *w.symbols);
+  if (w.made->of_rule && w.symbols && !rule_table_init(&w.sources) && !rule_table_init(&w.composites))
+    code = compose_all(&w, b, words);
+  rule_table_release(&w.sources);
+  rule_table_release(&w.composites);
+  free(w.cells.data);
+  free(w.ranges.data);
+  free(w.patterns.data);
+  free(w.pattern_symbols.data);
+  free(w.found.data);
+  free(w.symbols);
+  if (!code) return w.made;
+  composition_free(w.made);
+  return NULL;
+}
+
+void composition_free(composition *made) {
+  if (!made) return;
+  free(made->composites.data);
+  free(made->productions.data);
+  free(made->of_rule);
+  free(made);
+}
+
+/* ---- forests for inference ---- */
+
+/* A forest that has what inference needs: edges of whole groups or of one rule. Its rules are those of binding->inner. */
+typedef struct {
+  lscfg_forest *forest;
+  int32_t *node;      /* node of the first forest -> node */
+  ARRAY(int32_t) app; /* application -> that of the first forest, -1: inside a composed rule */
+} expansion;
+
+/* A composite over its tails, and its node. */
+typedef struct {
+  int32_t composite, tail[2], node; /* composite < 0 where empty */
+} instance;
+
+typedef struct {
+  const lscfg_binding *binding;
+  const lscfg_forest *from;
+  expansion *made;
+  instance *table; /* open addressing */
+  int64_t slots, used;
+} expander;
+
+static instance *find_instance(const expander *x, int32_t c, const int32_t tail[2]) {
+  const int32_t key[3] = {c, tail[0], tail[1]};
+  int64_t slot = (int64_t)(hash_ints(key, 3, 0) & (uint64_t)(x->slots - 1));
+  for (;; slot = (slot + 1) & (x->slots - 1)) {
+    instance *at = &x->table[slot];
+    if (at->composite < 0 || (at->composite == c && at->tail[0] == tail[0] && at->tail[1] == tail[1])) return at;
+  }
+}
+
+static int grow_instances(expander *x) {
+  expander bigger = *x;
+  bigger.slots = x->slots ? 2 * x->slots : 1024;
+  bigger.table = malloc((size_t)bigger.slots * sizeof *bigger.table);
+  if (!bigger.table) return LSCFG_ENOMEM;
+  memset(bigger.table, 0xff, (size_t)bigger.slots * sizeof *bigger.table);
+  for (int64_t k = 0; k < x->slots; k++)
+    if (x->table[k].composite >= 0) *find_instance(&bigger, x->table[k].composite, x->table[k].tail) = x->table[k];
+  free(x->table);
+  *x = bigger;
+  return LSCFG_OK;
+}
+
+/* An edge of one rule into the last node; app: the application of the first forest that its marginal belongs to, or -1. */
+static int add_expanded(expander *x, int32_t rule, const int32_t tail[2], int32_t app) {
+  if (ARRAY_RESERVE(x->made->app, 1)) return LSCFG_ENOMEM;
+  x->made->app.data[x->made->app.size++] = app;
+  return forest_add_edge(x->made->forest, tail[0], tail[1], &rule, 1) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
+}
+
+static int32_t instantiate(expander *x, int32_t c, const int32_t tail[2]);
+
+/* The nodes below a production of a composite over these tails; new ones are made. */
+static int production_tails(expander *x, const production *p, const int32_t tail[2], int32_t made[2]) {
+  int32_t next = 0;
+  made[0] = made[1] = -1;
+  for (int k = 0; k < 2 && p->child[k] != NO_CHILD; k++) {
+    if (p->child[k] == OWN_TAIL) {
+      made[k] = tail[next++];
+      continue;
+    }
+    int32_t arity = x->binding->composition->composites.data[p->child[k]].arity, own[2] = {-1, -1};
+    for (int32_t t = 0; t < arity; t++) own[t] = tail[next++];
+    if ((made[k] = instantiate(x, p->child[k], own)) < 0) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+/* Makes all nodes below the composite (before its head is), or adds the edges of its productions to the last node. */
+static int expand_composite(expander *x, int32_t c, const int32_t tail[2], int add, int32_t app) {
+  const composition *compositions = x->binding->composition;
+  int32_t oov = lscfg_grammar_size(x->binding->grammar), made[2];
+  for (int32_t k = compositions->composites.data[c].productions_begin; k < compositions->composites.data[c].productions_end; k++) {
+    const production *p = &compositions->productions.data[k];
+    if (production_tails(x, p, tail, made)) return LSCFG_ENOMEM;
+    if (add && add_expanded(x, p->rule == OOV_PART ? oov : oov + 1 + p->rule, made, app)) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+static int32_t instantiate(expander *x, int32_t c, const int32_t tail[2]) {
+  if (x->slots) {
+    const instance *known = find_instance(x, c, tail);
+    if (known->composite >= 0) return known->node;
+  }
+  int32_t node;
+  if (expand_composite(x, c, tail, 0, -1) || (node = forest_add_node(x->made->forest, CATEGORY_X, 0, 0)) < 0 ||
+      expand_composite(x, c, tail, 1, -1))
+    return LSCFG_ENOMEM;
+  if (2 * (x->used + 1) > x->slots && grow_instances(x)) return LSCFG_ENOMEM;
+  *find_instance(x, c, tail) = (instance){c, {tail[0], tail[1]}, node};
+  x->used++;
+  return node;
+}
+
+/* Whether the edge has each rule of its group once, so that the group's tensor is the sum of theirs. */
+static int is_whole_group(const expander *x, int32_t edge) {
+  const lscfg_grammar *g = x->binding->grammar;
+  int32_t begin = x->from->edge_apps.data[edge], n = x->from->edge_apps.data[edge + 1] - begin;
+  const int32_t *rules = x->from->app_rule.data + begin;
+  if (rules[0] >= lscfg_grammar_size(g)) return 0;
+  const grammar_group *group = &g->groups.data[g->rule_group[rules[0]]];
+  return n == group->rules_end - group->rules_begin &&
+         !memcmp(rules, g->by_source + group->rules_begin, (size_t)n * sizeof *rules);
+}
+
+/* The rule, in the inner binding's numbers, of an application that is not composed; -1: it has no probability. */
+static int32_t inner_rule(const expander *x, int32_t edge, int32_t rule) {
+  const lscfg_binding *b = x->binding;
+  int32_t n = lscfg_grammar_size(b->grammar), head = x->from->edge_head.data[edge], oov = n;
+  if (rule < n) return rule;
+  if (x->from->node_cat.data[head] != CATEGORY_X) return rule - n + lscfg_grammar_size(b->inner->grammar);
+  if (rule == n + LSCFG_RULE_PASS)
+    return grammar_has_word_rule(b->grammar, x->from->words[x->from->node_span.data[2 * head]]) ? -1 : oov;
+  return b->options.oov && x->from->edge_tail.data[2 * (int64_t)edge] < 0 ? oov : -1;
+}
+
+static int32_t composite_of(const expander *x, int32_t rule) {
+  const lscfg_binding *b = x->binding;
+  return b->composition && rule < lscfg_grammar_size(b->grammar) ? b->composition->of_rule[rule] : -1;
+}
+
+/* Makes the nodes below the edge's composed rules, or its edges into the last node. */
+static int expand_edge(expander *x, int32_t edge, int add) {
+  const lscfg_forest *f = x->from;
+  const lscfg_binding *b = x->binding;
+  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], tail[2];
+  int whole = is_whole_group(x, edge);
+  for (int t = 0; t < 2; t++) {
+    int32_t node = f->edge_tail.data[2 * (int64_t)edge + t];
+    tail[t] = node < 0 ? -1 : x->made->node[node];
+  }
+  if (add && whole && (f->node_cat.data[f->edge_head.data[edge]] != CATEGORY_X ||
+                       b->group_tensor[b->rule_group[f->app_rule.data[begin]]])) {
+    if (ARRAY_RESERVE(x->made->app, end - begin) ||
+        forest_add_edge(x->made->forest, tail[0], tail[1], f->app_rule.data + begin, end - begin) < 0)
+      return LSCFG_ENOMEM;
+    for (int32_t a = begin; a < end; a++) x->made->app.data[x->made->app.size++] = a;
+  }
+  for (int32_t a = begin; a < end; a++) {
+    int32_t c = composite_of(x, f->app_rule.data[a]), rule = inner_rule(x, edge, f->app_rule.data[a]);
+    if (c >= 0 ? expand_composite(x, c, tail, add, a) : add && !whole && rule >= 0 && add_expanded(x, rule, tail, a))
+      return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+static void expansion_release(expansion *made) {
+  lscfg_forest_free(made->forest);
+  free(made->node);
+  free(made->app.data);
+}
+
+static int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansion *made) {
+  expander x = {.binding = b, .from = f, .made = made};
+  int code = LSCFG_OK;
+  memset(made, 0, sizeof *made);
+  made->forest = forest_new(f->words, f->n_words);
+  made->node = malloc(((size_t)f->node_cat.size + 1) * sizeof *made->node);
+  if (!made->forest || !made->node) code = LSCFG_ENOMEM;
+  for (int32_t q = 0; q < f->node_cat.size && !code; q++) {
+    int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
+    for (int32_t e = begin; e < end && b->composition && !code; e++) code = expand_edge(&x, e, 0);
+    if (code) break;
+    made->node[q] = forest_add_node(made->forest, f->node_cat.data[q], f->node_span.data[2 * q], f->node_span.data[2 * q + 1]);
+    if (made->node[q] < 0) code = LSCFG_ENOMEM;
+    for (int32_t e = begin; e < end && !code; e++) code = expand_edge(&x, e, 1);
+  }
+  free(x.table);
+  if (code) expansion_release(made);
+  return code;
+}
+
+int infer_expanded(const lscfg_binding *b, const lscfg_forest *f, double *app_marginals, double *node_marginals,
+                   lscfg_inference *result, lscfg_error *error) {
+  expansion x;
+  if (expansion_make(b, f, &x)) return out_of_memory(error);
+  double *apps = malloc(((size_t)x.app.size + 1) * sizeof *apps), total = 0, negative = 0;
+  double *nodes = malloc(((size_t)x.forest->node_cat.size + 1) * sizeof *nodes);
+  int code = apps && nodes ? lscfg_infer(b->inner, x.forest, apps, nodes, result, error) : out_of_memory(error);
+  if (!code) {
+    for (int64_t a = 0; a < f->app_rule.size; a++) app_marginals[a] = 0;
+    for (int64_t a = 0; a < x.app.size; a++)
+      if (x.app.data[a] >= 0) app_marginals[x.app.data[a]] += apps[a];
+    for (int64_t q = 0; node_marginals && q < f->node_cat.size; q++) node_marginals[q] = nodes[x.node[q]];
+    result->negative = 0;
+    for (int64_t a = 0; a < f->app_rule.size; a++) {
+      total += app_marginals[a] < 0 ? -app_marginals[a] : app_marginals[a];
+      if (app_marginals[a] >= 0) continue;
+      result->negative++;
+      negative -= app_marginals[a];
+    }
+    result->negative_mass = total > 0 ? negative / total : 0;
+  }
+  free(apps);
+  free(nodes);
+  expansion_release(&x);
+  return code;
+}
