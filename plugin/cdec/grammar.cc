@@ -120,8 +120,19 @@ void BoundGrammar::Finish(const DecoderSettings& decoder) {
   glue_ = decoder.glue;
   pass_through_ = decoder.pass_through;
   Check(lscfg_grammar_finish(grammar_.get(), &error), error, "");
-  Check(lscfg_binding_new(model_, grammar_.get(), &binding, &error), error, "");
+  Check(lscfg_binding_new(model_, grammar_.get(), nullptr, &binding, &error), error, "");
   binding_.reset(binding);
+  has_rule_.assign(lscfg_vocab_size(words_->vocab.get()), 0);
+  for (int32_t r = 0; r < lscfg_grammar_size(grammar_.get()); ++r) {
+    int32_t n_src;
+    const int32_t* src = lscfg_grammar_src(grammar_.get(), r, &n_src);
+    if (n_src == 1 && src[0] >= 0 && lscfg_grammar_lhs(grammar_.get(), r) == kX) has_rule_[src[0]] = 1;
+  }
+}
+
+bool BoundGrammar::HasRuleOfWord(WordID word) const {
+  const int32_t id = words_->Find(word);
+  return id >= 0 && static_cast<size_t>(id) < has_rule_.size() && has_rule_[id];
 }
 
 int32_t BoundGrammar::Category(WordID nonterminal) const {

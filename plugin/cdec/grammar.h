@@ -38,6 +38,8 @@ class BoundGrammar {
   /* Number of the rule, of an extra one where the grammar has none like it; -1 for a rule that is unknown. */
   int32_t Find(const TRule& rule) const;
   int32_t Category(WordID nonterminal) const;
+  /* Whether a rule translates the word alone into an X. */
+  bool HasRuleOfWord(WordID word) const;
 
   const lscfg_grammar* grammar() const { return grammar_.get(); }
   const lscfg_binding* binding() const { return binding_.get(); }
@@ -53,6 +55,7 @@ class BoundGrammar {
   int32_t goal_ = 1;
   bool glue_ = false, pass_through_ = false;
   int pass_through_feature_;
+  std::vector<char> has_rule_; /* by word */
   mutable std::vector<int32_t> src_, tgt_; /* of the rule at hand */
 };
 

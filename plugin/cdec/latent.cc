@@ -224,7 +224,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
     }
   }
   current_ = GrammarOfRecorded(edges);
-  const int32_t unknown = lscfg_grammar_size(current_->grammar()) + LSCFG_RULE_UNKNOWN;
+  const int32_t size = lscfg_grammar_size(current_->grammar()), unknown = size + LSCFG_RULE_UNKNOWN;
   const vector<int32_t> words(n_words, -1);
   lscfg_error error;
   ForestPtr forest(lscfg_forest_new(words.data(), n_words), lscfg_forest_free);
@@ -248,9 +248,12 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
     }
     int32_t& rule = rules_[edge.rule];
     if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
+    /* The arcs of a lattice are no words of the forest, so that it could not see that this one is known. */
+    if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = unknown;
     int32_t tails[2] = {-1, -1};
     for (int t = 0; t < edge.n_tails; ++t) tails[t] = node_of.at(edge.tails[t]);
-    check(lscfg_forest_add_application(forest.get(), rule < 0 ? unknown : rule, tails[0], tails[1], &error));
+    if (rule < 0) rule = unknown;
+    check(lscfg_forest_add_application(forest.get(), rule, tails[0], tails[1], &error));
   }
   if (recorder->roots().size() > 1) { /* an alternative of equals, as in cdec's goal node */
     check(lscfg_forest_add_node(forest.get(), current_->Category(-TD::Convert("S")), 0, n_words, &error));
