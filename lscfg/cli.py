@@ -22,6 +22,7 @@ ORDER = (
     "estimate",
     "marginals",
     "decode",
+    "cdec",
     "tune",
     "evaluate",
     "run",
