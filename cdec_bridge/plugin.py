@@ -104,7 +104,7 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
 def _compiler(variable: str, default: str) -> list[str]:
     command = shlex.split(os.environ.get(variable, default))
     if not command or shutil.which(command[0]) is None:
-        raise InputError(f"no compiler {' '.join(command) or variable!r}; install one or name it in {variable}")
+        raise InputError(f"no compiler {' '.join(command)}; install one or name it in {variable}")
     return command
 
 
@@ -179,7 +179,9 @@ def _ordered(hypotheses: list[Hypothesis]) -> list[tuple[list[tuple[str, float]]
     """Counts of rules and then latent features of each derivation, sorted."""
     found = []
     for hypothesis in hypotheses:
-        counts = sorted((name, value) for name, value in hypothesis.features.items() if name not in LatentFeatures.names)
+        counts = sorted(
+            (name, value) for name, value in hypothesis.features.items() if name not in LatentFeatures.names
+        )
         found.append((counts, [hypothesis.features.get(name, 0.0) for name in LatentFeatures.names]))
     return sorted(found)
 
@@ -240,5 +242,3 @@ def _demangled(symbol: str) -> str:
     if shutil.which("c++filt") is None:
         return symbol
     return subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=False).stdout.strip() or symbol
-
-

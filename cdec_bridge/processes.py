@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -99,28 +99,28 @@ class CdecProcesses:
         return lists
 
     def _run(
-        self, share: list[int], sentences: Sequence[str], lists: list[list[str]], bar: object
+        self, share: list[int], sentences: Sequence[str], lists: list[list[str]], bar: Iterator[int]
     ) -> tuple[int, str, int]:
         """Status, the end of stderr, and how many of the sentences came before the last one that has output."""
         seen = 0
         with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as errors:
             text.writelines(numbered(sentences[n], n) for n in share)
             text.seek(0)
-            process = subprocess.Popen(
-                self._command, stdin=text, stdout=subprocess.PIPE, stderr=errors, cwd=self._folder
-            )
-            assert process.stdout is not None
             position = {n: k for k, n in enumerate(share)}
-            for raw in process.stdout:
-                number = raw.split(b" ||| ", 1)[0]
-                if not raw.endswith(b"\n") or not number.isdigit() or int(number) not in position:
-                    continue
-                n = int(number)
-                if not lists[n]:
-                    next(bar, None)  # type: ignore[call-overload]
-                lists[n].append(raw.decode("utf-8", "replace").rstrip("\n"))
-                seen = max(seen, position[n] + 1)
-            status = process.wait()
+            with subprocess.Popen(
+                self._command, stdin=text, stdout=subprocess.PIPE, stderr=errors, cwd=self._folder
+            ) as process:
+                assert process.stdout is not None
+                for raw in process.stdout:
+                    number = raw.split(b" ||| ", 1)[0]
+                    if not raw.endswith(b"\n") or not number.isdigit() or int(number) not in position:
+                        continue
+                    n = int(number)
+                    if not lists[n]:
+                        next(bar, None)
+                    lists[n].append(raw.decode("utf-8", "replace").rstrip("\n"))
+                    seen = max(seen, position[n] + 1)
+            status = process.returncode
             end = errors.seek(0, os.SEEK_END)
             errors.seek(max(0, end - 4000))
             return status, errors.read().decode("utf-8", "replace"), seen

@@ -12,7 +12,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = actions.add_parser("build", help="compile the library against a cdec")
-    check = actions.add_parser("check", help="load the library into that cdec and compare its features with lscfg's own")
+    check = actions.add_parser(
+        "check", help="load the library into that cdec and compare its features with lscfg's own"
+    )
     for action in (build, check):
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
     build.add_argument("-o", "--output", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
