@@ -22,7 +22,7 @@ _ID = re.compile(r"""\s*\bid\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 def numbered(line: str, number: int) -> str:
     """The line as a segment with this id; other attributes of a ``<seg ...>`` stay.
 
-    cdec leaves out empty lines and takes any id that a segment has, so that output is only told apart by ids of one's own.
+    cdec leaves out empty lines and takes any id that a segment has; only ids of one's own tell the output apart.
     """
     found = _SEGMENT.fullmatch(line)
     attributes, text = (_ID.sub("", found[1]), found[2]) if found else ("", line)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import rule_table, save_model
 
 from cdec_bridge.plugin import CdecTree, build_library, check_library
-from helpers import rule_table, save_model
 from lscfg import tensors
 from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder
