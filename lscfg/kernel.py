@@ -20,6 +20,9 @@ from lscfg.text import read_bytes
 X, S = 0, 1
 """Categories that every grammar has, [X] and [S]."""
 
+EPSILON = -2
+"""Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""
+
 
 def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> None:
     """Turns a negative status into an exception.
@@ -230,6 +233,26 @@ class Grammar:
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
         """The forest of a sentence of word ids, None if there is no derivation."""
         words = np.ascontiguousarray(words, np.int32)
+        buffer = ffi.from_buffer("int32_t[]", words)
+        return self._parse(lib.lscfg_parse, options, buffer, len(words))
+
+    def parse_lattice(self, arcs: np.ndarray, states: int, options: ParseOptions) -> Forest | None:
+        """The forest of a word lattice from its first to its last state, None if there is no derivation.
+
+        Args:
+            arcs: int32 [n, 3]: from a state to a later one, and the word's id; ``EPSILON`` for none.
+            states: number of states.
+
+        Raises:
+            InputError: an arc leads to no later state.
+        """
+        arcs = np.ascontiguousarray(arcs, np.int32)
+        if arcs.ndim != 2 or arcs.shape[1] != 3:
+            raise ValueError(f"arcs of shape {arcs.shape}, not [n, 3]")
+        buffer = ffi.cast("lscfg_arc *", ffi.from_buffer("int32_t[]", arcs))
+        return self._parse(lib.lscfg_parse_lattice, options, buffer, len(arcs), states)
+
+    def _parse(self, function: Any, options: ParseOptions, *source: Any) -> Forest | None:
         settings = ffi.new(
             "lscfg_parse_options *",
             {
@@ -241,8 +264,7 @@ class Grammar:
         )
         error = ffi.new("lscfg_error *")
         forest = ffi.new("lscfg_forest **")
-        buffer = ffi.from_buffer("int32_t[]", words)
-        code = lib.lscfg_parse(self.pointer, buffer, len(words), settings, forest, error)
+        code = function(self.pointer, *source, settings, forest, error)
         check(code, error)
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
@@ -256,6 +278,8 @@ class Forest:
         edge_head: int32 [n_edges]; edge_tail: int32 [n_edges, 2], -1 where absent; edge_apps: int32 [n_edges + 1].
         app_rule, app_edge: int32 [n_apps].
         node_tgt: int32 [n_nodes, 2], target spans; None in forests of the parser, which see no target sentence.
+        edge_paths: int32 [n_edges + 1], where the arcs of an edge, those that its rule goes along itself, begin in
+            ``paths``; both None where the input is no lattice. A lattice's ``words`` are those of its arcs.
     """
 
     def __init__(self, pointer: Any):
@@ -277,6 +301,10 @@ class Forest:
         self.app_rule = array(v.app_rule, self.n_apps)
         self.app_edge = array(v.app_edge, self.n_apps)
         self.node_tgt = None if v.node_tgt == ffi.NULL else array(v.node_tgt, (self.n_nodes, 2))
+        self.edge_paths, self.paths = None, None
+        if v.edge_paths != ffi.NULL:
+            self.edge_paths = array(v.edge_paths, self.n_edges + 1)
+            self.paths = array(v.paths, int(self.edge_paths[-1]))
 
 
 class ForestBuilder:

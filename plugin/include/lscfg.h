@@ -121,11 +121,27 @@ typedef struct {
   const int32_t *app_rule;   /* [n_apps] */
   const int32_t *app_edge;   /* [n_apps] */
   const int32_t *node_tgt;   /* [n_nodes][2] target spans; NULL where there is no target sentence */
+  /* Of a lattice, whose words are those of its arcs and whose spans lie between states; else NULL: */
+  const int32_t *edge_paths; /* [n_edges + 1] in paths */
+  const int32_t *paths;      /* the arcs of each edge that its rule goes along itself, in order */
 } lscfg_forest_view;
 
 /* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE leaves *forest NULL. */
 int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, const lscfg_parse_options *,
                 lscfg_forest **forest, lscfg_error *);
+
+enum { LSCFG_EPSILON = -2 }; /* instead of a word: an arc that every rule may go along */
+
+typedef struct {
+  int32_t from, to; /* states, from < to */
+  int32_t word;
+} lscfg_arc;
+
+/* Parses a lattice of states 0 .. n_states-1 from the first to the last one; parallel arcs are alternatives. max_span
+ * limits the arcs of the shortest path across a span, as in cdec. Paths of the same words along different arcs are
+ * different edges. */
+int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs, int32_t n_states,
+                        const lscfg_parse_options *, lscfg_forest **forest, lscfg_error *);
 void lscfg_forest_free(lscfg_forest *);
 /* A forest that is not finished shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);

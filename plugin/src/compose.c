@@ -332,6 +332,7 @@ typedef struct {
 typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *from;
+  lscfg_forest_view view; /* of it */
   expansion *made;
   instance *table; /* open addressing */
   int64_t slots, used;
@@ -429,7 +430,7 @@ static int32_t inner_rule(const expander *x, int32_t edge, int32_t rule) {
   if (rule < n) return rule;
   if (x->from->node_cat.data[head] != CATEGORY_X) return rule - n + lscfg_grammar_size(b->inner->grammar);
   if (rule == n + LSCFG_RULE_PASS)
-    return grammar_has_word_rule(b->grammar, x->from->words[x->from->node_span.data[2 * head]]) ? -1 : oov;
+    return grammar_has_word_rule(b->grammar, *forest_passed_word(&x->view, edge)) ? -1 : oov;
   return b->options.oov && x->from->edge_tail.data[2 * (int64_t)edge] < 0 ? oov : -1;
 }
 
@@ -472,6 +473,7 @@ static void expansion_release(expansion *made) {
 static int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansion *made) {
   expander x = {.binding = b, .from = f, .made = made};
   int code = LSCFG_OK;
+  lscfg_forest_get(f, &x.view);
   memset(made, 0, sizeof *made);
   made->forest = forest_new(f->words, f->n_words);
   made->node = malloc(((size_t)f->node_cat.size + 1) * sizeof *made->node);

@@ -27,6 +27,8 @@ void forest_release(lscfg_forest *f) {
   free(f->app_rule.data);
   free(f->app_edge.data);
   free(f->node_tgt.data);
+  free(f->edge_paths.data);
+  free(f->paths.data);
   free(f->draft_nodes.data);
   free(f->draft_apps.data);
 }
@@ -42,7 +44,15 @@ void lscfg_forest_get(const lscfg_forest *f, lscfg_forest_view *view) {
                               (int32_t)f->app_rule.size, f->words,           f->node_cat.data,
                               f->node_span.data,  f->node_edges.data,        f->edge_head.data,
                               f->edge_tail.data,  f->edge_apps.data,         f->app_rule.data,
-                              f->app_edge.data,   f->node_tgt.size ? f->node_tgt.data : NULL};
+                              f->app_edge.data,   f->node_tgt.size ? f->node_tgt.data : NULL,
+                              f->edge_paths.size ? f->edge_paths.data : NULL, f->paths.data};
+}
+
+const int32_t *forest_passed_word(const lscfg_forest_view *f, int32_t edge) {
+  if (!f->edge_paths) return &f->words[f->node_span[2 * (int64_t)f->edge_head[edge]]];
+  int32_t k = f->edge_paths[edge];
+  while (k + 1 < f->edge_paths[edge + 1] && f->words[f->paths[k]] == LSCFG_EPSILON) k++;
+  return &f->words[f->paths[k]];
 }
 
 int32_t forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j) {
@@ -91,7 +101,7 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
       for (int t = 0; t < 2; t++)
         if (f->edge_tail.data[2 * e + t] >= 0) renumbered[f->edge_tail.data[2 * e + t]] = 0;
   }
-  int32_t nodes = 0, edges = 0, apps = 0;
+  int32_t nodes = 0, edges = 0, apps = 0, steps = 0;
   for (int32_t q = 0; q <= root; q++) {
     int32_t first = f->node_edges.data[q], last = f->node_edges.data[q + 1];
     if (renumbered[q] < 0) continue;
@@ -111,6 +121,11 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
         int32_t tail = f->edge_tail.data[2 * e + t];
         f->edge_tail.data[2 * edges + t] = tail < 0 ? -1 : renumbered[tail];
       }
+      if (f->edge_paths.size) {
+        int32_t first_step = f->edge_paths.data[e], last_step = f->edge_paths.data[e + 1];
+        f->edge_paths.data[edges] = steps;
+        for (int32_t k = first_step; k < last_step; k++) f->paths.data[steps++] = f->paths.data[k];
+      }
       f->edge_apps.data[edges] = apps;
       for (int32_t a = first_app; a < last_app; a++, apps++) {
         f->app_rule.data[apps] = f->app_rule.data[a];
@@ -121,6 +136,11 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
   }
   f->node_edges.data[nodes] = edges;
   f->edge_apps.data[edges] = apps;
+  if (f->edge_paths.size) {
+    f->edge_paths.data[edges] = steps;
+    f->edge_paths.size = edges + 1;
+    f->paths.size = steps;
+  }
   f->node_cat.size = nodes;
   f->node_span.size = 2 * nodes;
   if (f->node_tgt.size) f->node_tgt.size = 2 * nodes;

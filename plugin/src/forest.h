@@ -12,7 +12,7 @@ typedef struct {
   int32_t head, rule, tail[2];
 } draft_app;
 
-enum { FOREST_PARSED = 0, FOREST_DRAFT = 1, FOREST_BUILT = 2 };
+enum { FOREST_PARSED = 0, FOREST_DRAFT = 1, FOREST_BUILT = 2, FOREST_LATTICE = 3 };
 
 /* See lscfg_forest_view; all arrays are owned by the forest. */
 struct lscfg_forest {
@@ -27,6 +27,8 @@ struct lscfg_forest {
   ARRAY(int32_t) app_rule;
   ARRAY(int32_t) app_edge;
   ARRAY(int32_t) node_tgt; /* empty, or a span for each node */
+  ARRAY(int32_t) edge_paths; /* of a lattice: edge -> first of its arcs in paths, one more than there are edges */
+  ARRAY(int32_t) paths;
   int32_t origin;          /* FOREST_... */
   ARRAY(draft_node) draft_nodes;
   ARRAY(draft_app) draft_apps;
@@ -42,6 +44,8 @@ int32_t forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j);
 int forest_set_target(lscfg_forest *, int32_t i, int32_t j);
 /* An edge into the last node with one application for each of the rules. Returns its number or a negative code. */
 int32_t forest_add_edge(lscfg_forest *, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules);
+/* The word that a pass-through rule passes in this edge. */
+const int32_t *forest_passed_word(const lscfg_forest_view *, int32_t edge);
 /* Keeps what some derivation of the root uses, in the same order, the root last. */
 int forest_keep_reachable(lscfg_forest *, int32_t root);
 

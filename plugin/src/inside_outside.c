@@ -478,7 +478,7 @@ static void write_marginals(pass *p, double *app_marginals, double *node_margina
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
   if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
-  if (binding->inner && (binding->composition || forest->origin == FOREST_BUILT))
+  if (binding->inner && (binding->composition || forest->origin != FOREST_PARSED))
     return infer_expanded(binding, forest, app_marginals, node_marginals, result, error);
   int64_t m = binding->model->rank, n = forest->node_cat.size;
   pass p = {.binding = binding, .forest = forest, .rank = (int32_t)m};

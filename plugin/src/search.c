@@ -6,6 +6,7 @@
  * and Khudanpur (2008): where no n-gram of the model goes on to the left of a left word, all that words in front can
  * change are back-off weights, which depend on the words before it only. That word ends the left edge. It is kept,
  * since counting it again is what charges those weights, but it does not make two states differ. */
+#include "forest.h"
 #include "search.h"
 
 #include <math.h>
@@ -315,7 +316,7 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
     if (rule < size) {
       tgt[a] = lscfg_grammar_tgt(grammar, rule, length + a);
     } else if (rule == size + LSCFG_RULE_PASS) {
-      tgt[a] = f->words + f->node_span[2 * (int64_t)f->edge_head[f->app_edge[a]]];
+      tgt[a] = forest_passed_word(f, f->app_edge[a]);
       length[a] = 1;
       if (*tgt[a] < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "a word without an id cannot be passed through");
     } else {

@@ -1,0 +1,98 @@
+"""Composed rules: how many rules of a grammar a model can compose, and what inference over them costs.
+
+    python benchmarks/compose.py MODEL [MODEL ...] --grammar hiero.gz --minimal min.gz --text devtest.ja
+
+The reference is the minimal grammar, all of whose rules the model knows. Both grammars are parsed with glue and Hiero's
+span limit. Before a time is printed the marginals of each forest are checked: those of the edges into the root add up
+to one. "tensors MB" is what the distinct composed rules of a sentence would need if their tensors were made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+
+import numpy as np
+
+from lscfg.kernel import RULE_KINDS, Binding, BindingOptions, Forest, Grammar, Model, ParseOptions
+from lscfg.text import read_lines
+
+COMPOSED = [RULE_KINDS.index(kind) for kind in ("composed", "composed with OOV parts")]
+
+
+def peak() -> float:
+    """Megabytes that the process has needed so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def parsed(path: str, lines: list[str], span: int) -> tuple[Grammar, list[Forest]]:
+    """A grammar and the forests of the lines that have one."""
+    grammar = Grammar.from_files([path])
+    options = ParseOptions(span, True, 2)
+    forests = [grammar.parse(grammar.vocab.add_line(line), options) for line in lines]
+    return grammar, [forest for forest in forests if forest is not None]
+
+
+def shares(counts: np.ndarray) -> str:
+    """Each kind of rule with its share."""
+    return ", ".join(f"{name} {n} ({n / counts.sum():.2%})" for name, n in zip(RULE_KINDS, counts, strict=True) if n)
+
+
+def seconds_each(binding: Binding, forests: list[Forest], repeats: int = 3) -> float:
+    """The least of the mean CPU seconds a forest."""
+    for forest in forests:
+        result = binding.infer(forest)
+        top = forest.edge_head[forest.app_edge] == forest.n_nodes - 1
+        assert result.sign == 0 or abs(result.apps[top].sum() - 1) < 1e-6, "the marginals do not add up"
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        for forest in forests:
+            binding.infer(forest)
+        best = min(best, (time.process_time() - start) / len(forests))
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--grammar", required=True)
+    parser.add_argument("--minimal", required=True)
+    parser.add_argument("--text", required=True)
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--span", type=int, default=10)
+    args = parser.parse_args()
+    lines = read_lines(args.text)[: args.sentences]
+    small, small_forests = parsed(args.minimal, lines, args.span)
+    large, large_forests = parsed(args.grammar, lines, args.span)
+    for path in args.models:
+        model = Model(path)
+        reference = seconds_each(Binding(model, small), small_forests)
+        before, start = peak(), time.process_time()
+        binding = Binding(model, large, BindingOptions(compose=True))
+        print(
+            f"# m = {model.rank}: bound in {time.process_time() - start:.1f} s, {peak() - before:.0f} MB more at most"
+        )
+        kinds = np.asarray(binding.kinds)
+        print(f"rules: {shares(np.bincount(kinds, minlength=len(RULE_KINDS)))}")
+        used = np.concatenate([forest.app_rule[forest.app_rule < len(large)] for forest in large_forests])
+        print(f"applications: {shares(np.bincount(kinds[used], minlength=len(RULE_KINDS)))}")
+        sizes = []
+        for forest in large_forests:
+            rules = np.unique(forest.app_rule[forest.app_rule < len(large)])
+            composed = rules[np.isin(kinds[rules], COMPOSED)].tolist()
+            sizes.append(sum(8 * model.rank ** (large.arity(rule) + 1) for rule in composed) / 2**20)
+        before = peak()
+        taken = seconds_each(binding, large_forests)
+        apps = [np.mean([forest.n_apps for forest in forests]) for forests in (small_forests, large_forests)]
+        print(
+            f"minimal: {apps[0]:.0f} applications, {reference * 1e3:.2f} ms a sentence; "
+            f"composed: {apps[1]:.0f} applications, {taken * 1e3:.2f} ms, ratio {taken / reference:.1f}; "
+            f"{peak() - before:.0f} MB more at most; tensors MB: mean {np.mean(sizes):.0f}, most {max(sizes):.0f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

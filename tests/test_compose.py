@@ -1,0 +1,263 @@
+"""Composed rules: against tensors contracted by hand, over all derivations, which are found by generating them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers import derivations, rule_table, save_model
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from test_forest import rebuilt
+from test_inference import Brute
+from test_parse import paths
+
+from lscfg.kernel import RULE_KINDS, Binding, BindingOptions, Grammar, Model, ParseOptions, S, X
+
+MINIMAL = [
+    "a ||| x",
+    "a ||| y",
+    "b ||| x",
+    "c ||| z y",
+    "a b ||| y x",
+    "b [X,1] ||| [X,1] x",
+    "[X,1] c ||| z [X,1]",
+    "[X,1] c [X,2] ||| [X,2] [X,1]",
+    "[X,1] [X,2] ||| [X,1] [X,2]",
+    "[X,1] [X,2] ||| [X,2] x [X,1]",
+]
+COMPOSE = BindingOptions(compose=True)
+
+Sides = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def sides(rule: str) -> Sides:
+    src, tgt = (tuple(side.split()) for side in rule.split("|||"))
+    return src, tgt
+
+
+def combined(rule: Sides, parts: list[Sides | None]) -> Sides:
+    """The rule with parts in place of its nonterminals, None for a nonterminal; they are numbered anew."""
+    count, below = 0, []
+    for part in parts:
+        src, tgt = part or (("[X,1]",), ("[X,1]",))
+        arity = sum(t.startswith("[X,") for t in src)
+        names = {f"[X,{k + 1}]": f"[X,{count + k + 1}]" for k in range(arity)}
+        below.append(tuple(tuple(names.get(t, t) for t in side) for side in (src, tgt)))
+        count += arity
+    replaced = [
+        [w for t in side for w in (below[int(t[3:-1]) - 1][k] if t.startswith("[X,") else (t,))]
+        for k, side in enumerate(rule)
+    ]
+    return tuple(replaced[0]), tuple(replaced[1])
+
+
+def arity(rule: Sides) -> int:
+    return sum(t.startswith("[X,") for t in rule[0])
+
+
+def contract(tensor: np.ndarray, below: list[np.ndarray | None]) -> np.ndarray:
+    """The tensor with those of its parts in place of its nonterminals; axes in source order."""
+    first = tensor.ndim - 1 - len(below) + 1
+    for part in below:
+        if part is None:
+            first += 1
+            continue
+        tensor = np.moveaxis(
+            np.tensordot(tensor, part, (first, 0)),
+            range(tensor.ndim - 1, tensor.ndim - 1 + part.ndim - 1),
+            range(first, first + part.ndim - 1),
+        )
+        first += part.ndim - 1
+    return tensor
+
+
+def closure(tensors: dict[Sides, np.ndarray], longest: int) -> dict[Sides, np.ndarray]:
+    """The tensors of all pairs of sides, of ``longest`` source symbols at most, summed over their derivations."""
+    total: dict[Sides, np.ndarray] = {}
+    of_length: list[list[Sides | None]] = [[] for _ in range(longest + 1)]
+    of_length[1].append(None)  # a nonterminal
+    for length in range(1, longest + 1):
+        found: dict[Sides, np.ndarray] = {}
+        for rule, tensor in tensors.items():
+            words = len(rule[0]) - arity(rule)
+            for lengths in itertools.product(range(1, length + 1), repeat=arity(rule)):
+                if words + sum(lengths) != length:
+                    continue
+                for parts in itertools.product(*(of_length[n] for n in lengths)):
+                    if sum(arity(p) if p else 1 for p in parts) <= 2:
+                        made = combined(rule, list(parts))
+                        value = contract(tensor, [total[p] if p else None for p in parts])
+                        found[made] = found.get(made, 0) + value
+        of_length[length] += found
+        total |= found
+    return total
+
+
+def composed_system(path, m, seed, n_rules, longest=3):
+    """A model of MINIMAL, a grammar of some of its closure, and the tensors of both by rule number."""
+    rng = np.random.default_rng(seed)
+    table = rule_table(MINIMAL)
+    tensors = [rng.normal(size=[m] * (a + 1)) for a in table.arity]
+    root, unk = rng.normal(size=m), rng.normal(size=m)
+    model = Model(save_model(path / "m", table, tensors, root, unk))
+    minimal = {
+        sides(f"{table.src_text(r)} ||| {table.tgt_text(r)}"): t
+        for r, t in zip(range(len(table)), tensors, strict=True)
+    }
+    total = closure(minimal, longest)
+    names = sorted(total)
+    chosen = [names[k] for k in rng.permutation(len(names))[:n_rules]]
+    grammar = Grammar()
+    for src, tgt in chosen:
+        grammar.read_text(f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}\n")
+    grammar.finish()
+    own = {r: minimal.get(rule, total[rule]) for r, rule in enumerate(chosen)}
+    own[len(grammar) + 2] = unk
+    return model, grammar, Binding(model, grammar, COMPOSE), own, root
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    m=st.integers(1, 3),
+    seed=st.integers(0, 10**6),
+    glue=st.booleans(),
+    words=st.lists(st.sampled_from("aabcq"), min_size=1, max_size=5),
+)
+def test_equals_composed_tensors_over_all_derivations(tmp_path_factory, m, seed, glue, words):
+    _, grammar, binding, tensors, root = composed_system(tmp_path_factory.mktemp("m"), m, seed, 60)
+    kinds = binding.counts()
+    assert kinds["known"] == binding.known and kinds["known"] + kinds["composed"] == len(grammar)
+    options = ParseOptions(100, glue, 2, S if glue else X)
+    forest = grammar.parse(grammar.vocab.add_line(" ".join(words)), options)
+    assume(forest is not None and paths(forest) <= 400)
+    check_against_tensors(forest, grammar, binding, tensors, root)
+    made, app_of, pushed = rebuilt(forest, grammar, np.random.default_rng(seed))
+    assert np.allclose(binding.infer(made).apps[app_of], binding.infer(forest).apps[pushed])
+    made, _, _ = rebuilt(forest, grammar, np.random.default_rng(seed), 0.7)
+    if made is not None:
+        check_against_tensors(made, grammar, binding, tensors, root)
+
+
+def check_against_tensors(forest, grammar, binding, tensors, root):
+    brute = Brute(forest, grammar, tensors, root)
+    values = [(d, brute.value(d)) for d in derivations(forest)]
+    g = sum(value for _, value in values)
+    result = binding.infer(forest)
+    biggest = max(abs(value) for _, value in values)
+    if abs(g) < 1e-6 * biggest or g == 0:  # nothing is left of it but rounding
+        return
+    marginals = np.zeros(forest.n_apps)
+    for apps, value in values:
+        for app in apps:
+            marginals[app] += value / g
+    nodes = np.zeros(forest.n_nodes)
+    np.add.at(nodes, forest.edge_head[forest.app_edge], marginals)
+    tolerance = 1e-9 * max(1, biggest / abs(g))
+    assert np.abs(result.apps - marginals).max() < tolerance and np.abs(result.nodes - nodes).max() < tolerance
+    assert result.sign == np.sign(g) and abs(result.log_g - np.log(abs(g))) < tolerance
+    assert abs(result.negative - (marginals < 0).sum()) <= (np.abs(marginals) < tolerance).sum()
+
+
+def test_marginal_of_a_composed_rule_is_that_of_its_minimal_derivations(tmp_path):
+    rules = ["a ||| x", "b a c ||| w", "b [X,1] ||| [X,1] y", "[X,1] c ||| z [X,1]"]
+    rng, m = np.random.default_rng(0), 4
+    table = rule_table(rules)
+    tensors = [rng.uniform(size=[m] * (a + 1)) for a in table.arity]
+    model = Model(save_model(tmp_path / "m", table, tensors, rng.uniform(size=m), np.ones(m)))
+    minimal, options = model.grammar(), ParseOptions(9, False, 0, X)
+    forest = minimal.parse(minimal.vocab.add_line("b a c"), options)
+    expected = Binding(model, minimal).infer(forest)
+    top = forest.edge_head[forest.app_edge] == forest.n_nodes - 1
+    direct = expected.apps[forest.app_rule == 1]
+    assert top.sum() == 3 and len(direct) == 1  # (b a) c, b (a c), and the rule of all three words
+    for composed in ("b [X,1] c ||| z [X,1] y\n[X] ||| a ||| x", "b a c ||| z x y"):
+        grammar = Grammar()
+        grammar.read_text(f"[X] ||| b a c ||| w\n[X] ||| {composed}\n")
+        grammar.finish()
+        forest = grammar.parse(grammar.vocab.add_line("b a c"), options)
+        result = Binding(model, grammar, COMPOSE).infer(forest)
+        assert np.isclose(result.log_g, expected.log_g)
+        assert np.isclose(result.apps[forest.app_rule == 1], 1 - direct).all()
+        assert np.isclose(result.apps[forest.app_rule == 0], direct).all()
+
+
+def test_kinds_of_rules(tmp_path):
+    rules = {
+        "[X] ||| a ||| x": "known",
+        "[X] ||| b a ||| x x": "composed",
+        "[X] ||| a [X,1] a ||| x [1] x": "composed",
+        "[X] ||| b [X,1] a [X,2] ||| [1] x x [2]": "composed",
+        "[X] ||| b q ||| n x": "composed with OOV parts",
+        "[X] ||| [X,1] q r ||| [1] n n": "composed with OOV parts",
+        "[X] ||| a ||| n": "OOV",
+        "[X] ||| q ||| n": "OOV",
+        "[X] ||| a q ||| n n n": "OOV",
+        "[X] ||| a |||": "OOV",
+        "[X] ||| a [X,1] ||| n m [1]": "zero",
+        "[X] ||| a [X,1] q ||| n m [1]": "zero",
+        "[X] ||| a [Y,1] ||| x [1]": "zero",
+        "[Y] ||| a ||| x": "stateless",
+        "[S] ||| a [X,1] ||| [1] x": "stateless",
+        f"[X] ||| {' '.join('a' * 12)} ||| {' '.join('x' * 12)}": "OOV",  # too long to be looked at
+    }
+    table = rule_table(MINIMAL)
+    model = Model(
+        save_model(tmp_path / "m", table, [np.ones([2] * (a + 1)) for a in table.arity], np.ones(2), np.ones(2))
+    )
+    grammar = Grammar()
+    grammar.read_text("\n".join(rules))
+    grammar.finish()
+
+    def kinds(options: BindingOptions) -> list[str]:
+        return [RULE_KINDS[k] for k in Binding(model, grammar, options).kinds]
+
+    expected = list(rules.values())
+    assert kinds(BindingOptions(True, True, True)) == expected
+    assert kinds(BindingOptions(True, False, True)) == ["zero" if kind == "OOV" else kind for kind in expected]
+    assert kinds(COMPOSE) == ["zero" if "OOV" in kind else kind for kind in expected]
+    plain = Binding(model, grammar)
+    assert kinds(BindingOptions()) == [kind if kind in ("known", "stateless") else "zero" for kind in expected]
+    assert plain.known == plain.counts()["known"] == 1
+    assert Binding(model, grammar, BindingOptions(oov=True)).counts()["OOV"] == 7
+
+
+def test_oov_parts_are_the_fewest(tmp_path):
+    """b q: b has a translation, q has none: x stands for b although n could be an OOV part as well."""
+    table = rule_table(MINIMAL)
+    rng = np.random.default_rng(1)
+    tensors = [rng.uniform(size=[3] * (a + 1)) for a in table.arity]
+    by_rule = {f"{table.src_text(r)} ||| {table.tgt_text(r)}": t for r, t in enumerate(tensors)}
+    root, unk = rng.uniform(size=3), rng.uniform(size=3)
+    model = Model(save_model(tmp_path / "m", table, tensors, root, unk))
+    grammar = Grammar()
+    grammar.read_text("[X] ||| b q ||| n x\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("b q"), ParseOptions(9, False, 0, X))
+    result = Binding(model, grammar, BindingOptions(True, False, True)).infer(forest)
+    value = by_rule["b [X,1] ||| [X,1] x"] @ unk  # [X,1] x over q -> n; no other derivation has one OOV part
+    assert np.isclose(np.exp(result.log_g), root @ value)
+
+
+def test_oov_rules_count_in_the_sum_of_their_source_side(tmp_path):
+    table = rule_table(["a ||| x", "b ||| x"])
+    model = Model(save_model(tmp_path / "m", table, [np.array([0.5])] * 2, np.ones(1), np.array([0.25])))
+    grammar = Grammar()
+    grammar.read_text("[X] ||| a ||| x\n[X] ||| a ||| n\n[X] ||| a ||| m\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("a"), ParseOptions(9, False, 0, X))
+    assert np.allclose(Binding(model, grammar, BindingOptions(oov=True)).infer(forest).apps, [0.5, 0.25, 0.25])
+
+
+@pytest.mark.parametrize("options", [COMPOSE, BindingOptions(True, True, True)])
+def test_grammar_without_known_rules(tmp_path, options):
+    model = composed_system(tmp_path, 2, 0, 5)[0]
+    grammar = Grammar()
+    grammar.read_text("[X] ||| q [X,1] ||| [1] n\n")
+    grammar.finish()
+    binding = Binding(model, grammar, options)
+    assert binding.counts()["zero"] == 1
+    forest = grammar.parse(grammar.vocab.add_line("q r"), ParseOptions(9, False, 1, X))
+    assert binding.infer(forest).sign == 0
+    empty = Grammar()
+    empty.finish()
+    assert Binding(model, empty, options).kinds.shape == (0,)
