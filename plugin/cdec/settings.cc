@@ -190,7 +190,6 @@ vector<Column> ToColumns(const string& value) {
   return columns;
 }
 
-/* Words that no option of ours begins are part of a path with blanks only if the user made a mistake. */
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
                     "' is not understood; options are model=FILE features=NAME,NAME log=true|false floor=X "
