@@ -23,6 +23,7 @@ ORDER = (
     "marginals",
     "heatmap",
     "decode",
+    "cdec",
     "tune",
     "evaluate",
     "run",
