@@ -21,6 +21,7 @@ ORDER = (
     "lm",
     "estimate",
     "marginals",
+    "diagnose",
     "decode",
     "tune",
     "evaluate",
