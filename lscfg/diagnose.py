@@ -383,7 +383,9 @@ def table(content: dict[str, Any]) -> str:
         rows.append(row)
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = [
-        "  ".join(cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths)))
+        "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths))
+        )
         for row in rows
     ]
     counts = content["held out"]
