@@ -382,12 +382,10 @@ def table(content: dict[str, Any]) -> str:
         row += [f"{100 * model['negative_mass']:.1f} %", str(model["sentences below 0"]), str(model["sentences at 0"])]
         rows.append(row)
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells]))
     counts = content["held out"]
     asked = ", ".join(f"{name} {models[0][name]['n']}" for name in MEASURES)
     return "\n".join(

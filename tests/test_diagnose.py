@@ -125,7 +125,7 @@ def test_blind_is_the_probability_that_the_smallest_phrase_around_a_border_is_sw
 
 @given(st.permutations(range(6)))
 def test_blind_questions_do_not_depend_on_the_bracketing(order):
-    words = "a b c d e f".split()
+    words = list("abcdef")
     links = " ".join(f"{f}-{e}" for e, f in enumerate(order))
     pair = (" ".join(words), " ".join(words[k].upper() for k in order), links)
     training = [*TRAIN, *((w, w.upper(), "0-0") for w in words)]
