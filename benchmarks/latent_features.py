@@ -34,7 +34,7 @@ from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
 from lscfg.kernel import Binding, Forest, Grammar, Model, X
 from lscfg.marginals import LatentFeatures
-from lscfg.text import read_lines
+from lscfg.text import read_lines, write_lines
 from tuning.bleu import SentenceReferences, corpus_bleu
 from tuning.experiment.config import read_experiment
 from tuning.tune import TuneSettings, tune
@@ -121,6 +121,7 @@ def main() -> None:
     parser.add_argument("--features", default="none", help="names, comma-separated; none; latent")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="of MIRA")
     parser.add_argument("--iterations", type=int, default=8, help="decoding runs of each tuning")
+    parser.add_argument("-o", "--output", metavar="DIR", help="write test translations there, for lscfg evaluate")
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
     log.quiet = True
@@ -141,10 +142,14 @@ def main() -> None:
             settings = TuneSettings(iterations=args.iterations, patience=args.iterations, seed=seed)
             result = tune(decoder, dev, references[0], start, settings)
             scores = sorted(record.dev_bleu for record in result.history)
+            output = [found[0].text for found in decoder.decode(test, result.weights)]
             stats = [
-                SentenceReferences(lines).stats([found[0].text.split()])[0]
-                for found, *lines in zip(decoder.decode(test, result.weights), *references[1], strict=True)
+                SentenceReferences(lines).stats([text.split()])[0]
+                for text, *lines in zip(output, *references[1], strict=True)
             ]
+            if args.output:
+                name = f"{Path(args.model or 'none').stem}.{args.features}.{seed}"
+                write_lines(Path(args.output) / name, output)
             latent = " ".join(f"{name} {result.weights[name]:+.2f}" for name in (provider.names if provider else ()))
             print(
                 f"{args.features} {Path(args.model or '-').name} seed {seed}: dev {scores[-1]:.2f}, "
