@@ -161,7 +161,7 @@ class Diagnosis:
         counts: what became of the held-out pairs and of their applications.
 
     Raises:
-        InputError: no held-out pair can be parsed.
+        InputError: no held-out pair can be parsed, or a setting is out of its range.
     """
 
     train: Derivations
@@ -202,7 +202,7 @@ class Diagnosis:
         sentences = Yields.of(self.held_out).sentences(self.held_out, 0)
         self._forests: list[Forest] = []
         self._questions: list[list[Question]] = []
-        self.counts = {"pairs": len(sentences), "parsed": 0, "applications": 0, "in the grammar": 0}
+        self.counts = {"pairs": len(sentences), "parsed": 0, "applications": 0, "in the forests": 0}
         held_orientation = orientation(self.held_out.rules)
         for tree, line in enumerate(progress(sentences, "parse", len(sentences))):
             ids = self.grammar.vocab.add_line(line)
@@ -237,7 +237,7 @@ class Diagnosis:
             app = self._find(forest, at_span, node, below)
             if app < 0:
                 continue
-            self.counts["in the grammar"] += 1
+            self.counts["in the forests"] += 1
             edge = int(forest.app_edge[app])
             head = int(forest.edge_head[edge])
             begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
@@ -255,18 +255,17 @@ class Diagnosis:
         return questions
 
     def _find(self, forest: Forest, at_span: dict[tuple[int, ...], int], node: int, below: list[int]) -> int:
-        """The application of a reference node; -1 if the grammar does not have it."""
+        """The application of a reference node; -1 if the forest does not have it."""
         number = int(self._number[self.held_out.rule[node]])
-        if number < 0:
-            return -1
         span = self.held_out.span
-        head = at_span[tuple(span[node, :2].tolist())]
+        head, *tails = (at_span.get(tuple(span[n, :2].tolist()), -1) for n in (node, *below))
+        if number < 0 or min(head, *tails, 0) < 0:
+            return -1
         begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
-        tails = [at_span[tuple(span[child, :2].tolist())] for child in below]
         tails += [-1] * (2 - len(tails))
         apps = begin + np.nonzero(forest.app_rule[begin:end] == number)[0]
         fits = (forest.edge_tail[forest.app_edge[apps]] == tails).all(axis=1)
-        return int(apps[fits][0])
+        return int(apps[fits][0]) if fits.any() else -1
 
     # ---- models ----
 
@@ -391,7 +390,7 @@ def table(content: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"{counts['parsed']} of {counts['pairs']} held-out sentences parsed; "
-            f"{counts['in the grammar']} of {counts['applications']} reference applications are in the grammar",
+            f"{counts['in the forests']} of {counts['applications']} reference applications are in the forests",
             f"questions: {asked}; loss in nats, gain over {ONE_STATE} ± its standard error, mean reciprocal rank",
             *lines,
         ]

@@ -85,7 +85,7 @@ def test_losses_are_those_of_sums_over_all_derivations(tmp_path, signed):
     model = random_model(tmp_path / "m", train, 2, signed)
     diagnosis = Diagnosis(train, corpus(HELD), max_targets=0)
     found = diagnosis.measure(tmp_path / "m")
-    assert diagnosis.counts == {"pairs": 3, "parsed": 3, "applications": 19, "in the grammar": 19}
+    assert diagnosis.counts == {"pairs": 3, "parsed": 3, "applications": 19, "in the forests": 19}
     asked = dict.fromkeys(MEASURES, 0)
     for k, (forest, questions) in enumerate(zip(diagnosis._forests, diagnosis._questions, strict=True)):
         values = all_derivations(diagnosis, model, forest)
@@ -194,7 +194,13 @@ def test_unknown_rules_and_dropped_pairs_are_counted(tmp_path):
     train = corpus(TRAIN)
     held = corpus([*HELD, ("zzz a", "Z A", "0-0 1-1"), ("a b", "A B", "0-9")], drop=True)
     diagnosis = Diagnosis(train, held)
-    assert diagnosis.counts == {"pairs": 4, "parsed": 4, "applications": 22, "in the grammar": 21}
+    assert diagnosis.counts == {"pairs": 4, "parsed": 4, "applications": 22, "in the forests": 21}
+    # known rules, but no way to derive the span of the second nonterminal
+    train = corpus([("a no b", "B of A", "0-2 2-0"), ("a no b q", "Z B", "0-0 1-0 3-0 2-1")])
+    diagnosis = Diagnosis(train, corpus([("a no b q", "C of A", "0-2 2-0 3-0")]))
+    assert diagnosis.counts == {"pairs": 1, "parsed": 1, "applications": 3, "in the forests": 0}
+    with pytest.raises(InputError, match="no held-out sentence has a parse"):
+        Diagnosis(train, corpus([("a b", "A B", "0-0 1-1")]))
     with pytest.raises(InputError, match="floor must be"):
         Diagnosis(train, held, floor=0)
     with pytest.raises(InputError, match="negative marginals"):
