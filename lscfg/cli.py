@@ -22,6 +22,7 @@ ORDER = (
     "estimate",
     "marginals",
     "heatmap",
+    "diagnose",
     "decode",
     "cdec",
     "tune",
