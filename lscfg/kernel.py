@@ -389,6 +389,15 @@ class Model:
     def __len__(self) -> int:
         return int(lib.lscfg_model_size(self.pointer))
 
+    def check_features(self, options: FeatureOptions) -> None:
+        """Refuses features that the model cannot give.
+
+        Raises:
+            InputError: ratios to one state are wanted, and the file does not have it.
+        """
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_model_check_features(self.pointer, options.pointer(), error), error, self.path)
+
     def grammar(self) -> Grammar:
         """A finished grammar of all rules of the model, in the model's order."""
         grammar = Grammar()
@@ -399,7 +408,17 @@ class Model:
 
 
 LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") for k in range(lib.LSCFG_N_FEATURES))
-"""Names of all latent features: LatentMarginal, LatentEgivenF, LatentFgivenE, LatentSpan (docs/FORMATS.md)."""
+"""Names of all latent features (docs/FORMATS.md)."""
+
+
+def feature_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The names with those in place of ``paper`` and ``ratios`` that they stand for."""
+    found: list[str] = []
+    for name in names:
+        encoded = name.encode()
+        features = lib.lscfg_feature_set(encoded, len(encoded))
+        found += [known for k, known in enumerate(LATENT_FEATURES) if features >> k & 1] or [name]
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -407,10 +426,11 @@ class FeatureOptions:
     """How marginals become features.
 
     Attributes:
-        log: natural logarithms instead of the values.
+        log: natural logarithms instead of the values; ratios to one state are logarithms in either case.
         floor: no logarithm is taken of less, > 0.
         negative: what a negative marginal counts as: ``"flip"`` its absolute value, ``"clamp"`` zero.
-        names: the features wanted, some of ``LATENT_FEATURES`` in any order.
+        names: the features wanted, some of ``LATENT_FEATURES`` in any order, ``paper`` for the first three of them,
+            ``ratios`` for those to one state.
     """
 
     log: bool = True
@@ -419,14 +439,22 @@ class FeatureOptions:
     names: tuple[str, ...] = LATENT_FEATURES[:3]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "names", feature_names(self.names))
         if not self.floor > 0:
             raise InputError(f"feature floor must be above 0, got {self.floor}")
         if self.negative not in ("flip", "clamp"):
             raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
         if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
             raise InputError(
-                f"features {','.join(self.names)!r}: expected some of {', '.join(LATENT_FEATURES)}, once each"
+                f"features {','.join(self.names)!r}: expected some of {', '.join(LATENT_FEATURES)}, once each; "
+                "paper and ratios stand for several"
             )
+
+    def pointer(self) -> Any:
+        """The kernel's lscfg_feature_options."""
+        negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
+        wanted = sum(1 << LATENT_FEATURES.index(name) for name in self.names)
+        return ffi.new("lscfg_feature_options *", (self.log, negative, self.floor, wanted))
 
 
 @dataclass(frozen=True)
@@ -527,7 +555,10 @@ class Binding:
         """Features of each application, float64 [n_apps, len(options.names)], in the order of ``options.names``.
 
         Args:
-            inference: what ``infer`` gave for this forest.
+            inference: what ``infer`` gave for this forest; where ratios to one state are wanted, that is inferred here.
+
+        Raises:
+            InputError: ratios to one state are wanted, and the model does not have it.
         """
         apps, nodes = (np.ascontiguousarray(a, np.float64) for a in (inference.apps, inference.nodes))
         if apps.shape != (forest.n_apps,) or nodes.shape != (forest.n_nodes,):
@@ -536,8 +567,6 @@ class Binding:
                 f"{forest.n_nodes} nodes"
             )
         out = np.empty((forest.n_apps, lib.LSCFG_N_FEATURES))
-        negative = lib.LSCFG_NEGATIVE_FLIP if options.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
-        settings = ffi.new("lscfg_feature_options *", (options.log, negative, options.floor))
         result = ffi.new("lscfg_inference *", {"sign": inference.sign})
         error = ffi.new("lscfg_error *")
         check(
@@ -547,7 +576,7 @@ class Binding:
                 result,
                 ffi.from_buffer("double[]", apps),
                 ffi.from_buffer("double[]", nodes),
-                settings,
+                options.pointer(),
                 ffi.from_buffer("double[]", out),
                 error,
             ),

@@ -33,7 +33,7 @@ class LatentFeatures:
         unknown: what becomes of rules that the model does not know, a key of ``UNKNOWN``.
 
     Raises:
-        InputError: the model cannot be opened.
+        InputError: the model cannot be opened, or cannot give the features.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class LatentFeatures:
     ):
         self.options = options or FeatureOptions()
         self.model = model if isinstance(model, Model) else Model(model)
+        self.model.check_features(self.options)
         self.binding = Binding(self.model, grammar, UNKNOWN[unknown])
         self.improper = Improper()
         kinds = self.binding.counts()
@@ -59,7 +60,7 @@ class LatentFeatures:
         ``unknown=compose|zero|oov``.
 
         Raises:
-            InputError: an unknown option or a bad value, or the model cannot be opened.
+            InputError: an unknown option or a bad value, or the model cannot be opened or cannot give the features.
         """
         options = dict(feature.options)
         name = options.pop("model", "")

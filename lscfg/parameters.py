@@ -20,6 +20,18 @@ MAX_ARITY = 2
 
 
 @dataclass(frozen=True)
+class OneState:
+    """The parameters of a model's rules with one state, which its features may be compared with.
+
+    Attributes:
+        rules: float64 [rules], relative frequencies; unk: float64 [1], the OOV rule.
+    """
+
+    rules: np.ndarray
+    unk: np.ndarray
+
+
+@dataclass(frozen=True)
 class Parameters:
     """C^r of every rule, C^S of the root, and the tensor of the OOV rule.
 
@@ -30,6 +42,7 @@ class Parameters:
         root: C^S, float64 [m].
         unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
         about: what the model was made from, written into the file (strings, numbers, lists, dicts).
+        one: the same rules with one state, if that is known.
     """
 
     rules: RuleTable
@@ -37,6 +50,7 @@ class Parameters:
     root: np.ndarray
     unk: np.ndarray
     about: dict[str, Any] = field(default_factory=dict)
+    one: OneState | None = None
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
@@ -47,7 +61,10 @@ class Parameters:
             expected = ((arity == k).sum(), *[m] * (k + 1))
             if tensor.shape != expected:
                 raise ValueError(f"tensors of arity {k} have shape {tensor.shape}, expected {expected}")
-        if not all(all_finite(a) for a in (*self.tensors, self.root, self.unk)):
+        one = (self.one.rules, self.one.unk) if self.one else ()
+        if self.one and (self.one.rules.shape != (len(self.rules),) or self.one.unk.shape != (1,)):
+            raise ValueError("the parameters of one state are not those of the rules")
+        if not all(all_finite(a) for a in (*self.tensors, self.root, self.unk, *one)):
             raise InputError("the parameters hold a value that is not finite")
 
     @property
@@ -70,7 +87,7 @@ class Parameters:
         Raises:
             InputError: a value is too large for the precision, or the file cannot be written.
         """
-        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, precision)
+        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, self.one, precision)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Parameters:
@@ -85,7 +102,8 @@ class Parameters:
             if "C2.components" in arrays:
                 arrays["C2"] = expand(arrays["C2.components"], arrays["C2.factors"])
             parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
-            return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]))  # type: ignore[arg-type]
+            one = OneState(arrays["one.rules"], arrays["one.unk"]) if "one.rules" in arrays else None
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]), one)  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
 
@@ -97,6 +115,7 @@ def save_model(
     root: np.ndarray,
     unk: np.ndarray,
     about: dict[str, Any],
+    one: OneState | None = None,
     precision: DTypeLike = np.float32,
 ) -> None:
     """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written, in the precision then.
@@ -109,7 +128,7 @@ def save_model(
         f"C{k}": array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
         for k, array in enumerate(arrays)
     }
-    _save(path, rules, values, root, unk, about)
+    _save(path, rules, values, root, unk, about, one)
 
 
 def save_low_rank(
@@ -123,7 +142,7 @@ def save_low_rank(
     single = np.dtype(np.float32)
     values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
     values |= {"C2.components": components, "C2.factors": rounded(factors, single)}
-    _save(path, parameters.rules, values, parameters.root, parameters.unk, about)
+    _save(path, parameters.rules, values, parameters.root, parameters.unk, about, parameters.one)
 
 
 def _save(
@@ -133,10 +152,13 @@ def _save(
     root: np.ndarray,
     unk: np.ndarray,
     about: dict[str, Any],
+    one: OneState | None,
 ) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     metadata = {"lscfg": "model", "version": __version__, "about": text}
     ends = {"CS": root.astype(np.float64, copy=False), "unk": unk.astype(np.float64, copy=False)}
+    if one:
+        ends |= {"one.rules": one.rules, "one.unk": one.unk}
     tensors.save(path, {**ends, **values, **rules.arrays()}, metadata)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lscfg.derive import Derivations
 from lscfg.kernel import Forest
-from lscfg.parameters import Parameters
+from lscfg.parameters import OneState, Parameters
 from lscfg.rules import RuleTable
 
 
@@ -41,14 +41,21 @@ def rule_table(rules: Iterable[str]) -> RuleTable:
     )
 
 
-def save_model(path: Path, rules: RuleTable, tensors: list[np.ndarray], root: np.ndarray, unk: np.ndarray) -> Path:
+def save_model(
+    path: Path,
+    rules: RuleTable,
+    tensors: list[np.ndarray],
+    root: np.ndarray,
+    unk: np.ndarray,
+    one: OneState | None = None,
+) -> Path:
     """Writes a model whose tensors are given rule by rule."""
     m = len(root)
     stacked = tuple(
         np.array([t for t, a in zip(tensors, rules.arity, strict=True) if a == k]).reshape(-1, *[m] * (k + 1))
         for k in range(3)
     )
-    Parameters(rules, stacked, root, unk).save(path, np.float64)  # type: ignore[arg-type]
+    Parameters(rules, stacked, root, unk, one=one).save(path, np.float64)  # type: ignore[arg-type]
     return path
 
 

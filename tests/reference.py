@@ -1,9 +1,11 @@
-"""Fig. 1 of the paper in plain NumPy, edge by edge: what the kernel is held against, for numbers and for speed."""
+"""Fig. 1 of the paper in plain NumPy, edge by edge: what the kernel is held against, for numbers and for speed; and the
+ratios to one state by their definition."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from lscfg.diagnose import NEITHER, ORDERED, SWAPPED
 from lscfg.kernel import Forest, Grammar, X
 from lscfg.parameters import Parameters
 
@@ -60,3 +62,50 @@ class FigureOne:
                     value = value @ alpha[t]
                 mu[a] = value / g
         return mu, (alpha * beta).sum(axis=1) / g, g
+
+
+def ratio_features(
+    forest: Forest, grammar: Grammar, latent: np.ndarray, plain: np.ndarray, floor: float = 1e-6, clip: float = 4.0
+) -> dict[str, np.ndarray]:
+    """By name the logarithms of ratios between two models, float64 [n_apps] each.
+
+    Args:
+        latent, plain: marginals of the applications, none of them negative.
+    """
+    rule, edge = forest.app_rule, forest.app_edge
+    order = np.full(forest.n_apps, NEITHER)
+    for a in np.nonzero(rule < len(grammar))[0]:
+        source = grammar.src(int(rule[a]))
+        if len(source) == 2 and max(source) < 0:
+            first = next(symbol for symbol in grammar.tgt(int(rule[a])) if symbol < 0)
+            order[a] = ORDERED if first == -1 else SWAPPED
+    here = forest.node_cat[forest.edge_head[edge]] == X
+    arity = (forest.edge_tail[edge] >= 0).sum(axis=1)
+
+    def logarithm(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+        share = np.divide(part, whole, out=np.ones_like(part), where=whole > 0)
+        return np.log(np.maximum(share, floor))
+
+    def factors(marginal: np.ndarray) -> np.ndarray:
+        """Of target side, order and source side, [3, n_apps]."""
+        by_edge = np.bincount(edge, marginal, forest.n_edges)
+        by_node = np.bincount(forest.edge_head, by_edge, forest.n_nodes)
+        by_order = by_edge[edge]
+        for way in (ORDERED, SWAPPED):
+            chosen = order == way
+            by_order[chosen] = np.bincount(edge, marginal * chosen, forest.n_edges)[edge][chosen]
+        shares = [(marginal, by_order), (by_order, by_edge[edge]), (by_edge[edge], by_node[forest.edge_head[edge]])]
+        return np.array([logarithm(*share) for share in shares])
+
+    target, orders, source = np.clip(factors(latent) - factors(plain), -clip, clip)
+    bare = order != NEITHER
+    columns = {
+        "LatentTarget": (target, ~bare),
+        "LatentTargetBare": (target, bare),
+        "LatentOrdered": (orders, order == ORDERED),
+        "LatentSwapped": (orders, order == SWAPPED),
+        "LatentSource0": (source, arity == 0),
+        "LatentSourceBare": (source, bare),
+        "LatentSourceN": (source, ~bare & (arity > 0)),
+    }
+    return {name: values * (chosen & here) for name, (values, chosen) in columns.items()}

@@ -26,7 +26,7 @@ from lscfg import tensors as files
 from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
-from lscfg.estimate.mle import by_arity, spread_oov
+from lscfg.estimate.mle import by_arity, one_state, spread_oov
 from lscfg.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
 from lscfg.log import info, warn
 from lscfg.parameters import Parameters
@@ -466,7 +466,8 @@ class EM:
         }
         if self.test:
             about["held-out log-likelihood a rule"] = _column(histories, "held out")
-        return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), weights.root[PI].copy(), unk, about)
+        root, one = weights.root[PI].copy(), one_state(examples)
+        return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), root, unk, about, one)
 
     # ---- checkpoints ----
 

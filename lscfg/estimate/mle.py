@@ -8,7 +8,7 @@ from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.grammar import most_frequent
-from lscfg.parameters import MAX_ARITY, Parameters
+from lscfg.parameters import MAX_ARITY, OneState, Parameters
 
 
 def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -42,6 +42,18 @@ def keep_targets(examples: Examples, limit: int) -> np.ndarray:
     return most_frequent(examples.rules.source_id, examples.counts, limit)
 
 
+def one_state(examples: Examples, kept: np.ndarray | None = None) -> OneState:
+    """Relative frequencies of rules, the OOV rule having its share of the singletons'.
+
+    Args:
+        kept: bool [rules], the rules whose frequencies are wanted, which does not change them; None for all.
+    """
+    frequencies = examples.counts / examples.n_examples
+    lexical = examples.rules.arity == 0
+    frequencies[lexical], unk = spread_oov(frequencies[lexical], examples.counts[lexical])
+    return OneState(frequencies if kept is None else frequencies[kept], np.array([unk]))
+
+
 def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
     """C^r = count(r) / M with one state; C^S = 1.
 
@@ -56,11 +68,10 @@ def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
     examples = Examples.of(derivations)
     if not examples.n_examples:
         raise InputError("the derivations hold no rule of at most two nonterminals")
-    frequencies = by_arity(examples.counts / examples.n_examples, examples)
-    tensors = [f.reshape(-1, *[1] * (k + 1)) for k, f in enumerate(frequencies)]
-    tensors[0], unk = spread_oov(tensors[0], by_arity(examples.counts, examples)[0])
     kept = keep_targets(examples, max_targets)
-    tensors = [tensor[part] for tensor, part in zip(tensors, by_arity(kept, examples), strict=True)]
+    one = one_state(examples, kept)
+    arity = examples.rules.arity[kept]
+    tensors = [one.rules[arity == k].reshape(-1, *[1] * (k + 1)) for k in range(MAX_ARITY + 1)]
     about = {
         "method": "mle",
         "rule tokens": examples.n_examples,
@@ -68,4 +79,4 @@ def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
         "targets of a source side": max_targets or "all",
     }
     rules = examples.rules.select(np.nonzero(kept)[0])
-    return Parameters(rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), unk, about)
+    return Parameters(rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), one.unk, about, one)

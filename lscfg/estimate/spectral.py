@@ -18,10 +18,10 @@ from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, extract, scale
-from lscfg.estimate.mle import by_arity, keep_targets, spread_oov
+from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.kernel import add_moments
 from lscfg.log import warn
-from lscfg.parameters import Parameters, rounded, save_model
+from lscfg.parameters import OneState, Parameters, rounded, save_model
 from lscfg.rules import RuleTable
 from lscfg.tensors import Blocks
 
@@ -213,6 +213,7 @@ class Estimate:
     root: np.ndarray
     unk: np.ndarray
     about: dict[str, Any]
+    one: OneState
 
     @property
     def rank(self) -> int:
@@ -222,7 +223,7 @@ class Estimate:
     def parameters(self) -> Parameters:
         """All of them in memory."""
         first, second, third = (blocks.array() for blocks in self.tensors)
-        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about)
+        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about, self.one)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
         """Writes the model file, the same bytes as ``parameters().save``.
@@ -230,7 +231,7 @@ class Estimate:
         Raises:
             InputError: a value is not finite in the precision, or the file cannot be written.
         """
-        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, precision)
+        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, self.one, precision)
 
 
 def estimate_spectral(derivations: Derivations, settings: SpectralSettings) -> Parameters:
@@ -295,7 +296,7 @@ def from_embedding(
     roots = examples.is_root & examples.is_example
     root = y[roots].mean(axis=0) if roots.any() else y[examples.is_root].mean(axis=0)
     rules = examples.rules if kept.all() else examples.rules.select(np.nonzero(kept)[0])
-    return Estimate(rules, tensors, root, unk, about)
+    return Estimate(rules, tensors, root, unk, about, one_state(examples, kept))
 
 
 BLOCK = 1 << 20

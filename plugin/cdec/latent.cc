@@ -19,10 +19,15 @@ namespace {
 
 typedef std::unique_ptr<lscfg_forest, void (*)(lscfg_forest*)> ForestPtr;
 
-lscfg_model* OpenModel(const string& path) {
-  lscfg_model* model;
+typedef std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> ModelPtr;
+
+ModelPtr OpenModel(const Settings& settings) {
+  lscfg_model* opened = nullptr;
   lscfg_error error;
-  if (lscfg_model_open(path.c_str(), &model, &error) < 0) throw ConfigError("model " + path + ": " + error.message);
+  int code = lscfg_model_open(settings.model.c_str(), &opened, &error);
+  ModelPtr model(opened, lscfg_model_close);
+  if (code >= 0) code = lscfg_model_check_features(model.get(), &settings.features, &error);
+  if (code < 0) throw ConfigError("model " + settings.model + ": " + error.message);
   return model;
 }
 
@@ -40,7 +45,7 @@ bool IsPlain(const SentenceMetadata& sentence) {
 LatentFeatures::LatentFeatures(const Settings& settings)
     : FeatureFunction(sizeof(uint32_t)),
       settings_(settings),
-      model_(OpenModel(settings.model), lscfg_model_close),
+      model_(OpenModel(settings)),
       words_(new Words),
       grammar_(new BoundGrammar(model_.get(), settings_.binding, words_.get())) {
   if (settings_.mode == Mode::kParse) CheckDecoder();
@@ -51,7 +56,8 @@ LatentFeatures::LatentFeatures(const Settings& settings)
   if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
     Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
                         "; all latent features are 0");
-  for (const Column& column : settings_.columns) feature_ids_.push_back(FD::Convert(column.name));
+  for (int k = 0; k < LSCFG_N_FEATURES; ++k)
+    if (settings_.features.wanted >> k & 1) features_.emplace_back(k, FD::Convert(lscfg_feature_name(k)));
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
@@ -305,8 +311,6 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Ed
   matched_ += !seen_[found->row];
   seen_[found->row] = 1;
   const double* values = &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
-  for (size_t k = 0; k < feature_ids_.size(); ++k) {
-    const double value = values[settings_.columns[k].column];
-    if (value != 0) features->set_value(feature_ids_[k], value);
-  }
+  for (const auto& feature : features_)
+    if (values[feature.first] != 0) features->set_value(feature.second, values[feature.first]);
 }

@@ -24,8 +24,6 @@ string ReadText(const string& path) {
 
 namespace {
 
-enum { kNumDefault = 3 }; /* the first so many features are given where none are asked for */
-
 /* Settings that cdec reads; the first value that is met wins, as in cdec, where the command line comes before the files. */
 class ConfigReader {
  public:
@@ -176,26 +174,20 @@ Mode ToMode(const string& value) {
   throw ConfigError("mode=" + value + ": expected parse, record or forest");
 }
 
-vector<Column> FirstColumns(int n) {
-  vector<Column> columns;
-  for (int k = 0; k < n; ++k) columns.push_back({lscfg_feature_name(k), k});
-  return columns;
-}
-
-vector<Column> ToColumns(const string& value) {
-  vector<Column> columns;
+uint32_t ToFeatures(const string& value) {
+  uint32_t wanted = 0;
   std::istringstream names(value);
   for (string name; getline(names, name, ',');) {
-    string known;
-    const size_t before = columns.size();
-    for (const Column& column : FirstColumns(LSCFG_N_FEATURES)) {
-      known += (known.empty() ? "" : ", ") + string(column.name);
-      if (name == column.name) columns.push_back(column);
+    const uint32_t found = lscfg_feature_set(name.data(), name.size());
+    if (!found) {
+      string known;
+      for (int k = 0; k < LSCFG_N_FEATURES; ++k) known += lscfg_feature_name(k) + string(", ");
+      throw ConfigError("there is no feature '" + name + "'; there are " + known + "paper and ratios");
     }
-    if (columns.size() == before) throw ConfigError("there is no feature '" + name + "'; there are " + known);
+    wanted |= found;
   }
-  if (columns.empty()) throw ConfigError("features= names no feature");
-  return columns;
+  if (!wanted) throw ConfigError("features= names no feature");
+  return wanted;
 }
 
 [[noreturn]] void Unknown(const string& token) {
@@ -217,11 +209,11 @@ DecoderSettings ReadDecoderSettings() {
 }
 
 Settings ReadSettings(const string& arguments) {
-  Settings s;
+  Settings s = {};
   s.features.log = 1;
   s.features.negative = LSCFG_NEGATIVE_FLIP;
   s.features.floor = 1e-6;
-  s.columns = FirstColumns(kNumDefault);
+  s.features.wanted = ToFeatures("paper");
   s.binding = ToBinding("compose");
   s.decoder = ReadDecoderSettings();
   bool own_grammars = false;
@@ -231,7 +223,7 @@ Settings ReadSettings(const string& arguments) {
     if (equals == string::npos || equals + 1 == token.size()) Unknown(token);
     const string key = token.substr(0, equals), value = token.substr(equals + 1);
     if (key == "model") s.model = value;
-    else if (key == "features") s.columns = ToColumns(value);
+    else if (key == "features") s.features.wanted = ToFeatures(value);
     else if (key == "log") s.features.log = ToBool(key, value);
     else if (key == "floor") s.features.floor = ToFloor(value);
     else if (key == "negative" && value == "flip") s.features.negative = LSCFG_NEGATIVE_FLIP;

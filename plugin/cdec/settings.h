@@ -32,16 +32,9 @@ enum class Mode {
   kForest  /* use the forest that was kept in an earlier pass */
 };
 
-/* A feature that the line asks for, and its column of lscfg_features. */
-struct Column {
-  const char* name;
-  int column;
-};
-
 struct Settings {
   Mode mode = Mode::kParse;
   std::string model;
-  std::vector<Column> columns;
   lscfg_feature_options features;
   lscfg_binding_options binding;
   DecoderSettings decoder;

@@ -218,25 +218,54 @@ typedef struct {
 int lscfg_infer(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
                 lscfg_inference *, lscfg_error *);
 
-enum { LSCFG_MARGINAL = 0, LSCFG_E_GIVEN_F = 1, LSCFG_F_GIVEN_E = 2, LSCFG_SPAN = 3, LSCFG_N_FEATURES = 4 };
+enum {
+  LSCFG_MARGINAL = 0,
+  LSCFG_E_GIVEN_F = 1,
+  LSCFG_F_GIVEN_E = 2,
+  LSCFG_SPAN = 3,
+  /* ratios to one state: */
+  LSCFG_TARGET = 4,
+  LSCFG_TARGET_BARE = 5,
+  LSCFG_ORDERED = 6,
+  LSCFG_SWAPPED = 7,
+  LSCFG_SOURCE_0 = 8,
+  LSCFG_SOURCE_BARE = 9,
+  LSCFG_SOURCE_N = 10,
+  LSCFG_N_FEATURES = 11
+};
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
 
 /* "LatentMarginal" etc.; NULL if there is no such feature. */
 const char *lscfg_feature_name(int32_t feature);
+/* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
+ * ratios to one state. 0 if there is no such name. */
+uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
   int32_t log;      /* non-zero: natural logarithms; zero: the values themselves */
   int32_t negative; /* LSCFG_NEGATIVE_... */
   double floor;     /* > 0: no logarithm is taken of less */
+  uint32_t wanted;  /* the features to be computed, a bit (1 << feature) each; 0: the first four */
 } lscfg_feature_options;
+
+/* Refuses ratios to one state where the model file does not have it. */
+int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options *, lscfg_error *);
 
 /* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest:
  *   LSCFG_MARGINAL   its marginal;
  *   LSCFG_E_GIVEN_F  its share among the applications of its edge (same span, source side and tails);
  *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side, whatever the tails;
  *   LSCFG_SPAN       the marginal of its head node.
- * A share of nothing is 0. All features of an application are 0, log or not, where its head is not an [X], and in
- * forests whose g is not positive, of which nothing is known. */
+ * A share of nothing is 0. The others say what the states add to one state (the model's rules with their relative
+ * frequencies, inferred over the same forest, here): the share of an application in its head node is a product of those of
+ * its edge in the node, of its order (of the two nonterminals) in the edge if its source side is two nonterminals and
+ * nothing else (bare), and of the application in that. A ratio is the logarithm of such a factor less the one of one
+ * state, log or not, in [-4, 4]; a share of nothing is 1:
+ *   LSCFG_TARGET, LSCFG_TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
+ *   LSCFG_ORDERED, LSCFG_SWAPPED     of its order in its edge; of bare source sides, by order;
+ *   LSCFG_SOURCE_0, _BARE, _N        of its edge in the node; of source sides without nonterminals, bare ones, all others.
+ * All features of an application are 0, log or not, where its head is not an [X], and in forests whose g is not
+ * positive, of which nothing is known; ratios also where that of one state is not. So are those that are not wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 

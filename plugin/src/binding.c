@@ -110,6 +110,26 @@ static int make_inner(lscfg_binding *b) {
   return LSCFG_OK;
 }
 
+/* The binding of the model with one state, which shares all but tensors and their sums with this one. */
+static int make_one_state(lscfg_binding *b) {
+  if (!b->model->one_state) return LSCFG_OK;
+  lscfg_binding *one = malloc(sizeof *one), *inner = malloc(sizeof *inner);
+  group_sums *sums = group_sums_new(b->grammar->groups.size);
+  if (!one || !inner || !sums) {
+    free(one);
+    free(inner);
+    group_sums_free(sums);
+    return LSCFG_ENOMEM;
+  }
+  *inner = *b->inner;
+  *one = *b;
+  one->model = inner->model = b->model->one_state;
+  one->sums = inner->sums = sums;
+  one->inner = inner;
+  b->one_state = one;
+  return LSCFG_OK;
+}
+
 int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const lscfg_binding_options *options,
                       lscfg_binding **made, lscfg_error *error) {
   rule_table known = {0}, targets = {0};
@@ -133,7 +153,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   int code = LSCFG_ENOMEM;
   if (b->rule_row && b->sums && b->rule_target && b->rule_kind && !rule_table_init(&known) && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
-    code = bind_rules(b, &known, &targets) || make_inner(b) ? LSCFG_ENOMEM : LSCFG_OK;
+    code = bind_rules(b, &known, &targets) || make_inner(b) || make_one_state(b) ? LSCFG_ENOMEM : LSCFG_OK;
   }
   rule_table_release(&known);
   rule_table_release(&targets);
@@ -147,6 +167,11 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
 
 void lscfg_binding_free(lscfg_binding *b) {
   if (!b) return;
+  if (b->one_state) {
+    group_sums_free(b->one_state->sums);
+    free(b->one_state->inner);
+    free(b->one_state);
+  }
   group_sums_free(b->sums);
   free(b->rule_row);
   free(b->rule_target);
@@ -161,6 +186,7 @@ int lscfg_binding_use(lscfg_binding *b, const char *instructions, lscfg_error *e
   const contraction *loops = contraction_find(instructions);
   if (!loops) return lscfg_fail(error, LSCFG_EINPUT, 0, "this machine has no %s", instructions);
   b->loops = b->inner->loops = loops;
+  if (b->one_state) b->one_state->loops = b->one_state->inner->loops = loops;
   return LSCFG_OK;
 }
 

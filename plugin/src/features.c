@@ -4,9 +4,40 @@
 
 #include <math.h>
 
+enum { PAPER = 1 << LSCFG_MARGINAL | 1 << LSCFG_E_GIVEN_F | 1 << LSCFG_F_GIVEN_E };
+enum { MARGINALS = PAPER | 1 << LSCFG_SPAN, ALL = (1 << LSCFG_N_FEATURES) - 1, RATIOS = ALL & ~MARGINALS };
+
+static const double most = 4; /* of a ratio's logarithm: a search should not hang on one doubtful estimate */
+
 const char *lscfg_feature_name(int32_t feature) {
-  static const char *const names[LSCFG_N_FEATURES] = {"LatentMarginal", "LatentEgivenF", "LatentFgivenE", "LatentSpan"};
+  static const char *const names[LSCFG_N_FEATURES] = {
+      "LatentMarginal", "LatentEgivenF", "LatentFgivenE", "LatentSpan",       "LatentTarget", "LatentTargetBare",
+      "LatentOrdered",  "LatentSwapped", "LatentSource0", "LatentSourceBare", "LatentSourceN"};
   return feature >= 0 && feature < LSCFG_N_FEATURES ? names[feature] : NULL;
+}
+
+static int is_name(const char *known, const char *name, size_t length) {
+  return strlen(known) == length && !memcmp(known, name, length);
+}
+
+uint32_t lscfg_feature_set(const char *name, size_t length) {
+  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++)
+    if (is_name(lscfg_feature_name(k), name, length)) return 1u << k;
+  return is_name("paper", name, length) ? PAPER : is_name("ratios", name, length) ? RATIOS : 0;
+}
+
+static uint32_t wanted_features(const lscfg_feature_options *options) {
+  return options->wanted ? options->wanted : MARGINALS;
+}
+
+int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
+  uint32_t ratios = wanted_features(options) & RATIOS;
+  if (!ratios || model->one_state) return LSCFG_OK;
+  int32_t first = 0;
+  while (!(ratios >> first & 1)) first++;
+  return lscfg_fail(error, LSCFG_EINPUT, 0,
+                    "the model file is without one.rules and one.unk, which %s needs; make the model anew",
+                    lscfg_feature_name(first));
 }
 
 static double policy(double marginal, int32_t negative) {
@@ -26,14 +57,12 @@ static int32_t target_of(const lscfg_binding *b, int32_t rule) {
   return rule < n ? b->rule_target[rule] : b->n_targets + rule - n;
 }
 
-int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_inference *inference,
-                   const double *app_marginals, const double *node_marginals, const lscfg_feature_options *options,
-                   double *features, lscfg_error *error) {
-  if (binding_check_forest(b, f, error)) return LSCFG_EINPUT;
-  memset(features, 0, (size_t)f->app_rule.size * LSCFG_N_FEATURES * sizeof *features);
-  if (inference->sign <= 0) return LSCFG_OK;
+/* Those of the marginals alone. */
+static int marginal_features(const lscfg_binding *b, const lscfg_forest *f, const double *app_marginals,
+                             const double *node_marginals, const lscfg_feature_options *options, double *features) {
+  uint32_t wanted = wanted_features(options);
   double *by_target = calloc((size_t)b->n_targets + LSCFG_EXTRA_RULES, sizeof *by_target);
-  if (!by_target) return out_of_memory(error);
+  if (!by_target) return LSCFG_ENOMEM;
   for (int32_t q = 0; q < f->node_cat.size; q++) {
     if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, nothing to say of it */
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
@@ -46,14 +75,114 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
         by_source += policy(app_marginals[a], options->negative);
       for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
         double *row = features + (int64_t)LSCFG_N_FEATURES * a, marginal = policy(app_marginals[a], options->negative);
-        row[LSCFG_MARGINAL] = scaled(marginal, options);
-        row[LSCFG_E_GIVEN_F] = scaled(ratio(marginal, by_source), options);
-        row[LSCFG_F_GIVEN_E] = scaled(ratio(marginal, by_target[target_of(b, f->app_rule.data[a])]), options);
-        row[LSCFG_SPAN] = span;
+        if (wanted >> LSCFG_MARGINAL & 1) row[LSCFG_MARGINAL] = scaled(marginal, options);
+        if (wanted >> LSCFG_E_GIVEN_F & 1) row[LSCFG_E_GIVEN_F] = scaled(ratio(marginal, by_source), options);
+        if (wanted >> LSCFG_F_GIVEN_E & 1)
+          row[LSCFG_F_GIVEN_E] = scaled(ratio(marginal, by_target[target_of(b, f->app_rule.data[a])]), options);
+        if (wanted >> LSCFG_SPAN & 1) row[LSCFG_SPAN] = span;
       }
     }
     for (int32_t a = begin; a < end; a++) by_target[target_of(b, f->app_rule.data[a])] = 0;
   }
   free(by_target);
   return LSCFG_OK;
+}
+
+/* ---- ratios to one state ---- */
+
+/* Of the model, and of one state. */
+typedef struct {
+  double of[2];
+} both;
+
+static void add(both *sum, both term) {
+  sum->of[0] += term.of[0];
+  sum->of[1] += term.of[1];
+}
+
+/* The logarithm of what the states add to a share. */
+static double gain(both part, both whole, double floor) {
+  double logs[2];
+  for (int k = 0; k < 2; k++) {
+    double share = whole.of[k] > 0 ? part.of[k] / whole.of[k] : 1;
+    logs[k] = log(share > floor ? share : floor);
+  }
+  double difference = logs[0] - logs[1];
+  return difference > most ? most : difference < -most ? -most : difference;
+}
+
+/* Whether the rule's source side is two nonterminals and nothing else. */
+static int is_bare(const lscfg_grammar *g, int32_t rule) {
+  return rule < lscfg_grammar_size(g) && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
+}
+
+/* Whether the rule, of two nonterminals, swaps them. */
+static int swaps(const lscfg_grammar *g, int32_t rule) {
+  const int32_t *symbol = g->symbols.data + g->rules.data[rule].tgt;
+  while (*symbol >= 0) symbol++;
+  return *symbol == -2;
+}
+
+typedef struct {
+  const lscfg_binding *binding;
+  const lscfg_forest *forest;
+  const lscfg_feature_options *options;
+  const double *marginals[2]; /* [applications] */
+  double *features;
+} ratios;
+
+static both app_sum(const ratios *r, int32_t begin, int32_t end) {
+  both sum = {{0, 0}};
+  for (int32_t a = begin; a < end; a++)
+    for (int k = 0; k < 2; k++) sum.of[k] += policy(r->marginals[k][a], r->options->negative);
+  return sum;
+}
+
+static void put(const ratios *r, int32_t app, int32_t feature, both part, both whole) {
+  if (wanted_features(r->options) >> feature & 1)
+    r->features[(int64_t)LSCFG_N_FEATURES * app + feature] = gain(part, whole, r->options->floor);
+}
+
+static void edge_ratios(const ratios *r, int32_t edge, both node) {
+  const lscfg_grammar *g = r->binding->grammar;
+  const int32_t *rule = r->forest->app_rule.data, *tail = r->forest->edge_tail.data + 2 * (int64_t)edge;
+  int32_t begin = r->forest->edge_apps.data[edge], end = r->forest->edge_apps.data[edge + 1];
+  both whole = app_sum(r, begin, end), by_order[2] = {{{0, 0}}, {{0, 0}}};
+  int bare = is_bare(g, rule[begin]);
+  for (int32_t a = begin; a < end && bare; a++) add(&by_order[swaps(g, rule[a])], app_sum(r, a, a + 1));
+  for (int32_t a = begin; a < end; a++) {
+    int order = bare && swaps(g, rule[a]);
+    put(r, a, bare ? LSCFG_SOURCE_BARE : tail[0] < 0 ? LSCFG_SOURCE_0 : LSCFG_SOURCE_N, whole, node);
+    if (bare) put(r, a, order ? LSCFG_SWAPPED : LSCFG_ORDERED, by_order[order], whole);
+    put(r, a, bare ? LSCFG_TARGET_BARE : LSCFG_TARGET, app_sum(r, a, a + 1), bare ? by_order[order] : whole);
+  }
+}
+
+static int ratio_features(const lscfg_binding *b, const lscfg_forest *f, const double *app_marginals,
+                          const lscfg_feature_options *options, double *features, lscfg_error *error) {
+  lscfg_inference inference;
+  double *plain = malloc(((size_t)f->app_rule.size + 1) * sizeof *plain);
+  if (!plain) return out_of_memory(error);
+  int code = lscfg_infer(b->one_state, f, plain, NULL, &inference, error);
+  ratios r = {b, f, options, {app_marginals, plain}, features};
+  for (int32_t q = 0; q < f->node_cat.size && !code && inference.sign > 0; q++) {
+    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
+    both node = app_sum(&r, f->edge_apps.data[begin], f->edge_apps.data[end]);
+    for (int32_t e = begin; e < end; e++) edge_ratios(&r, e, node);
+  }
+  free(plain);
+  return code;
+}
+
+int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_inference *inference,
+                   const double *app_marginals, const double *node_marginals, const lscfg_feature_options *options,
+                   double *features, lscfg_error *error) {
+  if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
+  memset(features, 0, (size_t)f->app_rule.size * LSCFG_N_FEATURES * sizeof *features);
+  if (inference->sign <= 0) return LSCFG_OK;
+  uint32_t wanted = wanted_features(options);
+  if (wanted & MARGINALS && marginal_features(b, f, app_marginals, node_marginals, options, features))
+    return out_of_memory(error);
+  return wanted & RATIOS ? ratio_features(b, f, app_marginals, options, features, error) : LSCFG_OK;
 }

@@ -122,6 +122,33 @@ static int map_rules(lscfg_model *model, lscfg_error *error) {
   return code;
 }
 
+/* The model of one state, if the file has it. */
+static int map_one_state(lscfg_model *model, lscfg_error *error) {
+  static const double root = 1;
+  tensor_view rules, unk;
+  if (!tensor_file_has(&model->file, "one.rules", "F64")) return LSCFG_OK;
+  int code = tensor_file_get(&model->file, "one.rules", "F64", 1, &rules, error);
+  if (!code) code = tensor_file_get(&model->file, "one.unk", "F64", 1, &unk, error);
+  if (code) return code;
+  if (rules.shape[0] != model->n_rules || unk.shape[0] != 1)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'one.rules' and 'one.unk' do not fit the model's rules");
+  code = check_values("one.rules", rules.data, 0, rules.shape[0], error);
+  if (!code) code = check_values("one.unk", unk.data, 0, 1, error);
+  if (code) return code;
+  lscfg_model *one = model->one_state = malloc(sizeof *one);
+  if (!one) return out_of_memory(error);
+  *one = *model;
+  one->rank = 1;
+  one->root = &root;
+  one->unk = unk.data;
+  one->single = 0;
+  one->components = NULL;
+  one->one_state = NULL;
+  for (int32_t arity = 0; arity <= MAX_ARITY; arity++)
+    one->tensor[arity] = (const double *)rules.data + model->first_of_arity[arity];
+  return LSCFG_OK;
+}
+
 int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error) {
   lscfg_model *model = calloc(1, sizeof *model);
   *opened = NULL;
@@ -130,6 +157,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_words(model, error);
   if (!code) code = map_rules(model, error);
+  if (!code) code = map_one_state(model, error);
   if (code) {
     lscfg_model_close(model);
     return code;
@@ -141,6 +169,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
 void lscfg_model_close(lscfg_model *model) {
   if (!model) return;
   tensor_file_close(&model->file);
+  free(model->one_state);
   free(model);
 }
 

@@ -5,7 +5,7 @@
 #include "grammar.h"
 #include "safetensors.h"
 
-/* The parameters of an L-SCFG, all in the mapped file. Rules are numbered by arity: those without nonterminals first. */
+/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it. Rules are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
   int32_t rank;                       /* m */
@@ -22,6 +22,7 @@ struct lscfg_model {
   const int32_t *symbols;
   const int64_t *rule_offsets; /* [n_rules + 1], in symbols */
   const int32_t *src_length;   /* [n_rules] */
+  lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
 
 /* The sums of the tensors of all rules of one source side, made when they are first needed; see sums.c. */
@@ -48,6 +49,7 @@ struct lscfg_binding {
   composition *composition;    /* NULL where no rule is composed */
   /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */
   lscfg_binding *inner;
+  lscfg_binding *one_state; /* the same of the model with one state; NULL where there is none, and in itself */
 };
 
 /* Inference over a forest with composed rules, or with edges that have only some rules of a source side. */

@@ -15,7 +15,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
 from lscfg.grammar import MAX_TARGETS
-from lscfg.kernel import BRACKETINGS
+from lscfg.kernel import BRACKETINGS, LATENT_FEATURES, FeatureOptions, feature_names
 from lscfg.parameters import MAX_ARITY
 from lscfg.text import read_bytes
 
@@ -28,10 +28,12 @@ START_WEIGHTS = {
     "MaxLexEgivenF": -0.2,
     "MaxLexFgivenE": -0.7,
     "PassThrough": -1.0,
+    "LatentTarget": 0.5,
+    "LatentSourceN": 0.5,
 }
 """Where tuning begins: the signs that the features ought to have, and a word penalty (less than 0 for every word, so
 that a negative weight rewards words) that makes the first translations about as long as the references. Features that
-are not named start at 0."""
+are not named start at 0; a system passes over latent features that it does not have."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class Features:
     log: bool = True
     floor: float = 1e-6
     negative: str = "flip"
+    names: list[str] = field(default_factory=lambda: ["paper"])
+    """Of systems that do not name their own."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,8 @@ class System:
     estimator: str = "none"
     m: int = 8
     seed: int = 1
+    features: list[str] = field(default_factory=list)
+    """Names of its latent features; none: those of [features]."""
     # spectral; max_targets for mle too
     inside: list[str] = field(default_factory=lambda: list(INSIDE))
     outside: list[str] = field(default_factory=lambda: list(OUTSIDE))
@@ -229,6 +235,17 @@ class Experiment:
     evaluation: Evaluation = field(default_factory=Evaluation)
     report: Report = field(default_factory=Report)
 
+    def of(self, system: System) -> Experiment:
+        """The experiment as the system has it: with its features, without start weights of other latent ones."""
+        names = feature_names(system.features or self.features.names) if system.estimator != "none" else ()
+        absent = {*LATENT_FEATURES} - {*names}
+        weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
+        return dataclasses.replace(
+            self,
+            features=dataclasses.replace(self.features, names=list(names)),
+            tuning=dataclasses.replace(self.tuning, weights=weights),
+        )
+
 
 @dataclass(frozen=True)
 class Overrides:
@@ -246,6 +263,7 @@ DEFAULT_SYSTEMS = {
     "MIN": {},
     "MLE": {"estimator": "mle"},
     "SPECTRAL": {"estimator": "spectral"},
+    "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": "ratios"},
 }
 
 
@@ -313,13 +331,16 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             raise reader.error(
                 ("systems", name, "estimator"), "a Hiero grammar has no hidden states: estimator none only"
             )
+        if system.features:
+            _check_features(system.features, ("systems", name, "features"), reader)
         if system.estimator in ("em", "clusters"):
             try:
                 em_settings(system)
             except InputError as error:
                 raise reader.error(("systems", name), str(error)) from error
+    _check_features(experiment.features.names, ("features", "names"), reader)
     if not experiment.systems:
-        raise reader.error(("systems",), "no system; leave [systems] out for MIN, MLE and SPECTRAL")
+        raise reader.error(("systems",), f"no system; leave [systems] out for {', '.join(DEFAULT_SYSTEMS)}")
     if experiment.decoder.name not in DECODERS:
         raise reader.error(("decoder", "name"), f"name must be one of {', '.join(DECODERS)}")
     for name in experiment.report.charts:
@@ -365,6 +386,13 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             raise reader.error((table, "max_arity"), f"max_arity must be at most {MAX_ARITY}")
     if experiment.derive.bracketing not in BRACKETINGS:
         raise reader.error(("derive", "bracketing"), f"bracketing must be one of {', '.join(BRACKETINGS)}")
+
+
+def _check_features(names: list[str], keys: tuple[str, ...], reader: _Reader) -> None:
+    try:
+        FeatureOptions(names=tuple(names))
+    except InputError as error:
+        raise reader.error(keys, str(error)) from error
 
 
 class _Reader:

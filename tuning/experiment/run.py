@@ -83,11 +83,12 @@ def run_experiment(
             rules = grammars[system.grammar]
             model = stages.estimate(cache, system, derivations, jobs)
             found = systems[name] = SystemStages(rules, model, [], [], [])
+            own = experiment.of(system)
             for run in range(experiment.tuning.runs):
-                found.tuned.append(stages.tune(cache, experiment, rules, lm, model, jobs, run))
-                found.decoded.append(stages.decode(cache, experiment, rules, lm, model, found.tuned[run], jobs))
-                found.scored.append(stages.score(cache, experiment, found.decoded[run]))
-            _publish(folder / "systems" / name, experiment, lm, found)
+                found.tuned.append(stages.tune(cache, own, rules, lm, model, jobs, run))
+                found.decoded.append(stages.decode(cache, own, rules, lm, model, found.tuned[run], jobs))
+                found.scored.append(stages.score(cache, own, found.decoded[run]))
+            _publish(folder / "systems" / name, own, lm, found)
         results = _results(experiment, derivations, systems)
         stages.write_json(folder / "results.json", results)
         content = _report_content(Path(path), experiment, cache, systems, results)

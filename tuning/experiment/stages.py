@@ -313,6 +313,7 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
             "log": str(features.log).lower(),
             "floor": repr(features.floor),
             "negative": features.negative,
+            "features": ",".join(features.names),
         }
         latent = LatentFeature(options, hosts.latent_library(experiment.decoder))
     return DecoderConfig(
