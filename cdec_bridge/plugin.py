@@ -24,7 +24,7 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.parameters import Parameters
+from lscfg.parameters import OneState, Parameters
 from lscfg.rules import RuleTable
 from lscfg.text import atomic_write
 
@@ -144,7 +144,8 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         config, weights = _write_example(place)
-        latent = LatentFeature({"model": str(place / "model.lscfg")}, str(Path(library).resolve()))
+        options = {"model": str(place / "model.lscfg"), "features": ",".join(LATENT_FEATURES)}
+        latent = LatentFeature(options, str(Path(library).resolve()))
         write_ini(place / "cdec.ini", _with(config, latent))
         write_ini(place / "ours.ini", _with(config, LatentFeature(latent.options)))
         done = subprocess.run(
@@ -197,8 +198,10 @@ def _write_example(folder: Path) -> tuple[DecoderConfig, dict[str, float]]:
     (folder / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
     table = _rule_table(_RULES)
     values = np.random.default_rng(1)
+    one = OneState(values.uniform(0.01, 0.2, len(_RULES)), np.array([0.01]))
     tensors = tuple(values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3))
-    Parameters(table, tensors, np.array([0.6, 0.4]), np.array([0.05, 0.1])).save(folder / "model.lscfg")  # type: ignore[arg-type]
+    root, unk = np.array([0.6, 0.4]), np.array([0.05, 0.1])
+    Parameters(table, tensors, root, unk, one=one).save(folder / "model.lscfg")  # type: ignore[arg-type]
     weights = {"LatentMarginal": 0.5, "LatentEgivenF": 0.25, "LatentFgivenE": 0.125, "PassThrough": -1.0}
     weights |= {f"Rule{n}": 0.01 * n for n in range(len(_RULES))}
     write_weights(folder / "weights", weights)

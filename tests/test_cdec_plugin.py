@@ -17,9 +17,10 @@ from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
-from lscfg.kernel import FeatureOptions, ParseOptions
+from lscfg.kernel import LATENT_FEATURES, ParseOptions
+from lscfg.parameters import OneState
 
-NAMES = FeatureOptions().names
+NAMES = LATENT_FEATURES
 RULES = [
     "una ||| a",
     "una ||| one",
@@ -70,7 +71,9 @@ class Cdec:
         rng = np.random.default_rng(7)
         table = rule_table(RULES)
         values = [rng.uniform(-0.1, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
-        save_model(folder / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03]))
+        one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
+        unk = np.array([0.01, 0.02, 0.03])
+        save_model(folder / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), unk, one)
         (folder / "grammar").write_text(
             "".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)) + "[S] ||| [X,1] ||| [1] |||\n"
         )
@@ -133,7 +136,7 @@ def messages(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("options", ["", "log=false", "floor=0.01 negative=clamp"])
+@pytest.mark.parametrize("options", ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios"])
 def test_features_are_those_of_the_embedded_decoder(cdec, exact, glue, options):
     base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
     cdec.ini(cdec.line(options), "intersection_strategy=full", base=base)
@@ -154,7 +157,7 @@ def test_composed_rules_and_span_marginals(cdec, exact):
     lines = [f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate([*RULES[:5], *larger, *RULES[-3:]])]
     (cdec.folder / "grammar").write_text("".join(lines) + "[S] ||| [X,1] ||| [1] |||\n")
     for unknown in ("compose", "oov", "zero"):
-        options = f"features=LatentMarginal,LatentSpan unknown={unknown} floor=1e-9"
+        options = f"features=LatentMarginal,LatentSpan,ratios unknown={unknown} floor=1e-9"
         cdec.ini(cdec.line(options), "intersection_strategy=full")
         theirs = cdec.lists(sentence + "\n", env=exact)
         ini = (cdec.folder / "cdec.ini").read_text()
@@ -170,6 +173,8 @@ def test_composed_rules_and_span_marginals(cdec, exact):
             (ours,) = decoder.decode([sentence], {k: float(v) for k, v in weights.items()}, 3000)
         used = {name for h in ours for name in h.features if h.features[name]}
         assert len(ours) < 3000 and {"LatentSpan", "R6", "R7"} <= used and "LatentEgivenF" not in used
+        assert {"LatentTarget", "LatentOrdered", "LatentSwapped"} <= used
+        assert ({"LatentSource0", "LatentSourceN"} <= used) == (unknown != "zero")
         assert_same(theirs, ours, 1e-6)
 
 
@@ -179,15 +184,16 @@ def two_passes(cdec: Cdec, options: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-def test_both_modes_agree(cdec, exact, glue):
+@pytest.mark.parametrize("features", ["paper", "ratios"])
+def test_both_modes_agree(cdec, exact, glue, features):
     text = "".join(s + "\n" for s in SENTENCES)
     if glue:  # the rule of the root is one of the glue rules then
         lines = (cdec.folder / "grammar").read_text().splitlines(keepends=True)
         (cdec.folder / "grammar").write_text("".join(lines[:-1]))
     base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
-    cdec.ini(cdec.line(), "intersection_strategy=full", base=base)
+    cdec.ini(cdec.line(f"features={features}"), "intersection_strategy=full", base=base)
     parsed = cdec.lists(text, env=exact)
-    cdec.ini(*two_passes(cdec), base=base)
+    cdec.ini(*two_passes(cdec, f"features={features}"), base=base)
     assert_same(parsed, cdec.lists(text, env=exact), 1e-9)
 
 
@@ -311,6 +317,18 @@ def test_bad_options(cdec, options, message):
     done = cdec.run("una casa\n")
     assert done.returncode != 0
     assert len(messages(done)) == 1 and message in messages(done)[0]
+
+
+def test_ratios_of_a_model_without_one_state(cdec):
+    arrays, metadata = tensors.load(cdec.folder / "model.lscfg", "model")
+    kept = {name: array for name, array in arrays.items() if not name.startswith("one.")}
+    tensors.save(cdec.folder / "model.lscfg", kept, metadata)
+    cdec.ini(cdec.line("features=LatentTarget"))
+    done = cdec.run("una casa\n")
+    assert done.returncode != 0 and len(messages(done)) == 1
+    assert "which LatentTarget needs; make the model anew" in messages(done)[0]
+    cdec.ini(cdec.line())
+    assert cdec.run("una casa\n").returncode == 0
 
 
 def test_no_model_named(cdec):

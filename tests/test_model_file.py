@@ -8,14 +8,16 @@ import pytest
 from helpers import rule_table, save_model
 
 from lscfg.errors import InputError
-from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
+from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
+from lscfg.parameters import OneState
 
 
 @pytest.fixture
 def model_file(tmp_path):
     table = rule_table(["a ||| x", "b [X,1] ||| [X,1] y", "[X,1] [X,2] ||| [X,2] [X,1]"])
     tensors = [np.ones([2] * (a + 1)) for a in table.arity]
-    return save_model(tmp_path / "m.lscfg", table, tensors, np.ones(2), np.ones(2))
+    one = OneState(np.full(3, 0.25), np.array([0.25]))
+    return save_model(tmp_path / "m.lscfg", table, tensors, np.ones(2), np.ones(2), one)
 
 
 def rewritten(path, change):
@@ -73,7 +75,13 @@ def test_random_damage_never_crashes(model_file, tmp_path):
             continue
         forest = grammar.parse(grammar.vocab.add_line("b a"), ParseOptions(9, True, 1))
         if forest is not None:
-            Binding(model, grammar).infer(forest)
+            binding = Binding(model, grammar)
+            inference = binding.infer(forest)
+            try:
+                found = binding.features(forest, inference, FeatureOptions(names=("ratios",)))
+            except InputError:
+                continue
+            assert np.isfinite(found).all()
     assert 0 < opened < 600
 
 
@@ -82,6 +90,8 @@ def test_random_damage_never_crashes(model_file, tmp_path):
     [
         (lambda h, d: h.pop("CS"), "'CS' is missing"),
         (lambda h, d: h["C1"].update(dtype="F32"), "'C1' is F32"),
+        (lambda h, d: h.pop("one.unk"), "'one.unk' is missing"),
+        (lambda h, d: h.update({"one.rules": h["one.unk"]}), "'one.rules' and 'one.unk' do not fit the model's rules"),
         (lambda h, d: h["C0"].update(shape=[3, 2]), "size of its shape"),
         (lambda h, d: h["C0"].update(shape=[2**62, 2**62]), "impossible dimensions"),
         (lambda h, d: h["unk"].update(shape=[2, 1]), "'unk' is F64 with 2 dimensions"),
@@ -97,6 +107,8 @@ def test_damaged_header(model_file, change, message):
     ("name", "value", "message"),
     [
         ("C0", struct.pack("<d", float("nan")), "not finite"),
+        ("one.rules", struct.pack("<d", float("inf")), "'one.rules' holds a value that is not finite"),
+        ("one.unk", struct.pack("<d", float("nan")), "'one.unk' holds a value that is not finite"),
         ("rules.symbols", struct.pack("<i", 99), "rule 0 of the model is malformed"),
         ("rules.offsets", struct.pack("<q", 1), "does not cover"),
         ("rules.src_length", struct.pack("<i", 0), "malformed"),
