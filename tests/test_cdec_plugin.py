@@ -35,6 +35,7 @@ RULES = [
     "[X,1] y [X,2] ||| [X,2] and [X,1]",
 ]
 WEIGHTS = "PassThrough -1\nGlue 0.25\nLatentMarginal 0.5\nLatentEgivenF 0.25\nLatentFgivenE 0.125\n"
+WEIGHTS += "".join(f"{name} {0.1 + 0.017 * k}\n" for k, name in enumerate(NAMES[4:]))
 SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "casa", "y una", "una una una una una una"]
 
 
@@ -118,7 +119,7 @@ def ordered(hypotheses: list[Hypothesis]) -> list[tuple]:
             sorted((k, round(v, 4)) for k, v in h.features.items() if v and k not in NAMES and not k.startswith("SSS"))
         )
         rows.append((h.text, others, tuple(h.features.get(k, 0.0) for k in NAMES)))
-    return sorted(rows)
+    return sorted(rows, key=lambda row: (*row[:2], [round(value, 7) for value in row[2]]))
 
 
 def assert_same(a: list[Hypothesis], b: list[Hypothesis], tolerance: float) -> None:

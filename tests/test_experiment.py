@@ -17,6 +17,7 @@ from lscfg.demo import generate, write
 from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
+from lscfg.kernel import LATENT_FEATURES
 from lscfg.kernel import DeriveOptions
 from lscfg.parameters import Parameters
 from lscfg.text import read_lines
@@ -227,6 +228,25 @@ def test_data_folder_is_where_the_corpus_lies(corpus, tmp_path):
     assert experiment.corpus.test_reference == [corpus / "test.en"]
 
 
+def test_latent_features_of_each_system(corpus):
+    (corpus / "f.toml").write_text(
+        TOML.replace("[systems.MIN]", '[features]\nnames = ["LatentSpan", "LatentTarget"]\n\n[systems.MIN]')
+        + '[systems.RATIOS]\nestimator = "mle"\nfeatures = "ratios"\n'
+    )
+    experiment = read_experiment(corpus / "f.toml")
+    own = {name: experiment.of(system) for name, system in experiment.systems.items()}
+    assert own["SPECTRAL"].features.names == ["LatentSpan", "LatentTarget"]
+    assert tuple(own["RATIOS"].features.names) == LATENT_FEATURES[4:] and own["MIN"].features.names == []
+    starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
+    assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
+    (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
+    assert list(read_experiment(corpus / "default.toml").systems) == ["MIN", "MLE", "SPECTRAL", "LATENT"]
+    for old, line in (('features = "ratios"', r":\d+"), ('"LatentSpan", "LatentTarget"', r":\d+")):
+        (corpus / "bad.toml").write_text((corpus / "f.toml").read_text().replace(old, old.replace('"', '"no', 1)))
+        with pytest.raises(InputError, match=rf"bad\.toml{line}: features 'no.*expected some of LatentMarginal"):
+            read_experiment(corpus / "bad.toml")
+
+
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
 def test_experiments_of_table_3(shared, name):
     path = Path(__file__).parents[1] / "experiments" / f"{name}.toml"
@@ -236,6 +256,8 @@ def test_experiments_of_table_3(shared, name):
     assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
     estimators = [(system.estimator, system.m) for system in experiment.systems.values()]
     assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
+    ratios = experiment.of(experiment.systems["LATENT-16"])
+    assert tuple(ratios.features.names) == LATENT_FEATURES[4:]
     check_host(experiment)
     check_corpus(experiment)
     for system in experiment.systems.values():

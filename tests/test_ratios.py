@@ -104,7 +104,7 @@ def test_equal_their_definition(tmp_path_factory, m, seed, signed, glue, clamp, 
 
 
 def test_every_class_of_rules_has_its_features(tmp_path):
-    """The factors of an application multiply to its share of the node, so that their ratios add up, if none is clipped."""
+    """The factors of an application multiply to its share of the node, so that their ratios add up."""
     model, one = models(tmp_path, 2, 4, False)
     grammar = model.grammar()
     forest = grammar.parse(grammar.vocab.add_line("b a c b a b a"), ParseOptions(100, True, 2, S))

@@ -24,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write DIR/grammar.N.gz for each sentence, DIR/segments.sgm and DIR/cdec.ini, with which a plain cdec "
         "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",
     )
-    parser.add_argument("--features", metavar="NAMES", help="comma-separated (default: all but LatentSpan)")
+    parser.add_argument(
+        "--features", metavar="NAMES", help="comma-separated; paper (default) and ratios stand for several"
+    )
     parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
     parser.add_argument("--floor", type=float, help="no logarithm of less (default: 1e-6)")
     parser.add_argument(

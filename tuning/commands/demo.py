@@ -32,6 +32,12 @@ estimator = "mle"
 [systems.SPECTRAL]
 estimator = "spectral"
 m = 8
+
+[systems.LATENT]
+estimator = "clusters"
+m = 16
+iterations = 10
+features = "ratios"
 """
 
 
@@ -64,9 +70,9 @@ def run(args: argparse.Namespace) -> None:
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
     print(run_experiment(folder / "demo.toml", folder, args.jobs))
-    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")}
+    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL", "LATENT")}
     print("\nsome translations:")
-    different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["SPECTRAL"][k]]
+    different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["LATENT"][k]]
     for k in different[:5]:
         print(f"  source     {corpus.test[k][0]}")
         print(f"  reference  {corpus.test[k][1]}")
