@@ -275,7 +275,7 @@ class Diagnosis:
         frequency = Result(FREQUENCY, None, self._score(scores))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "mle.lscfg"
-            estimate_mle(self.train).save(path)
+            estimate_mle(self.train).save(path, np.float64)
             one_state = self.measure(path)
         one_state.name = ONE_STATE
         return [frequency, one_state]

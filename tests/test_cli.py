@@ -36,7 +36,7 @@ def files(tmp_path_factory):
         ("align", folder / "f", folder / "e", "-o", folder / "aligned"),
         ("derive", folder / "f", folder / "e", folder / "links", "-o", folder / "deriv"),
         ("grammar", folder / "deriv", "-o", folder / "g.gz"),
-        ("estimate", "mle", folder / "deriv", "-o", folder / "mle.lscfg"),
+        ("estimate", "mle", folder / "deriv", "--precision", "double", "-o", folder / "mle.lscfg"),
         ("estimate", "spectral", folder / "deriv", "-m", 2, "-o", folder / "spectral.lscfg"),
         ("lm", folder / "e", "-o", folder / "lm.arpa", "--order", 2, "--discount-fallback", "--estimator", "lscfg"),
     ):

@@ -47,7 +47,7 @@ def random_model(path, train, m, signed=False):
         return values - 0.4 if signed else values
 
     tensors = tuple(draw((len(tensor), *[m] * (k + 1))) for k, tensor in enumerate(like.tensors))
-    Parameters(like.rules, tensors, draw(m), draw(m)).save(path)
+    Parameters(like.rules, tensors, draw(m), draw(m)).save(path, np.float64)
     return Parameters.load(path)
 
 

@@ -19,6 +19,8 @@ typedef struct {
   void (*add_outer)(int32_t m, double factor, const double *a, const double *b, double *out);
   /* out[y] += factor * a[y] */
   void (*add)(int64_t n, double factor, const double *a, double *out);
+  /* out[y] += factor * a[y] * b[y] */
+  void (*add_products)(int64_t n, double factor, const double *a, const double *b, double *out);
   /* sum over x and y of a[x] * matrix[x][y] * b[y] */
   double (*bilinear)(int32_t m, const double *matrix, const double *a, const double *b);
   double (*dot)(int64_t n, const double *a, const double *b);

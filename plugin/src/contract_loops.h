@@ -159,6 +159,10 @@ LOOP void NAME(add)(int64_t n, double factor, const double *a, double *out) {
   for (int64_t k = 0; k < n; k++) out[k] = FMA(factor, a[k], out[k]);
 }
 
+LOOP void NAME(add_products)(int64_t n, double factor, const double *a, const double *b, double *out) {
+  for (int64_t k = 0; k < n; k++) out[k] = FMA(factor * a[k], b[k], out[k]);
+}
+
 LOOP void NAME(add_outer)(int32_t m, double factor, const double *a, const double *b, double *out) {
   for (int32_t x = 0; x < m; x++) {
     double value = factor * a[x], *line = out + (int64_t)x * m;
@@ -191,13 +195,17 @@ LOOP double NAME(bilinear)(int32_t m, const double *matrix, const double *a, con
   return NAME(total)(sum) + rest;
 }
 
-#define NAMED(text)                                                                                              \
-  {                                                                                                              \
-    text, NAME(packed_single), NAME(contract_double), NAME(project), NAME(add_outer), NAME(add), NAME(bilinear), \
-        NAME(dot)                                                                                                \
-  }
-static const contraction NAME(loops) = NAMED(SET);
-#undef NAMED
+static const contraction NAME(loops) = {
+    SET,
+    NAME(packed_single),
+    NAME(contract_double),
+    NAME(project),
+    NAME(add_outer),
+    NAME(add),
+    NAME(add_products),
+    NAME(bilinear),
+    NAME(dot),
+};
 #undef LOAD
 #undef INLINE
 #undef LOOP

@@ -26,8 +26,6 @@ typedef struct {
   int32_t set, head, begin, end;
 } run;
 
-typedef struct chunk chunk;
-
 typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
@@ -49,7 +47,7 @@ typedef struct {
   double *marginals; /* of applications; g and g_exponent: the sum over all derivations */
   double g;
   int64_t g_exponent;
-  chunk *chunk; /* of low_rank.c */
+  struct low_rank *low_rank;
   ARRAY(void *) owned; /* what belongs to the sets and not to the binding */
 } pass;
 
@@ -101,7 +99,9 @@ int low_rank_prepare(pass *);
 void low_rank_free(pass *);
 /* The inside of some runs of one level with the same rules. */
 void low_rank_inside(pass *, const int32_t *runs, int32_t n);
-/* The outside of their tails, and their marginals. */
+/* What they give to the outside of their tails, and their marginals. */
 void low_rank_outside(pass *, const int32_t *runs, int32_t n);
+/* Completes the outside of the level's nodes; to be called when all higher levels are done. */
+void low_rank_finish_outside(pass *, int32_t level);
 
 #endif

@@ -372,6 +372,7 @@ static void begin_outside(pass *p) {
 static void outside_pass(pass *p) {
   const lscfg_forest *f = p->forest;
   for (int32_t level = p->n_levels - 1; level >= 0; level--) {
+    if (p->low_rank) low_rank_finish_outside(p, level);
     for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
       int32_t q = p->nodes_by_level[k];
       normalise(outside_of(p, q), &p->outside_exponent[q], states_of(p, q));

@@ -2,24 +2,36 @@
  *
  *   C^r = sum over k of u_k (x) v_k (x) w_k
  *
- * so that with p_k = (v_k . inside(left)) (w_k . inside(right)) an edge adds sum over k of p_k u_k to the inside of its
- * head, and with q_k = u_k . outside(head) it adds q_k (w_k . inside(right)) v_k to the outside of its left tail, and so
- * on. The marginal of a rule is the sum of q_k p_k over its own components. All is linear in the number of states. The
- * components of all rules of an edge are worked on together. */
+ * so that with l_k = v_k . inside(left) and r_k = w_k . inside(right) an edge adds the sum over k of l_k r_k u_k to the
+ * inside of its head; with q_k = u_k . outside(head) it adds the sum of q_k r_k v_k to the outside of its left tail and
+ * that of q_k l_k w_k to the right one's; and the marginal of a rule is the sum of q_k l_k r_k over its own components.
+ *
+ * The components of all rules of an edge are worked on together. What is linear in the number of states, l, r and q and
+ * the ways back from them, is done once for each node and set of rules, whatever the number of edges, which cost only as
+ * much as there are components. */
 #include "inference.h"
 
-enum { EDGES = 64 }; /* that are taken together */
+enum { ROWS = 64 }; /* vectors that are multiplied with a set's factors together */
 
-/* Vectors of some edges with the same rules. */
-struct chunk {
-  int32_t n, edge[EDGES], head[EDGES], own_head[EDGES]; /* own_head: which of the n_heads rows of q is the edge's */
-  int32_t n_heads;
-  int64_t tails[EDGES]; /* exponent of the product of the tails' insides */
-  double *rows;         /* [EDGES][rank] */
-  double *left, *right; /* [EDGES][components] */
-  double *q;            /* [EDGES][components] */
-  double *product;      /* [EDGES][components] */
-  double *out;          /* [EDGES][rank] */
+/* A node as left (side 0) or right tail (side 1) of edges with the same rules. */
+typedef struct {
+  int32_t node, set, side;
+  int32_t known;   /* whether projected is filled in */
+  int64_t offset;  /* of its components in projected and back */
+  int64_t exponent; /* of back */
+} slot;
+
+struct low_rank {
+  ARRAY(slot) slots;
+  int32_t *slot_of;  /* [edges][2], by place in pass.edges; only of sets with factors */
+  int32_t *by_level; /* slots by the level of their nodes, in order */
+  int32_t *first;    /* [n_levels + 1] */
+  double *projected; /* l or r */
+  double *back;      /* sum of q r or of q l over the edges */
+  double *rows;      /* [ROWS][rank] */
+  double *q;         /* [ROWS][components] */
+  double *product;   /* [ROWS][components] */
+  double *out;       /* [ROWS][rank] */
   double *space;
 };
 
@@ -59,139 +71,228 @@ int low_rank_factors(pass *p, rule_set *set, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-int low_rank_prepare(pass *p) {
-  size_t m = (size_t)p->rank, k = 0;
-  for (int64_t s = 0; s < p->sets.size; s++)
-    if (p->sets.data[s].first && (size_t)p->sets.data[s].first[p->sets.data[s].n] > k)
-      k = (size_t)p->sets.data[s].first[p->sets.data[s].n];
-  chunk *c = p->chunk = calloc(1, sizeof *c);
-  if (!c) return LSCFG_ENOMEM;
-  c->rows = malloc((EDGES * (2 * m + 4 * k) + CONTRACT_COLUMNS * k + 1) * sizeof *c->rows);
-  if (!c->rows) return LSCFG_ENOMEM;
-  c->out = c->rows + EDGES * m;
-  c->left = c->out + EDGES * m;
-  c->right = c->left + EDGES * k;
-  c->q = c->right + EDGES * k;
-  c->product = c->q + EDGES * k;
-  c->space = c->product + EDGES * k;
+static int32_t components_of(const rule_set *set) { return set->first[set->n]; }
+
+/* Finds the slots of all edges. mark [2][nodes]: the last slot of a node on either side. */
+static int find_slots(pass *p, struct low_rank *l, int32_t *mark) {
+  int64_t total = 0, n_nodes = p->forest->node_cat.size;
+  for (int64_t q = 0; q < 2 * n_nodes; q++) mark[q] = -1;
+  for (int64_t i = 0; i < p->runs.size; i++) {
+    const run *r = &p->runs.data[i];
+    const rule_set *set = &p->sets.data[r->set];
+    for (int32_t k = r->begin; set->first && k < r->end; k++)
+      for (int32_t side = 0; side < 2; side++) {
+        int32_t node = p->forest->edge_tail.data[2 * (int64_t)p->edges[k] + side], *at = &mark[side * n_nodes + node];
+        if (*at < 0 || l->slots.data[*at].set != r->set) {
+          if (ARRAY_RESERVE(l->slots, 1)) return LSCFG_ENOMEM;
+          *at = (int32_t)l->slots.size;
+          l->slots.data[l->slots.size++] = (slot){node, r->set, side, 0, total, NONE};
+          total += components_of(set);
+        }
+        l->slot_of[2 * (int64_t)k + side] = *at;
+      }
+  }
+  l->projected = calloc((size_t)(2 * total + 1), sizeof *l->projected);
+  l->back = l->projected + total;
+  return l->projected ? LSCFG_OK : LSCFG_ENOMEM;
+}
+
+static int sort_slots(const pass *p, struct low_rank *l) {
+  int32_t n = (int32_t)l->slots.size, *first;
+  l->by_level = calloc((size_t)n + (size_t)p->n_levels + 1, sizeof *l->by_level);
+  if (!l->by_level) return LSCFG_ENOMEM;
+  first = l->first = l->by_level + n;
+  for (int32_t s = 0; s < n; s++) first[p->level[l->slots.data[s].node]]++;
+  for (int32_t level = 1; level <= p->n_levels; level++) first[level] += first[level - 1];
+  for (int32_t s = n - 1; s >= 0; s--) l->by_level[--first[p->level[l->slots.data[s].node]]] = s;
   return LSCFG_OK;
 }
 
+int low_rank_prepare(pass *p) {
+  size_t m = (size_t)p->rank, k = 0;
+  for (int64_t s = 0; s < p->sets.size; s++)
+    if (p->sets.data[s].first && (size_t)components_of(&p->sets.data[s]) > k) k = (size_t)components_of(&p->sets.data[s]);
+  struct low_rank *l = p->low_rank = calloc(1, sizeof *l);
+  int32_t *mark = malloc((2 * (size_t)p->forest->node_cat.size + 1) * sizeof *mark);
+  int code = LSCFG_ENOMEM;
+  if (l && mark) {
+    l->slot_of = malloc((2 * (size_t)p->forest->edge_head.size + 1) * sizeof *l->slot_of);
+    l->rows = malloc((ROWS * 2 * (m + k) + CONTRACT_COLUMNS * k + 1) * sizeof *l->rows);
+    if (l->slot_of && l->rows) code = find_slots(p, l, mark) || sort_slots(p, l) ? LSCFG_ENOMEM : LSCFG_OK;
+    l->out = l->rows + ROWS * m;
+    l->q = l->out + ROWS * m;
+    l->product = l->q + ROWS * k;
+    l->space = l->product + ROWS * k;
+  }
+  free(mark);
+  return code;
+}
+
 void low_rank_free(pass *p) {
-  if (p->chunk) free(p->chunk->rows);
-  free(p->chunk);
+  if (!p->low_rank) return;
+  free(p->low_rank->slots.data);
+  free(p->low_rank->slot_of);
+  free(p->low_rank->by_level);
+  free(p->low_rank->projected);
+  free(p->low_rank->rows);
+  free(p->low_rank);
 }
 
-/* out = rows x part 0, 1 or 2 of the components, over the states. */
-static void project_part(const pass *p, const rule_set *set, int part, const chunk *c, int32_t n, double *out) {
-  int32_t components = set->first[set->n];
-  p->loops->project(n, components, p->rank, c->rows, set->factors + (int64_t)part * components * p->rank, out);
+/* The factors u (part 0), v or w of the set's components, [components][rank]. */
+static const double *factors_of(const pass *p, const rule_set *set, int32_t part) {
+  return set->factors + (int64_t)part * components_of(set) * p->rank;
 }
 
-/* c->out = c->product x part, over the components. */
-static void contract_part(const pass *p, const rule_set *set, int part, chunk *c) {
-  int32_t components = set->first[set->n];
-  p->loops->contract_double(c->n, components, p->rank, c->product,
-                            set->factors + (int64_t)part * components * p->rank, NULL, c->space, c->out);
+/* l->out = l->product x the factors. */
+static void way_back(pass *p, const rule_set *set, int32_t part, int32_t n) {
+  struct low_rank *l = p->low_rank;
+  p->loops->contract_double(n, components_of(set), p->rank, l->product, factors_of(p, set, part), NULL, l->space, l->out);
 }
 
-/* left and right: what v and w make of the tails' insides. */
-static void project_tails(const pass *p, const rule_set *set, chunk *c) {
-  for (int t = 0; t < 2; t++) {
-    for (int32_t i = 0; i < c->n; i++)
-      memcpy(c->rows + (int64_t)i * p->rank, inside_of(p, p->forest->edge_tail.data[2 * (int64_t)c->edge[i] + t]),
-             (size_t)p->rank * sizeof *c->rows);
-    project_part(p, set, 1 + t, c, c->n, t ? c->right : c->left);
+static void project_slots(pass *p, const rule_set *set, int32_t side, const int32_t *slots, int32_t n) {
+  struct low_rank *l = p->low_rank;
+  int64_t components = components_of(set);
+  for (int32_t i = 0; i < n; i++)
+    memcpy(l->rows + (int64_t)i * p->rank, inside_of(p, l->slots.data[slots[i]].node), (size_t)p->rank * sizeof *l->rows);
+  p->loops->project(n, (int32_t)components, p->rank, l->rows, factors_of(p, set, 1 + side), l->product);
+  for (int32_t i = 0; i < n; i++)
+    memcpy(l->projected + l->slots.data[slots[i]].offset, l->product + i * components,
+           (size_t)components * sizeof *l->product);
+}
+
+/* Fills in what the tails' insides are projected to; where an inside is zero, so it is. */
+static void project_tails(pass *p, const int32_t *numbers, int32_t n, int32_t side) {
+  struct low_rank *l = p->low_rank;
+  const rule_set *set = &p->sets.data[p->runs.data[numbers[0]].set];
+  int32_t wanted[ROWS], n_wanted = 0;
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = p->runs.data[numbers[i]].begin; k < p->runs.data[numbers[i]].end; k++) {
+      slot *s = &l->slots.data[l->slot_of[2 * (int64_t)k + side]];
+      if (s->known) continue;
+      s->known = 1;
+      if (p->inside_exponent[s->node] == NONE) continue;
+      wanted[n_wanted++] = l->slot_of[2 * (int64_t)k + side];
+      if (n_wanted < ROWS) continue;
+      project_slots(p, set, side, wanted, n_wanted);
+      n_wanted = 0;
+    }
+  if (n_wanted) project_slots(p, set, side, wanted, n_wanted);
+}
+
+static const double *projected(const pass *p, int32_t place, int32_t side) {
+  const struct low_rank *l = p->low_rank;
+  return l->projected + l->slots.data[l->slot_of[2 * (int64_t)place + side]].offset;
+}
+
+/* product = sum over the run's edges of l r; its exponent, NONE for zero. */
+static int64_t sum_edges(const pass *p, const run *r, int32_t components, double *product) {
+  int64_t largest = NONE;
+  for (int32_t k = r->begin; k < r->end; k++) {
+    int64_t exponent = tails_exponent(p, p->edges[k]);
+    if (exponent > largest) largest = exponent;
+  }
+  memset(product, 0, (size_t)components * sizeof *product);
+  for (int32_t k = r->begin; k < r->end; k++) {
+    int64_t exponent = tails_exponent(p, p->edges[k]);
+    if (exponent != NONE)
+      p->loops->add_products(components, scaled(1, exponent - largest), projected(p, k, 0), projected(p, k, 1), product);
+  }
+  return largest;
+}
+
+void low_rank_inside(pass *p, const int32_t *numbers, int32_t n) {
+  struct low_rank *l = p->low_rank;
+  const rule_set *set = &p->sets.data[p->runs.data[numbers[0]].set];
+  int32_t components = components_of(set);
+  if (!components) return;
+  for (int32_t side = 0; side < 2; side++) project_tails(p, numbers, n, side);
+  for (int32_t begin = 0; begin < n; begin += ROWS) {
+    int32_t heads[ROWS], kept = 0;
+    int64_t exponents[ROWS];
+    for (int32_t i = begin; i < n && i < begin + ROWS; i++) {
+      const run *r = &p->runs.data[numbers[i]];
+      exponents[kept] = sum_edges(p, r, components, l->product + (int64_t)kept * components);
+      heads[kept] = r->head;
+      kept += exponents[kept] != NONE;
+    }
+    if (kept) way_back(p, set, 0, kept);
+    for (int32_t i = 0; i < kept; i++)
+      accumulate(inside_of(p, heads[i]), &p->inside_exponent[heads[i]], l->out + (int64_t)i * p->rank, exponents[i],
+                 p->rank);
   }
 }
 
-static void multiply(int64_t n, const double *a, const double *b, double *out) {
-  for (int64_t k = 0; k < n; k++) out[k] = a[k] * b[k];
-}
-
-static void inside_chunk(pass *p, const rule_set *set, chunk *c) {
-  project_tails(p, set, c);
-  multiply((int64_t)c->n * set->first[set->n], c->left, c->right, c->product);
-  contract_part(p, set, 0, c);
-  for (int32_t i = 0; i < c->n; i++)
-    accumulate(inside_of(p, c->head[i]), &p->inside_exponent[c->head[i]], c->out + (int64_t)i * p->rank, c->tails[i],
-               p->rank);
-}
-
-static void marginals_of(const pass *p, const rule_set *set, const chunk *c, int32_t i) {
-  int64_t components = set->first[set->n], exponent = c->tails[i] + p->outside_exponent[c->head[i]] - p->g_exponent;
-  const double *q = c->q + c->own_head[i] * components, *part = c->product + i * components;
-  double *marginal = p->marginals + p->forest->edge_apps.data[c->edge[i]];
-  for (int32_t r = 0; r < set->n; r++) {
-    double value = 0;
-    for (int32_t k = set->first[r]; k < set->first[r + 1]; k++) value += q[k] * part[k];
-    marginal[r] = scaled(value / p->g, exponent);
-  }
-}
-
-static void outside_chunk(pass *p, const rule_set *set, chunk *c) {
-  int64_t components = set->first[set->n];
-  project_tails(p, set, c);
-  for (int32_t i = 0; i < c->n; i++)
-    memcpy(c->rows + (int64_t)c->own_head[i] * p->rank, outside_of(p, c->head[i]), (size_t)p->rank * sizeof *c->rows);
-  project_part(p, set, 0, c, c->n_heads, c->q);
-  multiply(c->n * components, c->left, c->right, c->product);
-  for (int32_t i = 0; i < c->n; i++) marginals_of(p, set, c, i);
-  for (int t = 0; t < 2; t++) {
-    const double *other = t ? c->left : c->right;
-    for (int32_t i = 0; i < c->n; i++)
-      multiply(components, c->q + c->own_head[i] * components, other + i * components, c->product + i * components);
-    contract_part(p, set, 1 + t, c);
-    for (int32_t i = 0; i < c->n; i++) {
-      const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)c->edge[i];
-      if (p->inside_exponent[tail[1 - t]] == NONE) continue;
-      accumulate(outside_of(p, tail[t]), &p->outside_exponent[tail[t]], c->out + (int64_t)i * p->rank,
-                 p->outside_exponent[c->head[i]] + p->inside_exponent[tail[1 - t]], p->rank);
+void low_rank_finish_outside(pass *p, int32_t level) {
+  struct low_rank *l = p->low_rank;
+  for (int32_t begin = l->first[level], end; begin < l->first[level + 1]; begin = end) {
+    const slot *first = &l->slots.data[l->by_level[begin]];
+    const rule_set *set = &p->sets.data[first->set];
+    int32_t components = components_of(set), kept = 0, slots[ROWS];
+    for (end = begin; end < l->first[level + 1] && kept < ROWS; end++) {
+      const slot *s = &l->slots.data[l->by_level[end]];
+      if (s->set != first->set || s->side != first->side) break;
+      if (s->exponent == NONE) continue;
+      memcpy(l->product + (int64_t)kept * components, l->back + s->offset, (size_t)components * sizeof *l->product);
+      slots[kept++] = l->by_level[end];
+    }
+    if (kept) way_back(p, set, 1 + first->side, kept);
+    for (int32_t i = 0; i < kept; i++) {
+      const slot *s = &l->slots.data[slots[i]];
+      accumulate(outside_of(p, s->node), &p->outside_exponent[s->node], l->out + (int64_t)i * p->rank, s->exponent,
+                 p->rank);
     }
   }
 }
 
-static void no_marginals(const pass *p, int32_t edge) {
-  int32_t begin = p->forest->edge_apps.data[edge], end = p->forest->edge_apps.data[edge + 1];
-  memset(p->marginals + begin, 0, (size_t)(end - begin) * sizeof *p->marginals);
-}
-
-typedef void (*chunk_function)(pass *, const rule_set *, chunk *);
-
-static void finish_chunk(pass *p, const rule_set *set, chunk *c, chunk_function work) {
-  if (c->n) work(p, set, c);
-  c->n = c->n_heads = 0;
-}
-
-static void add_edge(pass *p, const rule_set *set, int32_t edge, int32_t head, chunk_function work) {
-  chunk *c = p->chunk;
-  if (c->n == EDGES) finish_chunk(p, set, c, work);
-  c->n_heads += !c->n || c->head[c->n - 1] != head;
-  c->own_head[c->n] = c->n_heads - 1;
-  c->edge[c->n] = edge;
-  c->head[c->n] = head;
-  c->tails[c->n++] = tails_exponent(p, edge);
-}
-
-void low_rank_inside(pass *p, const int32_t *numbers, int32_t n) {
-  const rule_set *set = &p->sets.data[p->runs.data[numbers[0]].set];
-  if (!set->first[set->n]) return;
-  for (int32_t i = 0; i < n; i++) {
-    const run *r = &p->runs.data[numbers[i]];
-    for (int32_t k = r->begin; k < r->end; k++)
-      if (tails_exponent(p, p->edges[k]) != NONE) add_edge(p, set, p->edges[k], r->head, inside_chunk);
+/* What an edge gives to its tails, and its marginals; q: the projected outside of its head. */
+static void outside_edge(pass *p, const rule_set *set, int32_t place, int32_t head, const double *q) {
+  struct low_rank *l = p->low_rank;
+  int32_t edge = p->edges[place], components = components_of(set);
+  const int32_t *tail = p->forest->edge_tail.data + 2 * (int64_t)edge;
+  double *part = l->product, *marginal = p->marginals + p->forest->edge_apps.data[edge];
+  for (int32_t side = 0; side < 2; side++) {
+    slot *s = &l->slots.data[l->slot_of[2 * (int64_t)place + side]];
+    const double *other = projected(p, place, 1 - side);
+    for (int32_t k = 0; k < components; k++) part[k] = q[k] * other[k];
+    if (p->inside_exponent[tail[1 - side]] != NONE)
+      accumulate(l->back + s->offset, &s->exponent, part, p->outside_exponent[head] + p->inside_exponent[tail[1 - side]],
+                 components);
   }
-  finish_chunk(p, set, p->chunk, inside_chunk);
+  int64_t exponent = tails_exponent(p, edge);
+  const double *right = projected(p, place, 1);
+  for (int32_t r = 0; r < set->n; r++) { /* part is that of the right side now: q l */
+    double value = 0;
+    for (int32_t k = set->first[r]; k < set->first[r + 1]; k++) value += part[k] * right[k];
+    marginal[r] = exponent == NONE ? 0 : scaled(value / p->g, exponent + p->outside_exponent[head] - p->g_exponent);
+  }
+}
+
+static void no_marginals(const pass *p, const run *r) {
+  for (int32_t k = r->begin; k < r->end; k++) {
+    int32_t begin = p->forest->edge_apps.data[p->edges[k]], end = p->forest->edge_apps.data[p->edges[k] + 1];
+    memset(p->marginals + begin, 0, (size_t)(end - begin) * sizeof *p->marginals);
+  }
 }
 
 void low_rank_outside(pass *p, const int32_t *numbers, int32_t n) {
+  struct low_rank *l = p->low_rank;
   const rule_set *set = &p->sets.data[p->runs.data[numbers[0]].set];
-  for (int32_t i = 0; i < n; i++) {
-    const run *r = &p->runs.data[numbers[i]];
-    int zero = !set->first[set->n] || p->outside_exponent[r->head] == NONE;
-    for (int32_t k = r->begin; k < r->end; k++)
-      if (zero) no_marginals(p, p->edges[k]);
-      else add_edge(p, set, p->edges[k], r->head, outside_chunk);
+  int32_t components = components_of(set);
+  for (int32_t begin = 0; begin < n; begin += ROWS) {
+    const run *runs[ROWS];
+    int32_t kept = 0;
+    for (int32_t i = begin; i < n && i < begin + ROWS; i++) {
+      const run *r = &p->runs.data[numbers[i]];
+      if (!components || p->outside_exponent[r->head] == NONE) {
+        no_marginals(p, r);
+        continue;
+      }
+      memcpy(l->rows + (int64_t)kept * p->rank, outside_of(p, r->head), (size_t)p->rank * sizeof *l->rows);
+      runs[kept++] = r;
+    }
+    if (kept) p->loops->project(kept, components, p->rank, l->rows, factors_of(p, set, 0), l->q);
+    for (int32_t i = 0; i < kept; i++)
+      for (int32_t k = runs[i]->begin; k < runs[i]->end; k++)
+        outside_edge(p, set, k, runs[i]->head, l->q + (int64_t)i * components);
   }
-  finish_chunk(p, set, p->chunk, outside_chunk);
 }

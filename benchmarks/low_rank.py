@@ -1,0 +1,127 @@
+"""Models of low rank against the full model: error, speed and size by the number of components.
+
+    python benchmarks/low_rank.py MODEL --text dev.ja [--ranks 1 2 4 8 16] [--sentences 100] [--plot FILE]
+
+MODEL is one of lscfg estimate with full tensors. "tensors" is the relative error of a tensor, the mean over rules and
+"by norm" the mean weighted by the tensors' norms; "marginals" the mean absolute difference to the full model's over
+rule applications above 0.001 there; "ln P(e|f)" the same of the feature LatentEgivenF. Speed is that of inference on one
+thread. Choose --targets as for the decoder's grammar: rules beyond them are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+
+from lscfg.compress import CPSettings, compress
+from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
+from lscfg.parameters import Parameters
+from lscfg.text import read_lines
+
+E_GIVEN_F = LATENT_FEATURES.index("LatentEgivenF")
+
+
+def analyse(path: str | Path, lines: list[str], repeats: int) -> tuple[float, list[np.ndarray], list[np.ndarray]]:
+    """Seconds a sentence, marginals and ln P(e|f) of each sentence's applications."""
+    model = Model(path)
+    grammar = model.grammar()
+    parsed = [grammar.parse(grammar.vocab.add_line(line), ParseOptions(1000, False, 2, X)) for line in lines]
+    forests = [forest for forest in parsed if forest is not None]
+    binding = Binding(model, grammar)
+    found = [binding.infer(forest) for forest in forests]
+    options = FeatureOptions(names=("LatentEgivenF",))
+    features = [binding.features(f, inference, options)[:, 0] for f, inference in zip(forests, found, strict=True)]
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for forest in forests:
+            binding.infer(forest)
+        times.append((time.perf_counter() - start) / len(forests))
+    return min(times), [inference.apps for inference in found], features
+
+
+def pruned(model: str, targets: int, folder: Path) -> Path:
+    """The model's first ``targets`` rules of each source side, as a file."""
+    parameters = Parameters.load(model)
+    source = parameters.rules.source_id
+    order = np.argsort(source, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - np.searchsorted(source[order], source[order])
+    kept, arity = rank < targets, parameters.rules.arity
+    first, second, third = (t[kept[arity == k]] for k, t in enumerate(parameters.tensors))
+    rules = parameters.rules.select(np.nonzero(kept)[0])
+    Parameters(rules, (first, second, third), parameters.root, parameters.unk).save(folder / "full")
+    return folder / "full"
+
+
+def difference(full: list[np.ndarray], found: list[np.ndarray], chosen: list[np.ndarray]) -> float:
+    """Mean absolute difference over the chosen applications."""
+    pairs = zip(full, found, chosen, strict=True)
+    return float(np.concatenate([np.abs(a - b)[which] for a, b, which in pairs]).mean())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("--text", required=True)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8, 16])
+    parser.add_argument("--targets", type=int, default=30)
+    parser.add_argument("--tolerance", type=float, default=0.01)
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--plot", metavar="FILE")
+    args = parser.parse_args()
+    lines = read_lines(args.text)[: args.sentences]
+    with tempfile.TemporaryDirectory() as folder:
+        full = pruned(args.model, args.targets, Path(folder))
+        seconds, marginals, features = analyse(full, lines, args.repeats)
+        chosen = [values > 1e-3 for values in marginals]
+        norm = np.linalg.norm(Parameters.load(full).tensors[2].reshape(-1, Model(full).rank ** 3), axis=1)
+        size = os.path.getsize(full) / 1e6
+        columns = ["at most", "components", "tensors", "by norm", "marginals", "ln P(e\\|f)"]
+        columns += ["ms a sentence", "ratio", "MB", "made in s"]
+        print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
+        print(f"| full | – | 0 | 0 | 0 | 0 | {seconds * 1e3:.2f} | 1 | {size:.1f} | – |")
+        rows = []
+        for rank in args.ranks:
+            path = Path(folder) / "low"
+            start = time.perf_counter()
+            low = compress(full, path, CPSettings(rank, args.tolerance))
+            made = time.perf_counter() - start
+            each, apps, logs = analyse(path, lines, args.repeats)
+            rows.append((rank, difference(features, logs, chosen), each))
+            by_norm = np.average(low.error, weights=norm)
+            print(
+                f"| {rank} | {low.ranks.mean():.2f} | {low.error.mean():.4f} | {by_norm:.4f} "
+                f"| {difference(marginals, apps, chosen):.5f} | {rows[-1][1]:.4f} | {each * 1e3:.2f} "
+                f"| {seconds / each:.1f} | {os.path.getsize(path) / 1e6:.1f} | {made:.1f} |",
+                flush=True,
+            )
+    if args.plot:
+        plot(Path(args.plot), rows, seconds)
+
+
+def plot(path: Path, rows: list[tuple[int, float, float]], seconds: float) -> None:
+    """Error over time, a point for each number of components."""
+    from matplotlib import pyplot
+
+    figure, axis = pyplot.subplots(figsize=(5, 3.5))
+    axis.plot([each * 1e3 for _, _, each in rows], [error for _, error, _ in rows], "o-")
+    for rank, error, each in rows:
+        axis.annotate(str(rank), (each * 1e3, error), textcoords="offset points", xytext=(4, 4))
+    axis.axvline(seconds * 1e3, linestyle=":", label="full tensors")
+    axis.set(xlabel="ms a sentence", ylabel="mean error of ln P(e|f)", yscale="log")
+    axis.legend()
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+if __name__ == "__main__":
+    main()
