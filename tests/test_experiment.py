@@ -17,8 +17,7 @@ from lscfg.demo import generate, write
 from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
-from lscfg.kernel import LATENT_FEATURES
-from lscfg.kernel import DeriveOptions
+from lscfg.kernel import LATENT_FEATURES, DeriveOptions
 from lscfg.parameters import Parameters
 from lscfg.text import read_lines
 from tuning.evaluate import METRICS, evaluate
