@@ -100,15 +100,16 @@ static void add(both *sum, both term) {
   sum->of[1] += term.of[1];
 }
 
-/* The logarithm of what the states add to a share. */
+/* What the states add to the logarithm of a share. */
 static double gain(both part, both whole, double floor) {
-  double logs[2];
+  double share[2];
   for (int k = 0; k < 2; k++) {
-    double share = whole.of[k] > 0 ? part.of[k] / whole.of[k] : 1;
-    logs[k] = log(share > floor ? share : floor);
+    share[k] = whole.of[k] > 0 ? part.of[k] / whole.of[k] : 1;
+    if (!(share[k] > floor)) share[k] = floor;
   }
-  double difference = logs[0] - logs[1];
-  return difference > most ? most : difference < -most ? -most : difference;
+  if (share[0] == share[1]) return 0; /* often 1: there is one target side */
+  double found = log(share[0] / share[1]);
+  return found > most ? most : found < -most ? -most : found;
 }
 
 /* Whether the rule's source side is two nonterminals and nothing else. */
@@ -138,9 +139,11 @@ static both app_sum(const ratios *r, int32_t begin, int32_t end) {
   return sum;
 }
 
-static void put(const ratios *r, int32_t app, int32_t feature, both part, both whole) {
-  if (wanted_features(r->options) >> feature & 1)
-    r->features[(int64_t)LSCFG_N_FEATURES * app + feature] = gain(part, whole, r->options->floor);
+/* A feature of some applications. */
+static void put(const ratios *r, int32_t begin, int32_t end, int32_t feature, both part, both whole) {
+  if (!(r->options->wanted >> feature & 1)) return;
+  double value = gain(part, whole, r->options->floor);
+  for (int32_t a = begin; a < end && value != 0; a++) r->features[(int64_t)LSCFG_N_FEATURES * a + feature] = value;
 }
 
 static void edge_ratios(const ratios *r, int32_t edge, both node) {
@@ -149,12 +152,16 @@ static void edge_ratios(const ratios *r, int32_t edge, both node) {
   int32_t begin = r->forest->edge_apps.data[edge], end = r->forest->edge_apps.data[edge + 1];
   both whole = app_sum(r, begin, end), by_order[2] = {{{0, 0}}, {{0, 0}}};
   int bare = is_bare(g, rule[begin]);
-  for (int32_t a = begin; a < end && bare; a++) add(&by_order[swaps(g, rule[a])], app_sum(r, a, a + 1));
+  put(r, begin, end, bare ? LSCFG_SOURCE_BARE : tail[0] < 0 ? LSCFG_SOURCE_0 : LSCFG_SOURCE_N, whole, node);
+  if (!bare) {
+    for (int32_t a = begin; a < end; a++) put(r, a, a + 1, LSCFG_TARGET, app_sum(r, a, a + 1), whole);
+    return;
+  }
+  for (int32_t a = begin; a < end; a++) add(&by_order[swaps(g, rule[a])], app_sum(r, a, a + 1));
   for (int32_t a = begin; a < end; a++) {
-    int order = bare && swaps(g, rule[a]);
-    put(r, a, bare ? LSCFG_SOURCE_BARE : tail[0] < 0 ? LSCFG_SOURCE_0 : LSCFG_SOURCE_N, whole, node);
-    if (bare) put(r, a, order ? LSCFG_SWAPPED : LSCFG_ORDERED, by_order[order], whole);
-    put(r, a, bare ? LSCFG_TARGET_BARE : LSCFG_TARGET, app_sum(r, a, a + 1), bare ? by_order[order] : whole);
+    int order = swaps(g, rule[a]);
+    put(r, a, a + 1, order ? LSCFG_SWAPPED : LSCFG_ORDERED, by_order[order], whole);
+    put(r, a, a + 1, LSCFG_TARGET_BARE, app_sum(r, a, a + 1), by_order[order]);
   }
 }
 
