@@ -1,5 +1,5 @@
 /* Runs a harness without libFuzzer: driver MUTATIONS FILE ... takes each file as it is and then as many mutations of it,
- * the same in every run. Where it crashes, the last line that is printed names the input. */
+ * the same in every run. Where it crashes, the file last-input is what did it. */
 #include "fuzz.h"
 
 enum { LARGEST = 1 << 16 };
@@ -35,6 +35,11 @@ static size_t mutate(uint8_t *bytes, size_t size) {
   return size;
 }
 
+static void save(const uint8_t *bytes, size_t size) {
+  FILE *file = fopen("last-input", "wb");
+  CHECK(file && fwrite(bytes, 1, size, file) == size && !fclose(file));
+}
+
 int main(int argc, char **argv) {
   static uint8_t original[LARGEST], changed[LARGEST];
   CHECK(argc > 2);
@@ -52,12 +57,10 @@ int main(int argc, char **argv) {
       uint8_t *bytes = malloc(changed_size + !changed_size);
       CHECK(bytes);
       memcpy(bytes, changed, changed_size);
-      printf("\r%s, mutation %ld", argv[k], n);
-      fflush(stdout);
+      save(bytes, changed_size);
       LLVMFuzzerTestOneInput(bytes, changed_size);
       free(bytes);
     }
-    printf("\n");
   }
   return 0;
 }
