@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from native import INCLUDE, KERNEL, ROOT, STRICT, compile_files, needs, run
 
-import lscfg._kernel
+from lscfg import _kernel
 
 PROGRAM = ROOT / "tests" / "c" / "kernel_test.c"
 MODEL = ROOT / "tests" / "fuzz" / "corpus" / "model"
@@ -50,7 +50,7 @@ def test_valgrind_finds_nothing(model, program, tmp_path):
 
 
 def test_only_the_interface_is_exported():
-    listed = run(needs("nm"), "-D", "--defined-only", lscfg._kernel.__file__).stdout
+    listed = run(needs("nm"), "-D", "--defined-only", _kernel.__file__).stdout
     names = {line.split()[-1] for line in listed.splitlines()} - {"_init", "_fini"}
     assert "PyInit__kernel" in names
     assert not [name for name in names if not re.match(r"lscfg_|PyInit__kernel$|_cffi_", name)]

@@ -1,8 +1,11 @@
-"""The harnesses of tests/fuzz with the compiler that is there: all seeds and mutations of them, under sanitizers.
+"""The kernel under sanitizers: the harnesses of tests/fuzz over all seeds and mutations of them, and memory that runs out.
 
 ``make fuzz`` looks for new inputs; one that breaks something belongs into the corpus.
 """
 
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -34,3 +37,22 @@ def test_mutated_corpus(name, objects, tmp_path):
     program = tmp_path / name
     run("cc", "-std=c11", "-g", *STRICT, *SANITIZERS, INCLUDE, HERE / f"fuzz_{name}.c", *objects, "-lm", "-o", program)
     run(program, str(MUTATIONS[name]), *seeds, cwd=tmp_path)
+
+
+def test_no_failing_allocation_crashes_or_leaks(objects, tmp_path):
+    kernel = [path for path in objects if path.stem not in ("fuzz", "driver")]
+    wrap = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+    sources = [HERE.parent / "c" / name for name in ("kernel_test.c", "failing_malloc.c")]
+    program = tmp_path / "kernel_test"
+    run("cc", "-std=c11", "-g", *SANITIZERS, wrap, INCLUDE, *sources, *kernel, "-lm", "-o", program)
+
+    def run_failing(number: int) -> subprocess.CompletedProcess:
+        command = [program, HERE / "corpus" / "model" / "low-rank3", HERE.parent / "c" / "grammar.txt", "a b c a q"]
+        return subprocess.run(command, env={**os.environ, "FAILING": str(number)}, capture_output=True, text=True)
+
+    allocations = int(run_failing(0).stderr)
+    assert allocations > 100
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, done in enumerate(pool.map(run_failing, range(1, allocations + 1)), 1):
+            assert done.returncode == 1 and "memory" in done.stderr.splitlines()[0], (number, done.stderr)
+            assert "Sanitizer" not in done.stderr, (number, done.stderr)

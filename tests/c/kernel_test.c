@@ -18,6 +18,7 @@ static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   require(file != NULL, path);
   char *text = (char *)malloc(1 << 20);
+  require(text != NULL, "memory");
   *length = fread(text, 1, 1 << 20, file);
   fclose(file);
   return text;
@@ -36,6 +37,7 @@ static int lm_step(void *context, int32_t state, int32_t word, float *log10p, in
 static lscfg_forest *rebuild(const lscfg_forest_view *f, const lscfg_grammar *grammar) {
   lscfg_forest *forest = lscfg_forest_new(f->words, f->n_words);
   int32_t *app_of = (int32_t *)malloc((size_t)f->n_apps * sizeof *app_of);
+  require(forest && app_of, "memory");
   for (int32_t q = 0; q < f->n_nodes; q++) {
     require(lscfg_forest_add_node(forest, f->node_cat[q], f->node_span[2 * q], f->node_span[2 * q + 1], &error) == q, "node");
     for (int32_t e = f->node_edges[q]; e < f->node_edges[q + 1]; e++)
@@ -61,6 +63,7 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   lscfg_forest_get(forest, &f);
   double *apps = (double *)malloc((size_t)f.n_apps * sizeof *apps), *nodes = (double *)malloc((size_t)f.n_nodes * sizeof *nodes);
   double *features = (double *)malloc((size_t)f.n_apps * LSCFG_N_FEATURES * sizeof *features);
+  require(apps && nodes && features, "memory");
   require(lscfg_infer(binding, forest, apps, nodes, &result, &error) == LSCFG_OK, "infer");
   require(lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error) == LSCFG_OK, "features");
   printf("sign %d, root %.6f, %d applications\n", (int)result.sign, nodes[f.n_nodes - 1], (int)f.n_apps);
@@ -86,7 +89,8 @@ int main(int argc, char **argv) {
   char *text = read_file(argv[2], &length);
   int32_t words[100];
   lscfg_vocab *vocab = lscfg_vocab_new();
-  lscfg_grammar *grammar = lscfg_grammar_new(vocab);
+  lscfg_grammar *grammar = vocab ? lscfg_grammar_new(vocab) : NULL;
+  require(vocab && grammar, "memory");
   lscfg_model *model;
   lscfg_binding *binding;
   lscfg_forest *forest, *rebuilt;
@@ -96,11 +100,13 @@ int main(int argc, char **argv) {
   require(lscfg_grammar_read(grammar, text, length, &error) == LSCFG_OK, argv[2]);
   require(lscfg_grammar_finish(grammar, &error) == LSCFG_OK, argv[2]);
   int64_t n = lscfg_vocab_line(vocab, argv[3], strlen(argv[3]), words, 100);
+  require(n >= 0, "sentence");
   lscfg_parse_options parse = {20, 1, 2, lscfg_grammar_category(grammar, "S", 1)};
   require(lscfg_parse(grammar, words, (int32_t)n, &parse, &forest, &error) == LSCFG_OK, "parse");
   require(lscfg_binding_new(model, grammar, &unknown, &binding, &error) == LSCFG_OK, "bind");
   require(lscfg_binding_use(binding, "baseline", &error) == LSCFG_OK, "instructions");
   lscfg_lm *lm = lscfg_lm_new(3, 0, lm_step, NULL);
+  require(lm != NULL, "memory");
   lscfg_forest_get(forest, &view);
   rebuilt = rebuild(&view, grammar);
   use(binding, grammar, vocab, lm, forest);

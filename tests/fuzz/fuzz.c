@@ -23,7 +23,7 @@ lscfg_model *open_model(const void *bytes, size_t size) {
 enum { MAX_RULES = 12, MAX_SIDE = 5, MAX_RANK = 9, WORDS = 5 };
 
 typedef struct {
-  int32_t arity, n_src, n_tgt, symbols[2 * MAX_SIDE];
+  int32_t arity, n_src, n_tgt, symbols[2 * MAX_SIDE + 2];
 } rule;
 
 typedef struct {
@@ -69,7 +69,7 @@ static lscfg_model *make_model(input *in, const rule *rules, int32_t n_rules, in
   static const char *const full[] = {"C0", "C1", "C2"};
   static file f;
   int32_t m = 1 + below(in, MAX_RANK), flags = take(in), n_symbols = 0, of_arity[3] = {0};
-  int32_t symbols[MAX_RULES * 2 * MAX_SIDE], src_length[MAX_RULES];
+  int32_t symbols[MAX_RULES * (2 * MAX_SIDE + 2)], src_length[MAX_RULES];
   int64_t offsets[MAX_RULES + 1] = {0}, components[MAX_RULES + 1] = {0}, words[WORDS + 1];
   int low_rank = flags & 1, single = low_rank || flags & 2;
   char shape[64];
@@ -122,11 +122,22 @@ static lscfg_model *make_model(input *in, const rule *rules, int32_t n_rules, in
   return open_model(whole.bytes, whole.size);
 }
 
-/* A symbol of a side; a few are wrong. */
+/* A symbol of the source side; a few are wrong. */
 static int32_t symbol(input *in) {
-  static const int32_t rare[] = {-3, -4, WORDS, INT32_MAX, INT32_MIN};
-  int32_t k = below(in, 32);
-  return k < 27 ? k % (WORDS + 2) - 2 : rare[k - 27];
+  static const int32_t symbols[] = {0, 1, 2, 3, 4, 0, 1, 0, -1, -1, -1, -1, -1, -1, -2, -3, WORDS, INT32_MIN};
+  return symbols[below(in, sizeof symbols / sizeof *symbols)];
+}
+
+/* A target side: words, and the nonterminals in one order or the other; or any symbols. Returns the length. */
+static int32_t target(input *in, int32_t arity, int32_t *tgt) {
+  int32_t flags = take(in), n = flags % (MAX_SIDE + 1), any = flags >= 240;
+  for (int32_t k = 0; k < n; k++) tgt[k] = any ? symbol(in) : below(in, WORDS);
+  for (int32_t k = 0; !any && k < arity && arity <= 2; k++) {
+    int32_t at = below(in, n + 1);
+    memmove(tgt + at + 1, tgt + at, (size_t)(n++ - at) * sizeof *tgt);
+    tgt[at] = -1 - k;
+  }
+  return n;
 }
 
 world make_world(input *in) {
@@ -140,14 +151,14 @@ world make_world(input *in) {
   w.positive = flags >> 1 & 1;
   for (int32_t k = 0; k < n; k++) {
     int32_t kind = take(in), lhs = kind & 64 ? kind >> 4 & 3 : 0;
-    rule r = {.n_src = kind % (MAX_SIDE + 1), .n_tgt = below(in, MAX_SIDE + 1)};
+    rule r = {.n_src = kind % (MAX_SIDE + 1)};
     int only_x = !lhs;
-    for (int32_t i = 0; i < r.n_src + r.n_tgt; i++) {
+    for (int32_t i = 0; i < r.n_src; i++) {
       r.symbols[i] = symbol(in);
-      if (i >= r.n_src || r.symbols[i] >= 0) continue;
-      r.arity++;
-      only_x &= r.symbols[i] == -1;
+      r.arity += r.symbols[i] < 0;
+      only_x &= r.symbols[i] >= -1;
     }
+    r.n_tgt = target(in, r.arity, r.symbols + r.n_src);
     int32_t id = lscfg_grammar_add(w.grammar, lhs, r.symbols, r.n_src, r.symbols + r.n_src, r.n_tgt, &error);
     CHECK(id >= 0 ? id == lscfg_grammar_size(w.grammar) - 1 : error.code == id && *error.message);
     if (id < 0 || !only_x || kind & 128) continue; /* the model does not know them all */
@@ -212,7 +223,7 @@ static void infer(const lscfg_binding *binding, const lscfg_forest *forest, cons
     if (f->edge_head[f->app_edge[a]] == f->n_nodes - 1) sum += apps[a];
   }
   if (!code && positive) CHECK(result.sign == 0 || fabs(sum - 1) < 1e-9); /* some rule makes the root */
-  for (int32_t a = 0; positive && a < f->n_apps * LSCFG_N_FEATURES; a++) CHECK(isfinite(features[a]));
+  for (int32_t a = 0; a < f->n_apps * LSCFG_N_FEATURES; a++) CHECK(isfinite(features[a]));
   free(apps);
 }
 
@@ -232,7 +243,7 @@ static void search(const lscfg_grammar *grammar, const lscfg_forest *forest, con
   lscfg_lm *lm = options & 16 ? lscfg_lm_new(1 + (options >> 5 & 3), 0, lm_step, NULL) : NULL;
   double *scores = malloc((size_t)f->n_apps * sizeof *scores);
   CHECK(scores);
-  for (int32_t a = 0; a < f->n_apps; a++) scores[a] = isfinite(features[4 * a]) ? features[4 * a] : 0;
+  for (int32_t a = 0; a < f->n_apps; a++) scores[a] = features[LSCFG_N_FEATURES * a];
   lscfg_kbest *kbest;
   lscfg_hypergraph *graph;
   int code = lscfg_search_hypergraph(forest, grammar, lm, scores, &how, 20, &kbest, &graph, &error);
