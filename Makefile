@@ -60,6 +60,7 @@ FUZZ = clang -std=c11 -g -O1 -ffp-contract=off -fsanitize=fuzzer,address,undefin
   -Iplugin/include
 
 fuzz: $(HARNESSES:%=fuzz-%)
+.SECONDARY: $(FUZZED)
 
 fuzz-%: tests/fuzz/fuzz_%.c $(FUZZED)
 	mkdir -p build/fuzz/found/$*
