@@ -1,10 +1,11 @@
-# Two commands: `make demo` and `make test`. Each makes its own virtual environment, installs and runs.
+# Two commands: `make demo` and `make test`. Each makes its own virtual environment, installs and runs. For work on the
+# kernel: `make sanitize`, `make valgrind`, `make fuzz`.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test clean
+.PHONY: demo test sanitize valgrind fuzz clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
@@ -28,6 +29,49 @@ $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
 $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[test]'
 	touch $@ $(VENV)/demo.done
+
+# The tests of the kernel with the sanitizers of gcc in the extension, which is found before the installed one. They must
+# be loaded first, and libstdc++ with them, since they ask it how exceptions are thrown. Python itself leaks.
+SANITIZED = build/sanitized
+SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
+# Of other programs, or of nothing that other tests do not ask of the kernel.
+NOT_SANITIZED = bleu bridges c_interface demo_corpus experiment fuzz heatmap hosts ini replication report
+
+sanitize: $(SANITIZED)/done
+	PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/pytest --capture=sys \
+	$(NOT_SANITIZED:%=--ignore=tests/test_%.py)
+
+$(SANITIZED)/done: $(VENV)/test.done
+	mkdir -p $(SANITIZED)
+	CC=gcc CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" $(BIN)/python setup.py --quiet \
+	egg_info --egg-base $(SANITIZED) build --build-base $(SANITIZED)/objects --build-lib $(SANITIZED)/lib
+	touch $@
+
+valgrind: $(VENV)/test.done
+	valgrind --version
+	$(BIN)/pytest tests/test_c_interface.py -k valgrind
+
+# Looks for inputs that break the kernel, SECONDS with each harness. One that is found belongs into tests/fuzz/corpus.
+SECONDS = 60
+HARNESSES = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard plugin/src/*.c) tests/fuzz/fuzz.c)
+FUZZ = clang -std=c11 -g -O1 -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+  -Iplugin/include
+
+fuzz: $(HARNESSES:%=fuzz-%)
+.SECONDARY: $(FUZZED)
+
+fuzz-%: tests/fuzz/fuzz_%.c $(FUZZED)
+	mkdir -p build/fuzz/found/$*
+	$(FUZZ) $^ -lm -o build/fuzz/$*
+	build/fuzz/$* -max_total_time=$(SECONDS) -timeout=10 -max_len=4096 -artifact_prefix=build/fuzz/$*- \
+	build/fuzz/found/$* tests/fuzz/corpus/$*
+
+build/fuzz/%.o: %.c $(wildcard plugin/src/*.h plugin/include/*.h tests/fuzz/*.h)
+	@command -v clang >/dev/null || { echo "make fuzz needs clang with libFuzzer: install clang (Debian: apt install clang)"; exit 1; }
+	@mkdir -p $(@D)
+	$(FUZZ) -c $< -o $@
 
 clean:
 	rm -rf $(VENV) build *.egg-info demo

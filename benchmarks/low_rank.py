@@ -4,8 +4,8 @@
 
 MODEL is one of lscfg estimate with full tensors. "tensors" is the relative error of a tensor, the mean over rules and
 "by norm" the mean weighted by the tensors' norms; "marginals" the mean absolute difference to the full model's over
-rule applications above 0.001 there; "ln P(e|f)" the same of the feature LatentEgivenF. Speed is that of inference on one
-thread. Choose --targets as for the decoder's grammar: rules beyond them are left out.
+rule applications above 0.001 there; "ln P(e|f)" the same of the feature LatentEgivenF. Speed is that of inference on
+one thread. Choose --targets as for the decoder's grammar: rules beyond them are left out.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def align(
         raise InputError(f"unknown heuristic {heuristic!r}; known are {', '.join(HEURISTICS)}")
     if iterations < 1:
         raise InputError(f"alignment needs 1 iteration or more, got {iterations}")
-    sides = [line.split(" ") for line in src], [line.split(" ") for line in tgt]
+    # words as lscfg derive counts them, where blanks may be doubled
+    sides = tuple([[word for word in line.split(" ") if word] for line in lines] for lines in (src, tgt))
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
     # A process of its own for each direction, even if they run in turn: only there is the thread count ours to set.

@@ -46,6 +46,15 @@ def test_alignment_finds_the_words_of_a_simple_language():
     assert align(src, tgt, jobs=2) == links
 
 
+def test_doubled_blanks_do_not_shift_links():
+    src, tgt = (
+        ["una casa", "la casa", "una puerta", "la puerta"] * 10,
+        ["a house", "the house", "a door", "the door"] * 10,
+    )
+    wide = [line.replace(" ", "  ") for line in tgt]
+    assert align(src, wide, 3) == align(src, tgt, 3)
+
+
 def test_alignment_settings_are_checked():
     with pytest.raises(InputError, match="unknown heuristic 'growing'"):
         align(["a"], ["b"], heuristic="growing")

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from lscfg.derive import Derivations, derive
+from lscfg.derive import Derivations, DeriveOptions, derive, derive_files
 from lscfg.errors import InputError
+from lscfg.estimate.em import EMSettings, estimate_em
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.mle import estimate_mle
 from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, spectral_estimate, truncated_svd
+from lscfg.estimate.yields import Yields
 from lscfg.parameters import Parameters
 from lscfg.rules import RuleTable
 
@@ -356,3 +358,29 @@ def test_svd_of_large_matrices(method):
 def test_settings_are_checked(bad):
     with pytest.raises(InputError, match=str(next(iter(bad.values())))):
         SpectralSettings(**bad)
+
+
+@pytest.mark.parametrize("estimate", ["lexical", "em", "mle"])
+def test_dropped_pairs_leave_no_trace(tmp_path, estimate):
+    """In front, in the middle and at the end of the corpus: models and texts are those of the good pairs alone."""
+    good = [("a b", "A B", "0-0 1-1"), ("c d a", "C D A", "0-0 1-1 2-2"), ("a b c", "B A C", "0-1 1-0 2-2")] * 5
+    bad = ("x", "", "")
+    corpora = {"whole": good, "holes": [bad, *good[:4], bad, bad, *good[4:], bad]}
+    found = {}
+    for name, pairs in corpora.items():
+        paths = [tmp_path / f"{name}.{side}" for side in ("src", "tgt", "links")]
+        for path, lines in zip(paths, zip(*pairs, strict=True), strict=True):
+            path.write_text("".join(f"{line}\n" for line in lines))
+        derive_files(*paths, tmp_path / name, DeriveOptions(drop=True))
+        derivations = Derivations.load(tmp_path / name)
+        texts = [Yields.of(derivations).sentences(derivations, side) for side in (0, 1)]
+        assert [text for text in texts[0] if text] == [src for src, _, _ in good]
+        assert [text for text in texts[1] if text] == [tgt for _, tgt, _ in good]
+        assert len(texts[0]) == len(pairs)
+        if estimate == "lexical":
+            settings = SpectralSettings(rank=2, inside=("rule", "lexical"), outside=("parent", "lexical", "length"))
+            found[name] = estimate_spectral(derivations, settings)
+        else:
+            found[name] = estimate_em(derivations, EMSettings(2, 3)) if estimate == "em" else estimate_mle(derivations)
+    for whole, holes in zip(found["whole"].tensors, found["holes"].tensors, strict=True):
+        assert np.allclose(whole, holes, rtol=1e-12, atol=0)

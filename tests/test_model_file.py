@@ -124,6 +124,24 @@ def test_damaged_values(model_file, name, value, message):
         Model(rewritten(model_file, change))
 
 
+def test_rule_twice(tmp_path):
+    table = rule_table(["a ||| x", "a ||| x", "a ||| x", "a ||| x", "b [X,1] ||| [X,1] y"])
+    path = save_model(tmp_path / "m", table, [np.ones([2] * (a + 1)) for a in table.arity], np.ones(2), np.ones(2))
+    model = Model(path)
+    with pytest.raises(InputError, match="rules 0 and 1 are the same"):
+        Binding(model, model.grammar())
+
+
+def test_products_that_are_not_finite(tmp_path):
+    table = rule_table(["a ||| x", "b [X,1] ||| [X,1] y"])
+    tensors = [np.full([4] * (a + 1), 1e308) for a in table.arity]
+    model = Model(save_model(tmp_path / "m", table, tensors, np.ones(4), np.ones(4)))
+    grammar = model.grammar()
+    forest = grammar.parse(grammar.vocab.add_line("b a"), ParseOptions(9, False, 0, X))
+    with pytest.raises(InputError, match="so large"):
+        Binding(model, grammar).infer(forest)
+
+
 def test_rules_that_the_model_does_not_know_have_no_mass(model_file):
     model = Model(model_file)
     grammar = Grammar()

@@ -105,3 +105,33 @@ def test_topological_order_with_unary_rules():
     assert forest is not None and paths(forest) == 1
     tails = forest.edge_tail
     assert all(t < h for ts, h in zip(tails, forest.edge_head, strict=True) for t in ts if t >= 0)
+
+
+@pytest.mark.parametrize(
+    ("lhs", "src", "tgt", "message"),
+    [
+        (2, [0], [0], "not a category"),
+        (-1, [0], [0], "not a category"),
+        (0, [1], [0], "neither a word nor a category"),
+        (0, [-3], [-1], "neither a word nor a category"),
+        (0, [-(2**31)], [-1], "neither a word nor a category"),
+        (0, [0], [1], "not a word"),
+        (0, [-1], [-(2**31)], "names nonterminal 2147483648 of 1"),
+    ],
+)
+def test_symbols_that_are_none(lhs, src, tgt, message):
+    g = Grammar()
+    assert g.vocab.add_line("a") == [0]
+    with pytest.raises(InputError, match=message):
+        g.add(lhs, src, tgt)
+
+
+def test_feature_without_a_name():
+    with pytest.raises(InputError, match="'=1' is not a feature"):
+        grammar("[X] ||| a ||| b ||| =1\n")
+
+
+def test_words_without_an_id_are_not_empty_arcs():
+    g = grammar("[X] ||| a ||| b\n")
+    for unknown in (-1, -2, -(2**31)):
+        assert g.parse([0, unknown], ParseOptions(9, False, 0, X)) is None

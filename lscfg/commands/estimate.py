@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="K",
-        help="most frequent target sides that a source side keeps (default: all)",
+        help="most frequent target sides that a source side keeps (mle and spectral; default: all)",
     )
     parser.add_argument(
         "--threads",
@@ -154,6 +154,8 @@ def _run_em(args: argparse.Namespace, derivations: Derivations) -> Parameters:
     from lscfg.errors import InputError
     from lscfg.estimate.em import EMSettings, estimate_em
 
+    if args.max_targets:
+        raise InputError("--max-targets is for mle and spectral: EM's probabilities are of all rules")
     if args.threads < 1:
         raise InputError(f"the number of threads must be at least 1, got {args.threads}")
     if args.resume and not args.checkpoint:

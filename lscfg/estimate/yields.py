@@ -51,11 +51,13 @@ class Yields:
         return np.where(filled, self.words[side][np.where(filled, position, 0)], -1)
 
     def sentences(self, derivations: Derivations, side: int) -> list[str]:
-        """The text of one side, words separated by blanks."""
-        vocabulary, words, roots = derivations.rules.words, self.words[side].tolist(), derivations.trees[:-1]
+        """The text of one side, words separated by blanks; empty where the pair was dropped."""
+        vocabulary, words = derivations.rules.words, self.words[side].tolist()
+        lengths = _lengths(derivations, side)
+        ends = np.cumsum(lengths)
         return [
             " ".join(vocabulary[w] for w in words[a:b])
-            for a, b in zip(self.begin[side][roots].tolist(), self.end[side][roots].tolist(), strict=True)
+            for a, b in zip((ends - lengths).tolist(), ends.tolist(), strict=True)
         ]
 
 
@@ -63,6 +65,14 @@ def expand(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The ranges ``starts[k] .. starts[k] + lengths[k] - 1``, one behind the other, int64."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)
+
+
+def _lengths(derivations: Derivations, side: int) -> np.ndarray:
+    """int64 [sentences], words of each sentence; 0 where the pair was dropped, which has a tree without nodes."""
+    filled = np.diff(derivations.trees) > 0
+    lengths = np.zeros(len(filled), np.int64)
+    lengths[filled] = derivations.span[derivations.trees[:-1][filled], 2 * side + 1]
+    return lengths
 
 
 def _side(derivations: Derivations, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -74,9 +84,8 @@ def _side(derivations: Derivations, side: int) -> tuple[np.ndarray, np.ndarray, 
     rules, rule = derivations.rules, derivations.rule
     span = derivations.span[:, 2 * side : 2 * side + 2].astype(np.int64)
     width = span[:, 1] - span[:, 0]
-    roots = derivations.trees[:-1]
-    base = np.concatenate([[0], np.cumsum(span[roots, 1])]).astype(np.int64)
-    tree = np.repeat(np.arange(len(roots)), np.diff(derivations.trees))
+    base = np.concatenate([[0], np.cumsum(_lengths(derivations, side))])
+    tree = np.repeat(np.arange(len(derivations)), np.diff(derivations.trees))
     first = rules.offsets[:-1] + (rules.src_length if side else 0)
     length = rules.offsets[1:] - first if side else rules.src_length.astype(np.int64)
 

@@ -71,7 +71,8 @@ lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
 void lscfg_grammar_free(lscfg_grammar *);
 /* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ..."; may be called again. */
 int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
-/* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. */
+/* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words and
+ * categories must have their ids already. */
 int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                           int32_t n_tgt, lscfg_error *);
 /* Builds the index by source side. To be called once, after the last rule and before the first parse. */
@@ -192,8 +193,9 @@ enum {
 };
 
 /* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options (NULL)
- * they are all zero. A rule of another category than [X], glue for one, joins independent trees. A composed rule has the
- * sum over all derivations of its two sides by rules of the model, nonterminals being derivations of themselves. */
+ * they are all zero. A model that has a rule twice is refused. A rule of another category than [X], glue for one, joins
+ * independent trees. A composed rule has the sum over all derivations of its two sides by rules of the model,
+ * nonterminals being derivations of themselves. */
 int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_binding_options *, lscfg_binding **,
                       lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
@@ -214,7 +216,7 @@ typedef struct {
 } lscfg_inference;
 
 /* The marginal of each application and, unless NULL, of each node: signed, divided by g; all 0 where g is 0.
- * The forest must come of the binding's grammar. */
+ * The forest must come of the binding's grammar. Fails where a parameter or a product of them is not finite. */
 int lscfg_infer(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
                 lscfg_inference *, lscfg_error *);
 

@@ -74,19 +74,28 @@ void lscfg_grammar_features(const lscfg_grammar *g, const int64_t **indptr, cons
 
 /* ---- adding rules ---- */
 
-static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
-                        int32_t n_tgt, int64_t line, lscfg_error *error) {
-  int32_t arity = 0, seen = 0, linked = 0;
+static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
+                        int64_t n_tgt, int64_t line, lscfg_error *error) {
+  int32_t arity = 0, seen = 0, linked = 0, words = lscfg_vocab_size(g->vocab), categories = lscfg_vocab_size(&g->categories);
   if (g->finished) return lscfg_fail(error, LSCFG_EINPUT, line, "the grammar is finished, no rule can be added");
-  for (int32_t i = 0; i < n_src; i++) arity += src[i] < 0;
+  if (lhs < 0 || lhs >= categories)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side %ld is not a category", (long)lhs);
   if (!n_src) return lscfg_fail(error, LSCFG_EINPUT, line, "the source side is empty");
+  if (n_src < 0 || n_tgt < 0 || n_src + n_tgt > INT32_MAX)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "sides of %lld and %lld symbols", (long long)n_src, (long long)n_tgt);
+  for (int64_t i = 0; i < n_src; i++) {
+    if (src[i] >= words || src[i] < -categories)
+      return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is neither a word nor a category", (long)src[i]);
+    arity += src[i] < 0;
+  }
   if (arity > MAX_ARITY)
     return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals; a rule may have %d at most", arity, MAX_ARITY);
-  for (int32_t i = 0; i < n_tgt; i++) {
+  for (int64_t i = 0; i < n_tgt; i++) {
+    if (tgt[i] >= words) return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is not a word", (long)tgt[i]);
     if (tgt[i] >= 0) continue;
     int32_t k = -1 - tgt[i];
     if (k >= arity)
-      return lscfg_fail(error, LSCFG_EINPUT, line, "the target side names nonterminal %d of %d", k + 1, arity);
+      return lscfg_fail(error, LSCFG_EINPUT, line, "the target side names nonterminal %lld of %d", k + 1LL, arity);
     if (linked & (1 << k))
       return lscfg_fail(error, LSCFG_EINPUT, line, "the target side names nonterminal %d twice", k + 1);
     linked |= 1 << k;
@@ -99,7 +108,7 @@ static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int32
   if (ARRAY_RESERVE(g->rules, 1) || ARRAY_RESERVE(g->symbols, n_src + n_tgt) || ARRAY_RESERVE(g->feature_rows, 1))
     return out_of_memory(error);
   grammar_rule *rule = &g->rules.data[g->rules.size];
-  *rule = (grammar_rule){lhs, arity, g->symbols.size, g->symbols.size + n_src, n_src, n_tgt};
+  *rule = (grammar_rule){lhs, arity, g->symbols.size, g->symbols.size + n_src, (int32_t)n_src, (int32_t)n_tgt};
   memcpy(g->symbols.data + rule->src, src, (size_t)n_src * sizeof *src);
   if (n_tgt) memcpy(g->symbols.data + rule->tgt, tgt, (size_t)n_tgt * sizeof *tgt);
   g->symbols.size += n_src + n_tgt;
@@ -251,7 +260,7 @@ static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_erro
     const char *equals = token.end;
     while (equals > token.p && equals[-1] != '=') equals--;
     size_t length = (size_t)(token.end - equals);
-    if (!length || length >= sizeof number)
+    if (!length || length >= sizeof number || equals == token.p + 1)
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature Name=value", TOKEN(token));
     memcpy(number, equals, length);
     number[length] = '\0';
@@ -283,7 +292,7 @@ static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tg
   int code = read_source(g, source, src, line, error);
   if (!code) code = read_target(g, target, tgt, line, error);
   if (code) return code;
-  int32_t rule = add_rule(g, category, src->data, (int32_t)src->size, tgt->data, (int32_t)tgt->size, line, error);
+  int32_t rule = add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
   if (rule < 0) return rule;
   return next_field(&rest, &features) ? read_features(g, features, line, error) : LSCFG_OK;
 }

@@ -461,7 +461,8 @@ static double node_value(const pass *p, int32_t q, int64_t *exponent) {
   return p->loops->dot(states_of(p, q), inside_of(p, q), outside_of(p, q));
 }
 
-static void sum_marginals(const double *marginals, int64_t n, lscfg_inference *result) {
+/* Returns their absolute sum. */
+static double sum_marginals(const double *marginals, int64_t n, lscfg_inference *result) {
   double total = 0, negative = 0;
   for (int64_t a = 0; a < n; a++) {
     total += fabs(marginals[a]);
@@ -470,9 +471,10 @@ static void sum_marginals(const double *marginals, int64_t n, lscfg_inference *r
     negative -= marginals[a];
   }
   result->negative_mass = total > 0 ? negative / total : 0;
+  return total;
 }
 
-static void infer(pass *p, double *node_marginals, lscfg_inference *result) {
+static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg_error *error) {
   const lscfg_forest *f = p->forest;
   int32_t n = (int32_t)f->node_cat.size;
   inside_pass(p);
@@ -482,7 +484,7 @@ static void infer(pass *p, double *node_marginals, lscfg_inference *result) {
   if (p->g == 0) { /* no derivation has a probability: nothing can be said of any edge */
     memset(p->marginals, 0, (size_t)f->app_rule.size * sizeof *p->marginals);
     if (node_marginals) memset(node_marginals, 0, (size_t)n * sizeof *node_marginals);
-    return;
+    return LSCFG_OK;
   }
   outside_pass(p);
   all_marginals(p);
@@ -491,7 +493,8 @@ static void infer(pass *p, double *node_marginals, lscfg_inference *result) {
     double value = node_value(p, q, &exponent);
     node_marginals[q] = scaled(value / p->g, exponent - p->g_exponent);
   }
-  sum_marginals(p->marginals, f->app_rule.size, result);
+  if (isfinite(result->log_g) && isfinite(sum_marginals(p->marginals, f->app_rule.size, result))) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has parameters so large that their products are not finite");
 }
 
 static int prepare(pass *p, lscfg_error *error) {
@@ -521,7 +524,7 @@ int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double
   pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m, .marginals = app_marginals};
   p.batch = batch > BATCH ? BATCH : batch < 12 ? 12 : batch;
   int code = prepare(&p, error);
-  if (!code) infer(&p, node_marginals, result);
+  if (!code) code = infer(&p, node_marginals, result, error);
   for (int64_t k = 0; k < p.owned.size; k++) free(p.owned.data[k]);
   free(p.owned.data);
   low_rank_free(&p);

@@ -91,7 +91,7 @@ static int check_rule(const lscfg_model *model, int64_t rule, int32_t arity, lsc
   const int32_t *symbols = model->symbols + model->rule_offsets[rule];
   int64_t n = model->rule_offsets[rule + 1] - model->rule_offsets[rule], n_src = model->src_length[rule];
   int32_t found = 0, linked = 0;
-  int ok = n_src >= 1 && n_src <= n;
+  int ok = n_src >= 1 && n_src <= n && n <= INT32_MAX;
   for (int64_t k = 0; k < n && ok; k++) {
     ok = symbols[k] < model->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
     if (symbols[k] >= 0 || !ok) continue;

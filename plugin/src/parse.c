@@ -127,7 +127,10 @@ static int extend_by_word(parser *p, int32_t i, int32_t k, int32_t word, int32_t
 
 /* The same for all arcs into j, those that begin in j - 1 or the others. */
 static int extend_by_arcs(parser *p, int32_t i, int32_t j, int near) {
-  if (!p->arcs) return near ? extend_by_word(p, i, j - 1, p->forest->words[j - 1], -1) : LSCFG_OK;
+  if (!p->arcs) { /* nothing is empty there */
+    int32_t word = p->forest->words[j - 1];
+    return near ? extend_by_word(p, i, j - 1, word < 0 ? -1 : word, -1) : LSCFG_OK;
+  }
   for (int32_t a = p->arcs_into[j]; a < p->arcs_into[j + 1]; a++) {
     const lscfg_arc *arc = &p->arcs[a];
     if (arc->from >= i && (arc->from == j - 1) == near && extend_by_word(p, i, arc->from, arc->word, p->arc_number[a]))

@@ -80,7 +80,8 @@ int32_t lscfg_vocab_add(lscfg_vocab *v, const char *word, size_t length) {
   int64_t slot = find_slot(v, word, length);
   if (v->table[slot] >= 0) return v->table[slot];
   int32_t id = lscfg_vocab_size(v);
-  if (id == INT32_MAX || ARRAY_RESERVE(v->bytes, length) || ARRAY_RESERVE(v->offsets, 1)) return -1;
+  /* the room of one byte more is so that data is no null pointer even where all words are empty */
+  if (id == INT32_MAX || ARRAY_RESERVE(v->bytes, length + 1) || ARRAY_RESERVE(v->offsets, 1)) return -1;
   if (2 * ((int64_t)id + 1) > v->slots) {
     if (grow_table(v)) return -1;
     slot = find_slot(v, word, length);

@@ -1,0 +1,123 @@
+/* A whole sentence through the C interface, as a decoder would use it: kernel_test MODEL GRAMMAR SENTENCE. Prints what was
+ * found. In the common subset of C and C++. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lscfg.h"
+
+static lscfg_error error;
+
+static void require(int condition, const char *what) {
+  if (condition) return;
+  fprintf(stderr, "%s: line %ld: %s\n", what, (long)error.line, error.message);
+  exit(1);
+}
+
+static char *read_file(const char *path, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  require(file != NULL, path);
+  char *text = (char *)malloc(1 << 20);
+  require(text != NULL, "memory");
+  *length = fread(text, 1, 1 << 20, file);
+  fclose(file);
+  return text;
+}
+
+static int lm_step(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach) {
+  (void)context;
+  (void)state;
+  *log10p = -1;
+  *next = 2 + word;
+  *reach = 1;
+  return 0;
+}
+
+/* The forest once more, as a decoder that has built it gives it to the kernel. */
+static lscfg_forest *rebuild(const lscfg_forest_view *f, const lscfg_grammar *grammar) {
+  lscfg_forest *forest = lscfg_forest_new(f->words, f->n_words);
+  int32_t *app_of = (int32_t *)malloc((size_t)f->n_apps * sizeof *app_of);
+  require(forest && app_of, "memory");
+  for (int32_t q = 0; q < f->n_nodes; q++) {
+    require(lscfg_forest_add_node(forest, f->node_cat[q], f->node_span[2 * q], f->node_span[2 * q + 1], &error) == q, "node");
+    for (int32_t e = f->node_edges[q]; e < f->node_edges[q + 1]; e++)
+      for (int32_t a = f->edge_apps[e]; a < f->edge_apps[e + 1]; a++)
+        require(lscfg_forest_add_application(forest, f->app_rule[a], f->edge_tail[2 * e], f->edge_tail[2 * e + 1], &error) >= 0,
+                "application");
+  }
+  require(lscfg_forest_finish(forest, grammar, app_of, &error) == LSCFG_OK, "finish");
+  free(app_of);
+  return forest;
+}
+
+/* Marginals, features, translations. */
+static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, const lscfg_vocab *vocab, lscfg_lm *lm,
+                const lscfg_forest *forest) {
+  lscfg_forest_view f;
+  lscfg_inference result;
+  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 1e-6, 0};
+  lscfg_search_options search = {30, 5, 1, 1.0, -1.0};
+  lscfg_kbest *kbest;
+  lscfg_kbest_view list;
+  lscfg_hypergraph *graph;
+  lscfg_forest_get(forest, &f);
+  double *apps = (double *)malloc((size_t)f.n_apps * sizeof *apps), *nodes = (double *)malloc((size_t)f.n_nodes * sizeof *nodes);
+  double *features = (double *)malloc((size_t)f.n_apps * LSCFG_N_FEATURES * sizeof *features);
+  require(apps && nodes && features, "memory");
+  require(lscfg_infer(binding, forest, apps, nodes, &result, &error) == LSCFG_OK, "infer");
+  require(lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error) == LSCFG_OK, "features");
+  printf("sign %d, root %.6f, %d applications\n", (int)result.sign, nodes[f.n_nodes - 1], (int)f.n_apps);
+  for (int32_t a = 0; a < f.n_apps; a++) apps[a] = features[LSCFG_N_FEATURES * a];
+  require(lscfg_search_hypergraph(forest, grammar, lm, apps, &search, 50, &kbest, &graph, &error) == LSCFG_OK, "search");
+  lscfg_kbest_get(kbest, &list);
+  for (int64_t k = 0; k < list.word_offsets[1]; k++) {
+    size_t length;
+    const char *word = lscfg_vocab_word(vocab, list.words[k], &length);
+    printf("%s%.*s", k ? " " : "", (int)length, word);
+  }
+  printf("\n");
+  lscfg_hypergraph_free(graph);
+  lscfg_kbest_free(kbest);
+  free(features);
+  free(nodes);
+  free(apps);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) return 2;
+  size_t length;
+  char *text = read_file(argv[2], &length);
+  int32_t words[100];
+  lscfg_vocab *vocab = lscfg_vocab_new();
+  lscfg_grammar *grammar = vocab ? lscfg_grammar_new(vocab) : NULL;
+  require(vocab && grammar, "memory");
+  lscfg_model *model;
+  lscfg_binding *binding;
+  lscfg_forest *forest, *rebuilt;
+  lscfg_forest_view view;
+  lscfg_binding_options unknown = {1, 1, 1};
+  require(lscfg_model_open(argv[1], &model, &error) == LSCFG_OK, argv[1]);
+  require(lscfg_grammar_read(grammar, text, length, &error) == LSCFG_OK, argv[2]);
+  require(lscfg_grammar_finish(grammar, &error) == LSCFG_OK, argv[2]);
+  int64_t n = lscfg_vocab_line(vocab, argv[3], strlen(argv[3]), words, 100);
+  require(n >= 0, "sentence");
+  lscfg_parse_options parse = {20, 1, 2, lscfg_grammar_category(grammar, "S", 1)};
+  require(lscfg_parse(grammar, words, (int32_t)n, &parse, &forest, &error) == LSCFG_OK, "parse");
+  require(lscfg_binding_new(model, grammar, &unknown, &binding, &error) == LSCFG_OK, "bind");
+  require(lscfg_binding_use(binding, "baseline", &error) == LSCFG_OK, "instructions");
+  lscfg_lm *lm = lscfg_lm_new(3, 0, lm_step, NULL);
+  require(lm != NULL, "memory");
+  lscfg_forest_get(forest, &view);
+  rebuilt = rebuild(&view, grammar);
+  use(binding, grammar, vocab, lm, forest);
+  use(binding, grammar, vocab, lm, rebuilt);
+  lscfg_lm_free(lm);
+  lscfg_forest_free(rebuilt);
+  lscfg_forest_free(forest);
+  lscfg_binding_free(binding);
+  lscfg_model_close(model);
+  lscfg_grammar_free(grammar);
+  lscfg_vocab_free(vocab);
+  free(text);
+  return 0;
+}

@@ -1,0 +1,82 @@
+/* Options, and three texts with a NUL behind each: source, target and links, as the derivation of trees, the extraction of
+ * Hiero rules and the decomposition forests read them. */
+#include "fuzz.h"
+
+enum { SIDES = 3, MAX_LINES = 20 };
+
+static void check_tables(const lscfg_tables *t) {
+  CHECK(t->offsets[t->n_rules] == t->n_symbols && t->vocab_offsets[t->n_words] == t->n_vocab_bytes);
+  for (int64_t r = 0; r < t->n_rules; r++) {
+    CHECK(t->src_length[r] > 0 && t->offsets[r] + t->src_length[r] <= t->offsets[r + 1]);
+    for (int64_t k = t->offsets[r]; k < t->offsets[r + 1]; k++)
+      CHECK(t->symbols[k] < t->n_words && t->symbols[k] >= -t->arity[r]);
+  }
+}
+
+static void check_trees(const lscfg_derivations_view *v) {
+  for (int64_t t = 0; t < v->n_trees; t++)
+    for (int64_t n = v->trees[t]; n < v->trees[t + 1]; n++) {
+      int32_t parent = v->node_parent[n];
+      CHECK(n == v->trees[t] ? parent == -1 : parent >= v->trees[t] && parent < n);
+      CHECK(v->node_rule[n] >= 0 && v->node_rule[n] < v->tables.n_rules);
+    }
+}
+
+/* The line of a text that ends with NUL; *text then stands behind it. */
+static size_t next_line(const char **text, const char **line) {
+  *line = *text;
+  size_t length = strcspn(*text, "\n");
+  *text += length + ((*text)[length] == '\n');
+  return length;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  input in = {data, data + size};
+  uint8_t flags = take(&in);
+  char *copy[SIDES];
+  const char *text[SIDES], *line[SIDES];
+  size_t length[SIDES];
+  for (int side = 0; side < SIDES; side++) {
+    size_t left = (size_t)(in.end - in.next);
+    const uint8_t *nul = left ? memchr(in.next, 0, left) : NULL;
+    length[side] = nul ? (size_t)(nul - in.next) : left;
+    CHECK(copy[side] = calloc(length[side] + 1, 1));
+    if (length[side]) memcpy(copy[side], in.next, length[side]);
+    in.next += length[side] + (nul != NULL);
+    text[side] = copy[side];
+  }
+  lscfg_error error = {0};
+  int32_t stream = 0;
+  lscfg_derive_options options = {flags & 3, flags >> 2 & 3, flags >> 4 & 1, flags & 32 ? 5 : 0, flags >> 6 & 1};
+  lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3};
+  lscfg_derivations *derivations = lscfg_derivations_new(&options), *all = lscfg_derivations_new(&options);
+  lscfg_hiero *hiero = lscfg_hiero_new(&limits);
+  lscfg_derivations_view trees;
+  CHECK(derivations && all && hiero);
+  int code = lscfg_derive_lines(all, text, length, MAX_LINES, &stream, &error);
+  CHECK(!code || (code == LSCFG_EINPUT && error.line > 0 && stream >= 0 && stream < SIDES && *error.message));
+  for (int n = 0; n < MAX_LINES && (*text[0] || *text[1] || *text[2]); n++) {
+    lscfg_forest *forest;
+    for (int side = 0; side < SIDES; side++) length[side] = next_line(&text[side], &line[side]);
+    lscfg_derive(derivations, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
+    lscfg_hiero_add(hiero, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
+    code = lscfg_decompose(derivations, line[0], length[0], line[1], length[1], line[2], length[2], &forest, &stream, &error);
+    CHECK(code ? !forest : forest != NULL);
+    lscfg_forest_free(forest);
+  }
+  lscfg_derivations_get(derivations, &trees);
+  check_trees(&trees);
+  check_tables(&trees.tables);
+  CHECK(!lscfg_derivations_merge(all, derivations, &error));
+  lscfg_derivations_get(all, &trees);
+  check_trees(&trees);
+  check_tables(&trees.tables);
+  lscfg_hiero_view rules;
+  lscfg_hiero_get(hiero, &rules);
+  check_tables(&rules.tables);
+  lscfg_hiero_free(hiero);
+  lscfg_derivations_free(all);
+  lscfg_derivations_free(derivations);
+  for (int side = 0; side < SIDES; side++) free(copy[side]);
+  return 0;
+}
