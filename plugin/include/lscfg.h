@@ -263,9 +263,9 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * its edge in the node, of its order (of the two nonterminals) in the edge if its source side is two nonterminals and
  * nothing else (bare), and of the application in that. A ratio is the logarithm of such a factor less the one of one
  * state, log or not, in [-4, 4]; a share of nothing is 1:
- *   LSCFG_TARGET, LSCFG_TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
- *   LSCFG_ORDERED, LSCFG_SWAPPED     of its order in its edge; of bare source sides, by order;
- *   LSCFG_SOURCE_0, _BARE, _N        of its edge in the node; of source sides without nonterminals, bare ones, all others.
+ *   LSCFG_TARGET, _TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
+ *   LSCFG_ORDERED, _SWAPPED     of its order in its edge; of bare source sides, by order;
+ *   LSCFG_SOURCE_0, _BARE, _N   of its edge in the node; of source sides without nonterminals, bare ones, all others.
  * All features of an application are 0, log or not, where its head is not an [X], and in forests whose g is not
  * positive, of which nothing is known; ratios also where that of one state is not. So are those that are not wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,

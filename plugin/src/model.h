@@ -5,7 +5,8 @@
 #include "grammar.h"
 #include "safetensors.h"
 
-/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it. Rules are numbered by arity: those without nonterminals first. */
+/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it. Rules are numbered
+ * by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
   int32_t rank;                       /* m */
