@@ -42,7 +42,10 @@ def align(
     if iterations < 1:
         raise InputError(f"alignment needs 1 iteration or more, got {iterations}")
     # words as lscfg derive counts them, where blanks may be doubled
-    sides = tuple([[word for word in line.split(" ") if word] for line in lines] for lines in (src, tgt))
+    sides = (
+        [[word for word in line.split(" ") if word] for line in src],
+        [[word for word in line.split(" ") if word] for line in tgt],
+    )
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
     # A process of its own for each direction, even if they run in turn: only there is the thread count ours to set.
