@@ -284,14 +284,17 @@ def from_embedding(
     y, z = np.ascontiguousarray(y), np.ascontiguousarray(z / examples.n_examples)
     kept = keep_targets(examples, settings.max_targets)
     everything = np.ones(len(kept), bool)
+    means = (np.zeros(0), np.zeros(0))
+    if settings.smoothing:
+        means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
     # singletons share their mass before any of them is dropped
-    lexical = _moments(examples, everything, 0, y, z, settings).array()
+    lexical = _moments(examples, everything, 0, y, z, means, settings).array()
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
     lexical = lexical[by_arity(kept, examples)[0]]
     tensors = (
         Blocks(lexical.shape, lambda precision: iter([rounded(lexical, precision)])),
-        _moments(examples, kept, 1, y, z, settings),
-        _moments(examples, kept, 2, y, z, settings),
+        _moments(examples, kept, 1, y, z, means, settings),
+        _moments(examples, kept, 2, y, z, means, settings),
     )
     roots = examples.is_root & examples.is_example
     root = y[roots].mean(axis=0) if roots.any() else y[examples.is_root].mean(axis=0)
@@ -304,9 +307,15 @@ BLOCK = 1 << 20
 
 
 def _moments(
-    examples: Examples, kept: np.ndarray, arity: int, y: np.ndarray, z: np.ndarray, settings: SpectralSettings
+    examples: Examples,
+    kept: np.ndarray,
+    arity: int,
+    y: np.ndarray,
+    z: np.ndarray,
+    means: tuple[np.ndarray, np.ndarray],
+    settings: SpectralSettings,
 ) -> Blocks:
-    """Sums over each kept rule's tokens of Z (x) Y ...: float64 [rules, m], [., m, m] or [., m, m, m]."""
+    """Sums over each kept rule's tokens of Z (x) Y ...: [rules, m], [., m, m] or [., m, m, m]; means for smoothing."""
     m = y.shape[1]
     chosen = kept & (examples.rules.arity == arity)
     number = np.cumsum(chosen) - 1
@@ -318,7 +327,9 @@ def _moments(
     n, size = int(chosen.sum()), max(BLOCK // m ** (arity + 1), 1)
     borders = np.searchsorted(rows, np.arange(0, n + size, size))
 
-    means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
+    # a sum over tokens cannot be larger; where even that is far from the largest number, values need no look
+    bound = np.abs(z).max(initial=0) * np.abs(y).max(initial=0) ** arity * len(nodes)
+    safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
     def make(block: int, space: np.ndarray, precision: np.dtype) -> np.ndarray:
         first = block * size
@@ -330,7 +341,7 @@ def _moments(
         add_moments(local, here, children, z, y, out, max(settings.threads - 1, 1))
         if arity and settings.smoothing:
             smooth(out, local, here, children, z, y, means, settings.smoothing)
-        return rounded(out, precision)
+        return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
         # while a block is written, the next is made beside it
