@@ -4,7 +4,7 @@
 
 Each run of the command is a process of its own, timed by the wall from start to end, start-up included. That the output
 is right is checked before a figure is printed: as many trees as pairs, and the same bytes for any number of threads.
-With matplotlib installed the tables of growth are also drawn, into the file of ``--plot``.
+The tables of growth are also drawn, into the file of ``--plot``.
 """
 
 from __future__ import annotations
@@ -147,12 +147,9 @@ def length_growth(repeats: int, pairs: int = 50) -> dict[str, list[tuple[int, fl
 
 
 def plot(path: Path, corpus: list[tuple[int, float, float, int]], lengths: dict[str, list[tuple[int, float]]]) -> None:
-    """Draws the growth, if matplotlib is there."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("\nno plot: matplotlib is not installed")
-        return
+    """Draws the growth."""
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 

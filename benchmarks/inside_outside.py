@@ -1,19 +1,27 @@
 """Tensor inside-outside per sentence: the kernel against the NumPy reference of the tests, on one thread.
 
-    python benchmarks/inside_outside.py MODEL [MODEL ...] --text dev.ja [--sentences 50] [--reference 2]
+    python benchmarks/inside_outside.py MODEL [MODEL ...] --text dev.ja [--sentences 100] [--reference 2]
 
-Each model (of lscfg estimate) is one row. The forests are those of the model's own rules, at most --targets of a source
-side, so that they are the decoder's. The reference is slow: it runs on the first --reference sentences only, and its
-marginals are compared with the kernel's there before any time is printed.
+Each model (of lscfg estimate or lscfg compress) is one row of each table. The forests are those of the model's own
+rules, at most --targets of a source side, so that they are the decoder's. The reference is slow: it runs on the first
+--reference sentences only, and its marginals are compared with the kernel's there before any time is printed. Times are
+the least of --repeats passes over all sentences.
+
+The second table holds the time against what the machine can do: the floating-point operations of the algorithm (see
+`operations`) at the rate of a large matrix product in double precision, which is that of the sums, and the bytes of the
+tensors that a sentence touches, each counted once, at the rate of copying. Then two threads against one, and the
+memory that inference takes per edge for the first eight and the first sixteen sentences as one.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import platform
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -24,75 +32,165 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from reference import FigureOne
 
-from lscfg.kernel import Binding, Forest, Grammar, Model, ParseOptions, X
-from lscfg.parameters import Parameters
+from lscfg import tensors
+from lscfg.kernel import Binding, Forest, Grammar, Model, ParseOptions, S, X
+from lscfg.parameters import Parameters, save_low_rank
 from lscfg.text import read_lines
 
 
-def pruned(model: str, targets: int) -> tuple[Parameters, Path]:
-    """The model with the first ``targets`` rules of each source side, and its file."""
+def pruned(model: str, targets: int) -> tuple[Parameters, Path, np.ndarray | None]:
+    """The model with the first ``targets`` rules of each source side, its file, and its numbers of components."""
     parameters = Parameters.load(model)
     source = parameters.rules.source_id
     order = np.argsort(source, kind="stable")
     rank = np.arange(len(order)) - np.searchsorted(source[order], source[order])
     kept = np.sort(order[rank < targets])
     arity = parameters.rules.arity
-    tensors = tuple(t[np.isin(np.nonzero(arity == k)[0], kept)] for k, t in enumerate(parameters.tensors))
-    rules = parameters.rules.select(kept)
-    small = Parameters(rules, (tensors[0], tensors[1], tensors[2]), parameters.root, parameters.unk)
+    chosen = [np.isin(np.nonzero(arity == k)[0], kept) for k in range(3)]
+    first, second, third = (t[which] for t, which in zip(parameters.tensors, chosen, strict=True))
+    small = Parameters(parameters.rules.select(kept), (first, second, third), parameters.root, parameters.unk)
     path = Path(f"{model}.pruned")
-    small.save(path)
-    return small, path
+    arrays, _ = tensors.load(model, "model")
+    if "C2.components" not in arrays:
+        small.save(path, third.dtype)
+        return small, path, None
+    components = np.diff(arrays["C2.components"])
+    rows = np.repeat(chosen[2], components)
+    kept_components = components[chosen[2]]
+    save_low_rank(path, small, np.concatenate([[0], np.cumsum(kept_components)]), arrays["C2.factors"][rows], {})
+    return small, path, kept_components
 
 
-def seconds_each(work, forests: list[Forest], repeats: int) -> tuple[float, float]:
-    """Mean and spread (largest - smallest) over repeats of the seconds a forest takes."""
+def operations(forest: Forest, m: int) -> tuple[float, int]:
+    """Floating-point operations of inside-outside with full tensors, and how many values of tensors they read.
+
+    A tensor of two nonterminals is contracted with one vector in 2 m^3 operations. That is done twice for each node and
+    source side with rules there, in the inside and in the outside pass, with the sum of the tensors, and once for each
+    node and rule, for the marginals. An edge adds the outer product of its tails to the former (2 m^2) and takes what
+    its tails get from the latter (4 m^2), and each application takes its marginal (2 m^2). Rules of one nonterminal
+    have m^2 and m in place of m^3 and m^2.
+    """
+    arity = (forest.edge_tail.reshape(-1, 2) >= 0).sum(axis=1)
+    first = forest.app_rule[forest.edge_apps[:-1]]
+    n_rules = np.diff(forest.edge_apps)
+    total, values = 0.0, 0
+    for k in (1, 2):
+        edges = np.nonzero(arity == k)[0]
+        where = np.unique(np.stack([forest.edge_head[edges], first[edges]], 1), axis=0, return_index=True)[1]
+        runs = edges[where]
+        total += 2 * m ** (k + 1) * (2 * len(runs) + n_rules[runs].sum())
+        total += 2 * m**k * (3 * len(edges) + n_rules[edges].sum())
+        values += len(np.unique(forest.app_rule[np.isin(forest.app_edge, edges)])) * m ** (k + 1)
+    return total, values
+
+
+def least(work, items: list, repeats: int) -> float:
+    """Seconds of the fastest of some passes over all items."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
-        for forest in forests:
-            work(forest)
-        times.append((time.perf_counter() - start) / len(forests))
-    return float(np.mean(times)), max(times) - min(times)
+        for item in items:
+            work(item)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def machine() -> tuple[float, float]:
+    """Floating-point operations a second of a matrix product on one thread, and bytes a second of copying."""
+    a = np.random.default_rng(0).random((1024, 1024))
+    b, large = a.copy(), np.ones(1 << 25)
+    copy = np.empty_like(large)
+    return (
+        2 * 1024**3 / least(lambda _: a @ b, [0], 20),
+        2 * large.nbytes / least(lambda _: np.copyto(copy, large), [0], 5),
+    )
+
+
+def two_threads(binding: Binding, forests: list[Forest], repeats: int) -> float:
+    """Time on one thread over time on two, for the same work."""
+    with ThreadPoolExecutor(2) as pool:
+        one = least(lambda _: [binding.infer(forest) for forest in forests], [0], repeats)
+        both = least(lambda _: list(pool.map(binding.infer, forests)), [0], repeats)
+    return one / both
+
+
+def peak_bytes(binding: Binding, forest: Forest) -> int:
+    """By how much inference raises the peak of resident memory above what was in use; Linux only."""
+    ctypes.CDLL(None).malloc_trim(0)  # what is free goes back, so that it counts when it is taken again
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _status("VmRSS")
+    binding.infer(forest)
+    return _status("VmHWM") - before
+
+
+def _status(key: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return 1024 * int(line.split()[1])
+    raise KeyError(key)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+")
     parser.add_argument("--text", required=True)
-    parser.add_argument("--sentences", type=int, default=50)
-    parser.add_argument("--reference", type=int, default=2)
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--reference", type=int, default=2, help="sentences for the reference; 0: none")
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--targets", type=int, default=30)
     args = parser.parse_args()
     print(f"# {platform.processor() or platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    widths = {"m": 3, "edges": 8, "apps": 9, "parse ms": 10, "kernel ms": 11, "spread": 8, "NumPy ms": 10, "ratio": 8}
-    print("".join(f"{name:>{width}}" for name, width in widths.items()))
     lines = read_lines(args.text)[: args.sentences]
+    options = ParseOptions(1000, False, 2, X)
+    rate, copying = machine()
+    rows = []
+    titles = {"m": 4, "rank": 6, "edges": 8, "apps": 9, "parse ms": 10, "kernel ms": 11, "NumPy ms": 10, "ratio": 8}
+    print("".join(f"{name:>{width}}" for name, width in titles.items()))
     for name in args.models:
-        parameters, path = pruned(name, args.targets)
+        parameters, path, components = pruned(name, args.targets)
         model = Model(path)
         grammar: Grammar = model.grammar()
         words = [grammar.vocab.add_line(line) for line in lines]
-        options = ParseOptions(1000, False, 2, X)
-        start = time.perf_counter()
-        forests = [grammar.parse(ids, options) for ids in words]
-        parsing = (time.perf_counter() - start) / len(words)
-        kept = [forest for forest in forests if forest is not None]
+        forests = [forest for ids in words if (forest := grammar.parse(ids, options)) is not None]
+        parsing = least(lambda ids, g=grammar: g.parse(ids, options), words, args.repeats) / len(words)
         binding = Binding(model, grammar)
-        reference = FigureOne(parameters, grammar)
-        for forest in kept[: args.reference]:
-            mu, _, _ = reference.marginals(forest)
-            assert np.allclose(mu, binding.infer(forest).apps, rtol=1e-6, atol=1e-9), "the two do not agree"
-        kernel, spread = seconds_each(binding.infer, kept, 3)
-        slow, _ = seconds_each(reference.marginals, kept[: args.reference], 1)
-        fast, _ = seconds_each(binding.infer, kept[: args.reference], 3)
-        edges, apps = (np.mean([getattr(f, what) for f in kept]) for what in ("n_edges", "n_apps"))
+        kernel = least(binding.infer, forests, args.repeats) / len(forests)
+        slow = ratio = float("nan")
+        if args.reference:
+            reference, some = FigureOne(parameters, grammar), forests[: args.reference]
+            for forest in some:
+                mu, found = reference.marginals(forest)[0], binding.infer(forest).apps
+                scale = max(1.0, float(np.abs(mu).max()))
+                assert np.allclose(mu, found, rtol=1e-5, atol=1e-6 * scale), "the two do not agree"
+            slow = least(reference.marginals, some, 1) / len(some)
+            ratio = slow / (least(binding.infer, some, args.repeats) / len(some))
+        edges, apps = (np.mean([getattr(f, what) for f in forests]) for what in ("n_edges", "n_apps"))
+        rank = "full" if components is None else f"{components.mean():.2f}"
         print(
-            f"{model.rank:3} {edges:7.0f} {apps:8.0f} {parsing * 1e3:9.3f} {kernel * 1e3:10.3f} {spread * 1e3:7.3f} "
-            f"{slow * 1e3:9.1f} {slow / fast:7.1f}",
+            f"{model.rank:4}{rank:>6} {edges:7.0f} {apps:8.0f} {parsing * 1e3:9.3f} {kernel * 1e3:10.3f} "
+            f"{slow * 1e3:9.1f} {ratio:7.1f}",
             flush=True,
         )
+        needed = np.mean([operations(forest, model.rank) for forest in forests], axis=0)
+        threads = two_threads(binding, forests, args.repeats)
+        joined = [" ".join(lines[:k]) for k in (8, 16)]
+        long = [grammar.parse(grammar.vocab.add_line(line), ParseOptions(100, True, 2, S)) for line in joined]
+        memory = [peak_bytes(binding, forest) / forest.n_edges for forest in long if forest is not None]
+        rows.append((model.rank, rank, kernel, needed[0], needed[1] * 4, threads, memory))
         path.unlink()
+    print(
+        f"\nmatrix product {rate / 1e9:.1f} Gflop/s, copying {copying / 1e9:.1f} GB/s, "
+        f"instructions {binding.instructions}"
+    )
+    titles = {"m": 4, "rank": 6, "Mflop": 9, "Gflop/s": 9, "of gemm": 9, "MB read": 9, "gemm ms": 9, "copy ms": 9}
+    titles |= {"2 threads": 11, "bytes/edge": 12, "longer": 12}
+    print("".join(f"{name:>{width}}" for name, width in titles.items()))
+    for m, rank, seconds, flops, read, threads, memory in rows:
+        print(
+            f"{m:4}{rank:>6} {flops / 1e6:8.1f} {flops / seconds / 1e9:8.1f} {flops / seconds / rate:8.1%} "
+            f"{read / 1e6:8.2f} {flops / rate * 1e3:8.2f} {read / copying * 1e3:8.2f} {threads:10.2f}"
+            + "".join(f"{each:12.0f}" for each in memory)
+        )
 
 
 if __name__ == "__main__":

@@ -56,11 +56,9 @@ def main() -> None:
 
 
 def plot(sizes: list[int], errors: dict[int, list[float]], true_rank: int, output: str) -> None:
-    """Errors over sample sizes, if matplotlib is there."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        return
+    """Errors over sample sizes."""
+    from matplotlib import pyplot
+
     figure, axis = pyplot.subplots(figsize=(5, 3.5))
     for rank, values in errors.items():
         axis.loglog(sizes, values, "o-", label=f"m = {rank}" + (" (true)" if rank == true_rank else ""))

@@ -156,11 +156,9 @@ def main() -> None:
 
 
 def plot(rows: list[dict[str, float]], output: str) -> None:
-    """Time and memory over corpus size, if matplotlib is there."""
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        return
+    """Time and memory over corpus size."""
+    from matplotlib import pyplot
+
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.5))
     for axis, key in zip(axes, ("seconds", "peak MiB"), strict=True):
         axis.plot([row["pairs"] for row in rows], [row[key] for row in rows], "o-")

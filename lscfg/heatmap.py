@@ -2,8 +2,6 @@
 
 Blue is positive, red negative, white 0 and grey a span that no node of the forest has. Colours are logarithmic above
 0.001. A value outside [-1, 1], which no probability has but a spectral estimate may, stands in its cell as a number.
-
-matplotlib is needed for it: ``pip install 'lscfg[plot]'``.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ def draw_charts(
         something else than .svg.
 
     Raises:
-        InputError: matplotlib is not installed, or the file cannot be written.
+        InputError: the file cannot be written.
         ValueError: no words or no chart, a chart of another shape, or a span that is none of the sentence.
     """
     if not words or not charts:
@@ -66,10 +64,8 @@ def draw_charts(
     kind = "svg" if path is None else Path(path).suffix.lower().removeprefix(".")
     if kind not in ("svg", "png", "pdf"):
         raise InputError("the name of a picture must end in .svg, .png or .pdf", path)
-    try:
-        import matplotlib
-    except ModuleNotFoundError as error:
-        raise InputError("pictures need matplotlib; install it with pip install 'lscfg[plot]'") from error
+    import matplotlib
+
     options: Any = {**_OPTIONS, "font.family": ["DejaVu Sans", *_fallback("".join(words), kind)]}
     with matplotlib.rc_context(options), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # _fallback has said it, or it does not matter

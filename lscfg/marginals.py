@@ -11,8 +11,16 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.formats.ini import LatentFeature, find_file
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Inference, Model
+from lscfg.kernel import Binding, BindingOptions, FeatureOptions, Forest, Grammar, Inference, Model
 from lscfg.log import warn
+
+UNKNOWN = {
+    "zero": BindingOptions(),
+    "compose": BindingOptions(compose=True),
+    "oov": BindingOptions(compose=True, oov=True, oov_parts=True),
+}
+"""Policies for rules that the model does not know: they have probability zero; they are composed of the model's rules
+where that is possible, so that the features apply to a Hiero grammar; words not to be had otherwise are OOV, too."""
 
 
 class LatentFeatures:
@@ -21,24 +29,34 @@ class LatentFeatures:
     Args:
         model: a model or the path of its file.
         grammar: the finished grammar that the forests will be of.
+        options: which features there are, and how; the defaults if None.
+        unknown: what becomes of rules that the model does not know, a key of ``UNKNOWN``.
 
     Raises:
         InputError: the model cannot be opened.
     """
 
-    def __init__(self, model: Model | str | os.PathLike[str], grammar: Grammar, options: FeatureOptions | None = None):
+    def __init__(
+        self,
+        model: Model | str | os.PathLike[str],
+        grammar: Grammar,
+        options: FeatureOptions | None = None,
+        unknown: str = "compose",
+    ):
         self.options = options or FeatureOptions()
         self.model = model if isinstance(model, Model) else Model(model)
-        self.binding = Binding(self.model, grammar)
+        self.binding = Binding(self.model, grammar, UNKNOWN[unknown])
         self.improper = Improper()
-        if not self.binding.known:
+        kinds = self.binding.counts()
+        if not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warn(f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor")
 
     @classmethod
     def from_ini(cls, feature: LatentFeature, grammar: Grammar, ini: str | os.PathLike[str]) -> LatentFeatures:
         """The features that a feature_function line of an ini file asks for.
 
-        Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``.
+        Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``,
+        ``unknown=compose|zero|oov``.
 
         Raises:
             InputError: an unknown option or a bad value, or the model cannot be opened.
@@ -49,6 +67,7 @@ class LatentFeatures:
         if model is None:
             raise InputError(f"feature function LSCFG: no model file {name!r}", ini)
         values: dict[str, Any] = {}
+        unknown = "compose"
         for name, value in options.items():
             if name == "log" and value in ("true", "false"):
                 values["log"] = value == "true"
@@ -56,15 +75,18 @@ class LatentFeatures:
                 values["negative"] = value
             elif name == "features":
                 values["names"] = tuple(value.split(","))
+            elif name == "unknown" and value in UNKNOWN:
+                unknown = value
             elif name == "floor" and _is_number(value):
                 values["floor"] = float(value)
             else:
                 raise InputError(
                     f"feature function LSCFG: {name}={value} is not understood; options are "
-                    "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp",
+                    "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp "
+                    "unknown=compose|zero|oov",
                     ini,
                 )
-        return cls(model, grammar, FeatureOptions(**values))
+        return cls(model, grammar, FeatureOptions(**values), unknown)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -149,7 +149,6 @@ def test_marginals_are_json_lines(files, tmp_path):
 
 
 def test_heatmaps(files, tmp_path):
-    pytest.importorskip("matplotlib", reason="heat maps need matplotlib: pip install 'lscfg[plot]'")
     models = (f"MLE={files / 'mle.lscfg'}", files / "spectral.lscfg")
     command = ("heatmap", *models, "--text", files / "test", "-o", tmp_path / "charts")
     run = lscfg(*command)
@@ -195,6 +194,17 @@ def test_inspect(files):
     assert "[0,2) [0,2)  [X,1] [X,2] ||| [X,1] [X,2]" in lscfg("inspect", files / "deriv", "--tree", 1).stdout
 
 
+def test_diagnose(files, tmp_path):
+    names = ("mle.lscfg", "spectral.lscfg")
+    options = ("--train", files / "deriv", "--held-out", files / "deriv", "-o", tmp_path / "json")
+    run = lscfg("diagnose", *(files / name for name in names), *options)
+    assert run.returncode == 0 and run.stderr == "", run.stderr
+    content = json.loads((tmp_path / "json").read_text())
+    assert [model["m"] for model in content["models"]] == [None, 1, 1, 2]
+    assert content["models"][1]["rule"] == content["models"][2]["rule"]
+    assert run.stdout.splitlines()[2].split()[:3] == ["model", "m", "rule"] and len(run.stdout.splitlines()) == 7
+
+
 def test_simulate(files, tmp_path):
     run = lscfg("simulate", "-m", 2, "--sentences", 300, "-o", tmp_path / "s")
     assert run.returncode == 0, run.stderr
@@ -224,6 +234,8 @@ def test_simulate(files, tmp_path):
         (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
         (("marginals", "{mle.lscfg}", "{f}", "--threads", "0"), "threads must be at least 1"),
         (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "expected some of LatentMarginal"),
+        (("diagnose", "{mle.lscfg}", "--train", "{deriv}", "--held-out", "{f}"), "f: not a safetensors file"),
+        (("diagnose", "{deriv}", "--train", "{deriv}", "--held-out", "{deriv}"), "tensor 'CS' is missing"),
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
         (("decode", "-c", "{cdec.ini}", "{test}"), "no weights"),
         (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),

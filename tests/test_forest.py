@@ -233,7 +233,6 @@ def test_what_is_refused(tmp_path):
         (X, (0, 2), pair, (0, 0), "one behind the other"),
         (X, (0, 1), pair, (0, 1), "one behind the other"),
         (7, (0, 2), pair, (0, 1), "the grammar has no category 7"),
-        (X, (0, 2), size + PASS, (), "2 words are passed through"),
         (S, (0, 1), size + PASS, (), "is not of category 1"),
         (S, (0, 2), size + GLUE, (0, 1), "tail 0 is of category 0, the rule wants 1"),
         (S, (0, 2), size + GLUE_TOP, (), "has 1 nonterminals, not 0"),

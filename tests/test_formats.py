@@ -9,6 +9,7 @@ from helpers import rule_table
 
 from lscfg.corpus import check_sentences
 from lscfg.derive import derive
+from lscfg.diagnose import table
 from lscfg.errors import InputError
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.formats.ini import format_ini, read_ini
@@ -141,6 +142,11 @@ def test_arpa(example, tmp_path):
     write_lines(tmp_path / "text", ["a b", "a c"])
     build_lm(tmp_path / "text", tmp_path / "made", 2, (), (0.5, 1.0, 1.5), "lscfg")
     assert (tmp_path / "made").read_text(encoding="utf-8") == example("arpa").read_text(encoding="utf-8")
+
+
+def test_diagnosis(example):
+    content = json.loads(example("diagnosis").read_text(encoding="utf-8"))
+    assert "m = 1" in table(content)
 
 
 def test_marginals(example):

@@ -80,6 +80,9 @@ int32_t lscfg_grammar_size(const lscfg_grammar *);
 int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
 /* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
 int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
+int32_t lscfg_grammar_n_categories(const lscfg_grammar *);
+/* The category's name, not NUL-terminated, valid until the next one is added. */
+const char *lscfg_grammar_category_name(const lscfg_grammar *, int32_t category, size_t *length);
 int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
 const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
@@ -154,7 +157,7 @@ int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0
 /* Checks everything against the grammar that is to be bound, joins the applications of a node with the same source side
  * and tails to edges and drops what no derivation of the root uses. app_of [applications added]: the application that
  * each one has become, -1 where it was dropped. LSCFG_NO_PARSE: the root has no derivation; all were dropped then, and
- * the forest stays unfinished. A rule LSCFG_RULE_PASS is of a node of [X] over one word. */
+ * the forest stays unfinished. A word passed through may be the arc of a lattice: its node may cover several positions. */
 int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
 
 /* ---- latent model: the parameters of an L-SCFG, in a memory-mapped safetensors file ---- */

@@ -75,6 +75,13 @@ static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets) 
   if (!code && b->options.compose)
     code = !(b->composition = composition_new(b, known, ids, b->options.oov_parts));
   if (!code) supply_unknown(b);
+  int composed = 0;
+  for (int32_t r = 0; r < n && !composed; r++)
+    composed = b->rule_kind[r] == LSCFG_RULE_IS_COMPOSED || b->rule_kind[r] == LSCFG_RULE_IS_COMPOSED_OOV;
+  if (!composed) { /* forests need not be expanded then */
+    composition_free(b->composition);
+    b->composition = NULL;
+  }
   b->n_targets = (int32_t)rule_table_size(targets);
   free(ids);
   free(symbols);

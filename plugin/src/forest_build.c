@@ -78,9 +78,6 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
                         (long)head->i, (long)head->j);
     begin = tail->j;
   }
-  if (app->rule == lscfg_grammar_size(g) + LSCFG_RULE_PASS && head->j != head->i + 1)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: %ld words are passed through at once", (long long)a,
-                      (long)(head->j - head->i));
   return LSCFG_OK;
 }
 

@@ -45,6 +45,12 @@ int32_t lscfg_grammar_category(lscfg_grammar *g, const char *name, size_t length
   return lscfg_vocab_add(&g->categories, name, length);
 }
 
+int32_t lscfg_grammar_n_categories(const lscfg_grammar *g) { return lscfg_vocab_size(&g->categories); }
+
+const char *lscfg_grammar_category_name(const lscfg_grammar *g, int32_t category, size_t *length) {
+  return lscfg_vocab_word(&g->categories, category, length);
+}
+
 const int32_t *lscfg_grammar_src(const lscfg_grammar *g, int32_t rule, int32_t *length) {
   *length = g->rules.data[rule].n_src;
   return g->symbols.data + g->rules.data[rule].src;

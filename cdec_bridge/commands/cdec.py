@@ -1,0 +1,92 @@
+"""``lscfg cdec``: the feature function for cdec, built and tried out; cdec over a file in several processes."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "latent features inside cdec: build the library, check it, run cdec"
+EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the actions and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    build = actions.add_parser("build", help="compile the library against a cdec")
+    check = actions.add_parser(
+        "check", help="load the library into that cdec and compare its features with lscfg's own"
+    )
+    for action in (build, check):
+        action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
+    build.add_argument("-o", "--output", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
+    check.add_argument("--library", metavar="FILE", help="the library to be checked (default: a new one)")
+    decode = actions.add_parser("decode", help="run cdec over a file, in several processes and in order")
+    decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
+    decode.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
+    decode.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)")
+    decode.add_argument("-k", "--k-best", type=int, metavar="K", help="k-best lists instead of translations")
+    decode.add_argument("-r", "--unique", action="store_true", help="only different translations in a list")
+    decode.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
+    decode.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    decode.add_argument("--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or cdec on PATH)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Does the action.
+
+    Raises:
+        InputError: no cdec there, or something does not fit: header, symbol or version are named.
+        LscfgError: cdec failed.
+    """
+    {"build": _build, "check": _check, "decode": _decode}[args.action](args)
+
+
+def _build(args: argparse.Namespace) -> None:
+    from cdec_bridge.plugin import CdecTree, build_library
+    from lscfg import log
+
+    build_library(CdecTree.at(args.cdec_root), args.output)
+    log.info(f"wrote {args.output}; check it with: lscfg cdec check --cdec-root DIR --library {args.output}")
+
+
+def _check(args: argparse.Namespace) -> None:
+    import tempfile
+    from pathlib import Path
+
+    from cdec_bridge.plugin import LIBRARY, CdecTree, build_library, check_library
+
+    tree = CdecTree.at(args.cdec_root)
+    with tempfile.TemporaryDirectory() as folder:
+        library = args.library or Path(folder) / LIBRARY
+        if not args.library:
+            build_library(tree, library)
+        print(check_library(tree, library))
+
+
+def _decode(args: argparse.Namespace) -> None:
+    import sys
+    from pathlib import Path
+
+    from cdec_bridge.decoder import find_cdec, program_below
+    from cdec_bridge.processes import CdecProcesses
+    from lscfg.errors import InputError
+    from lscfg.formats.kbest import parse_hypothesis
+    from lscfg.text import atomic_write, read_lines
+
+    program = program_below(args.cdec_root) if args.cdec_root else find_cdec()
+    if program is None:
+        raise InputError("no cdec program found; name its source tree with --cdec-root, or put it on PATH")
+    options = [] if args.weights is None else ["-w", str(Path(args.weights).resolve())]
+    if args.unique:
+        options.append("-r")
+    k = args.k_best or 1
+    lists = CdecProcesses(program, args.config, options, k, args.jobs).decode(read_lines(args.text))
+    if args.k_best:
+        lines = [line for found in lists for line in found]
+    else:
+        lines = [parse_hypothesis(found[0], program)[1].text if found else "" for found in lists]
+    text = "".join(line + "\n" for line in lines)
+    if args.output:
+        with atomic_write(args.output) as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)

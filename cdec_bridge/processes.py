@@ -1,0 +1,147 @@
+"""cdec over many sentences: several processes, output in order, and a sentence that kills one costs only itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lscfg import log
+from lscfg.errors import InputError, LscfgError
+
+_SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
+_ID = re.compile(r"""\s*\bid\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
+
+
+def numbered(line: str, number: int) -> str:
+    """The line as a segment with this id; other attributes of a ``<seg ...>`` stay.
+
+    cdec leaves out empty lines and takes any id that a segment has; only ids of one's own tell the output apart.
+    """
+    found = _SEGMENT.fullmatch(line)
+    attributes, text = (_ID.sub("", found[1]), found[2]) if found else ("", line)
+    return f'<seg id="{number}"{attributes}>{text}</seg>\n'
+
+
+class CdecProcesses:
+    """Runs cdec with a configuration; paths in it count from ``folder``.
+
+    Args:
+        program: the decoder.
+        ini: its configuration.
+        options: further options, without -k.
+        k: length of the k-best lists.
+        jobs: processes that share the sentences.
+        folder: where cdec is run (default: the working directory).
+
+    Raises:
+        InputError: no such configuration, or jobs below 1.
+    """
+
+    def __init__(
+        self,
+        program: Path,
+        ini: str | os.PathLike[str],
+        options: Sequence[str] = (),
+        k: int = 1,
+        jobs: int = 1,
+        folder: Path | None = None,
+    ):
+        if not Path(ini).is_file():
+            raise InputError("no such file", ini)
+        if jobs < 1:
+            raise InputError(f"jobs must be 1 or more, not {jobs}")
+        self._program = program
+        self._command = [str(program), "-c", str(Path(ini).resolve()), "-k", str(k), *options]
+        self._jobs = jobs
+        self._folder = folder
+        self._warning = threading.Lock()
+
+    def decode(self, sentences: Sequence[str]) -> list[list[str]]:
+        """The lines of the k-best list of each sentence, with its index as id; none where there is no parse.
+
+        A sentence at which cdec dies gets none either and is named in a warning; the others go to a new process.
+
+        Raises:
+            LscfgError: cdec does not even start.
+        """
+        lists: list[list[str]] = [[] for _ in sentences]
+        todo = [n for n, line in enumerate(sentences) if line.strip()]
+        shares = [share for k in range(self._jobs) if (share := todo[k :: self._jobs])]
+        bar = log.progress(range(len(todo)), "decoding", len(todo))
+
+        def finish(share: list[int]) -> None:
+            while share:
+                status, stderr, seen = self._run(share, sentences, lists, bar)
+                if not status:
+                    return
+                share = share[seen:]
+                if len(share) > 1 and not seen:  # its own process, so that no other sentence can be the cause
+                    status, stderr, _ = self._run(share[:1], sentences, lists, bar)
+                    if not status:
+                        share = share[1:]
+                        continue
+                elif seen:
+                    continue
+                self._blame(share[0], sentences, status, stderr)
+                share = share[1:]
+
+        with ThreadPoolExecutor(max(len(shares), 1)) as pool:
+            for done in [pool.submit(finish, share) for share in shares]:
+                done.result()
+        next(bar, None)
+        return lists
+
+    def _run(
+        self, share: list[int], sentences: Sequence[str], lists: list[list[str]], bar: Iterator[int]
+    ) -> tuple[int, str, int]:
+        """Status, the end of stderr, and how many of the sentences came before the last one that has output."""
+        seen = 0
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as errors:
+            text.writelines(numbered(sentences[n], n) for n in share)
+            text.seek(0)
+            position = {n: k for k, n in enumerate(share)}
+            with subprocess.Popen(
+                self._command, stdin=text, stdout=subprocess.PIPE, stderr=errors, cwd=self._folder
+            ) as process:
+                assert process.stdout is not None
+                for raw in process.stdout:
+                    number = raw.split(b" ||| ", 1)[0]
+                    if not raw.endswith(b"\n") or not number.isdigit() or int(number) not in position:
+                        continue
+                    n = int(number)
+                    if not lists[n]:
+                        next(bar, None)
+                    lists[n].append(raw.decode("utf-8", "replace").rstrip("\n"))
+                    seen = max(seen, position[n] + 1)
+            status = process.returncode
+            end = errors.seek(0, os.SEEK_END)
+            errors.seek(max(0, end - 4000))
+            return status, errors.read().decode("utf-8", "replace"), seen
+
+    def _blame(self, n: int, sentences: Sequence[str], status: int, stderr: str) -> None:
+        """Warns of the sentence, unless cdec fails without one, too."""
+        alone, words, _ = self._run([], sentences, [], iter(()))
+        if alone:
+            raise LscfgError(f"{self._program} ended with {_how(alone)}: {_last_words(words)}")
+        with self._warning:
+            log.warn(
+                f"cdec ended with {_how(status)} at sentence {n + 1}, which gets no translation: "
+                f"{sentences[n][:200]} ({_last_words(stderr)})"
+            )
+
+
+def _how(status: int) -> str:
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
+
+def _last_words(stderr: str) -> str:
+    lines = stderr.strip().splitlines()
+    own = [line for line in lines if line.startswith("[lscfg]")]
+    return " | ".join(own[-1:] or lines[-3:])

@@ -1,0 +1,17 @@
+/* What cdec looks for in a library of feature functions. */
+#include <iostream>
+
+#include "latent.h"
+#include "recorder.h"
+#include "settings.h"
+
+extern "C" __attribute__((visibility("default"))) FeatureFunction* create_ff(const std::string& arguments) {
+  try {
+    const Settings settings = ReadSettings(arguments);
+    if (settings.mode == Mode::kRecord) return new Recorder;
+    return new LatentFeatures(settings);
+  } catch (const ConfigError& error) {
+    std::cerr << error.what() << std::endl;
+    throw;
+  }
+}

@@ -1,0 +1,312 @@
+#include "latent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <numeric>
+
+#include "fdict.h"
+#include "filelib.h"
+#include "hg.h"
+#include "tdict.h"
+#include "verbose.h"
+
+using std::string;
+using std::vector;
+
+namespace {
+
+typedef std::unique_ptr<lscfg_forest, void (*)(lscfg_forest*)> ForestPtr;
+
+lscfg_model* OpenModel(const string& path) {
+  lscfg_model* model;
+  lscfg_error error;
+  if (lscfg_model_open(path.c_str(), &model, &error) < 0) throw ConfigError("model " + path + ": " + error.message);
+  return model;
+}
+
+/* Whether the input is one word behind the other. */
+bool IsPlain(const SentenceMetadata& sentence) {
+  static const WordID kEpsilon = TD::Convert("*EPS*");
+  if (sentence.GetSourceLattice().empty()) return false;
+  for (const auto& arcs : sentence.GetSourceLattice())
+    if (arcs.size() != 1 || arcs[0].dist2next != 1 || arcs[0].label == kEpsilon) return false;
+  return true;
+}
+
+}  // namespace
+
+LatentFeatures::LatentFeatures(const Settings& settings)
+    : FeatureFunction(sizeof(uint32_t)),
+      settings_(settings),
+      model_(OpenModel(settings.model), lscfg_model_close),
+      words_(new Words),
+      grammar_(new BoundGrammar(model_.get(), settings_.binding, words_.get())) {
+  if (settings_.mode == Mode::kParse) CheckDecoder();
+  else if (!Recorder::Last())
+    throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
+  for (const string& path : settings_.decoder.grammars) grammar_->Read(path);
+  grammar_->Finish(settings_.decoder);
+  if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
+    Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
+                        "; all latent features are 0");
+  for (const Column& column : settings_.columns) feature_ids_.push_back(FD::Convert(column.name));
+}
+
+/* Refuses what the parser of the kernel does otherwise than cdec's. */
+void LatentFeatures::CheckDecoder() const {
+  const DecoderSettings& d = settings_.decoder;
+  const string cure = "; use mode=record in this pass and mode=forest in the next one";
+  if (!d.found) throw ConfigError("found no configuration of cdec; name the grammar with grammar=FILE");
+  if (!d.formalism.empty() && d.formalism != "scfg") throw ConfigError("the formalism is " + d.formalism + ", not scfg" + cure);
+  if (!d.extra_glue.empty()) throw ConfigError("scfg_extra_glue_grammar is not parsed here" + cure);
+  if (d.coarse_to_fine) throw ConfigError("coarse-to-fine pruning is not done here" + cure);
+  if (d.default_nt != "X" && (d.glue || d.pass_through))
+    throw ConfigError("scfg_default_nt is " + d.default_nt + ", but glue and pass-through rules are of X here" + cure);
+  if (d.goal != "S" && d.glue) throw ConfigError("the goal is " + d.goal + ", but glue rules are of S here" + cure);
+}
+
+LatentFeatures::~LatentFeatures() {
+  if (SILENT && !unmatched_) return;
+  std::cerr << "[lscfg] " << sentences_ << " sentences, " << matched_ << " edges with latent features, " << unmatched_
+            << " unmatched";
+  if (neutral_sentences_) std::cerr << "; " << neutral_sentences_ << " sentences without latent features";
+  std::cerr << std::endl;
+}
+
+void LatentFeatures::Warn(const string& kind, const string& message) const {
+  if (warned_.insert(kind).second) std::cerr << "[lscfg] warning: " << message << std::endl;
+}
+
+void LatentFeatures::PrepareForInput(const SentenceMetadata& sentence) {
+  ++sentences_;
+  sentence_id_ = sentence.GetSentenceId();
+  neutral_ = true;
+  rules_.Clear();
+  unmatched_edges_.clear();
+  try {
+    if (settings_.mode == Mode::kParse) Parse(sentence);
+    else UseRecorded(sentence);
+  } catch (const std::exception& error) {
+    neutral_ = true;
+    Warn("error", "sentence " + std::to_string(sentence_id_) + " gets no latent features: " + error.what());
+  }
+  neutral_sentences_ += neutral_;
+}
+
+/* ---- the forest of a parse of our own ---- */
+
+const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, const vector<int32_t>& words) {
+  vector<string> paths;
+  for (int k = 0;; ++k) {
+    const string path = sentence.GetSGMLValue(k ? "grammar" + std::to_string(k) : "grammar");
+    if (path.empty()) break;
+    paths.push_back(path);
+  }
+  if (paths.empty()) return grammar_.get();
+  vector<char> is_there(lscfg_vocab_size(words_->vocab.get()));
+  for (int32_t word : words)
+    if (word >= 0) is_there[word] = 1;
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.binding, words_.get()));
+  sentence_grammar_->AddMatching(*grammar_, is_there);
+  for (const string& path : paths) sentence_grammar_->Read(path);
+  sentence_grammar_->Finish(settings_.decoder);
+  return sentence_grammar_.get();
+}
+
+void LatentFeatures::Parse(const SentenceMetadata& sentence) {
+  if (!IsPlain(sentence)) {
+    Warn("lattice", "sentence " + std::to_string(sentence_id_) +
+                        " is a lattice or forest and gets no latent features; use mode=record and mode=forest");
+    return;
+  }
+  vector<int32_t> words;
+  for (const auto& arcs : sentence.GetSourceLattice()) words.push_back(words_->Find(arcs[0].label));
+  current_ = GrammarOf(sentence, words);
+  if (current_ == sentence_grammar_.get()) /* its words were not all known before */
+    for (size_t k = 0; k < words.size(); ++k) words[k] = words_->Find(sentence.GetSourceLattice()[k][0].label);
+
+  const DecoderSettings& d = settings_.decoder;
+  const lscfg_parse_options options = {d.max_span, d.glue, d.pass_through, current_->goal()};
+  lscfg_forest* parsed;
+  lscfg_error error;
+  const int code = lscfg_parse(current_->grammar(), words.data(), words.size(), &options, &parsed, &error);
+  if (code < 0) throw std::runtime_error(error.message);
+  ForestPtr forest(parsed, lscfg_forest_free);
+  if (code == LSCFG_NO_PARSE) {
+    Warn("parse", "sentence " + std::to_string(sentence_id_) +
+                      " gets no latent features: cdec can parse it, lscfg cannot; are grammar, max_span, glue, "
+                      "pass_through and goal those of cdec?");
+    return;
+  }
+  Infer(*current_, forest.get());
+  lscfg_forest_view f;
+  lscfg_forest_get(forest.get(), &f);
+  edges_.Clear(f.n_apps);
+  for (int32_t a = 0; a < f.n_apps; ++a) {
+    const int32_t e = f.app_edge[a], head = f.edge_head[e];
+    uint32_t tails[2];
+    for (int k = 0; k < 2; ++k) {
+      const int32_t tail = f.edge_tail[2 * e + k];
+      tails[k] = tail < 0 ? EdgeTable::kNoTail : EdgeTable::Pack(f.node_span[2 * tail], f.node_span[2 * tail + 1]);
+    }
+    const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
+    edges_.Add({f.app_rule[a], span, tails[0], tails[1], a, span});
+  }
+  neutral_ = false;
+}
+
+/* Fills values_; all are 0 where the sum over all derivations is not positive. */
+void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* forest) {
+  lscfg_forest_view f;
+  lscfg_inference inference;
+  lscfg_error error;
+  lscfg_forest_get(forest, &f);
+  vector<double> marginals(f.n_apps), spans(f.n_nodes);
+  values_.assign(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES, 0.0);
+  seen_.assign(f.n_apps, 0);
+  if (lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
+    throw std::runtime_error(error.message);
+  if (inference.sign <= 0)
+    Warn("zero", "sentence " + std::to_string(sentence_id_) +
+                     " has no positive sum of derivations; its latent features are 0");
+  if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.features,
+                     values_.data(), &error) < 0)
+    throw std::runtime_error(error.message);
+  for (double& value : values_) {
+    if (std::isfinite(value)) continue;
+    value = 0;
+    Warn("finite", "sentence " + std::to_string(sentence_id_) + " has features that are not finite; they are 0");
+  }
+}
+
+/* ---- the forest that an earlier pass built ---- */
+
+/* The grammar at hand if it has all rules, else one of the forest's own rules. */
+const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edge>& edges) {
+  vector<const TRule*> listed; /* those that are no extra rules */
+  bool all_known = true;
+  rules_.Clear();
+  for (const Recorder::Edge& edge : edges) {
+    int32_t& number = rules_[edge.rule];
+    if (number != PointerMap::kNew) continue;
+    number = grammar_->Find(*edge.rule);
+    if (number < lscfg_grammar_size(grammar_->grammar())) listed.push_back(edge.rule);
+    all_known = all_known && number >= 0;
+  }
+  if (all_known) return grammar_.get();
+  rules_.Clear();
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.binding, words_.get()));
+  for (const TRule* rule : listed) sentence_grammar_->Add(*rule);
+  sentence_grammar_->Finish(settings_.decoder);
+  return sentence_grammar_.get();
+}
+
+void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
+  const Recorder* recorder = Recorder::Last();
+  if (!recorder || !recorder->complete()) {
+    Warn("record", "sentence " + std::to_string(sentence_id_) +
+                       " gets no latent features: the pass with mode=record must have no feature function with a "
+                       "state (a language model, for one) or intersection_strategy=full");
+    return;
+  }
+  const vector<Recorder::Edge>& edges = recorder->edges();
+  int n_words = 1, n_nodes = 0;
+  for (const Recorder::Edge& edge : edges) {
+    n_words = std::max(n_words, edge.j);
+    n_nodes = std::max(n_nodes, edge.head + 1);
+    if (edge.n_tails > 2) {
+      Warn("arity", "sentence " + std::to_string(sentence_id_) +
+                        " gets no latent features: it has a rule of more than two nonterminals");
+      return;
+    }
+  }
+  current_ = GrammarOfRecorded(edges);
+  const int32_t size = lscfg_grammar_size(current_->grammar()), unknown = size + LSCFG_RULE_UNKNOWN;
+  const vector<int32_t> words(n_words, -1);
+  lscfg_error error;
+  ForestPtr forest(lscfg_forest_new(words.data(), n_words), lscfg_forest_free);
+  if (!forest) throw std::runtime_error("out of memory");
+
+  const auto check = [&error](int32_t code) {
+    if (code < 0) throw std::runtime_error(error.message);
+    return code;
+  };
+  vector<int> order(edges.size()); /* edges by node; full intersection with states mixes those of nodes of one span */
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return edges[a].head < edges[b].head; });
+  vector<int32_t> node_of(n_nodes, -1); /* cdec's node -> the kernel's */
+  int node = -1;
+  for (int k : order) {
+    const Recorder::Edge& edge = edges[k];
+    if (edge.head != node) {
+      node = edge.head;
+      node_of[node] = check(
+          lscfg_forest_add_node(forest.get(), current_->Category(edge.rule->lhs_), edge.i, edge.j, &error));
+    }
+    int32_t& rule = rules_[edge.rule];
+    if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
+    /* The arcs of a lattice are no words of the forest, so that it could not see that this one is known. */
+    if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = unknown;
+    int32_t tails[2] = {-1, -1};
+    for (int t = 0; t < edge.n_tails; ++t) tails[t] = node_of.at(edge.tails[t]);
+    if (rule < 0) rule = unknown;
+    check(lscfg_forest_add_application(forest.get(), rule, tails[0], tails[1], &error));
+  }
+  if (recorder->roots().size() > 1) { /* an alternative of equals, as in cdec's goal node */
+    check(lscfg_forest_add_node(forest.get(), current_->Category(-TD::Convert("S")), 0, n_words, &error));
+    for (int root : recorder->roots())
+      check(lscfg_forest_add_application(forest.get(), unknown, node_of.at(root), -1, &error));
+  }
+  vector<int32_t> app_of(edges.size() + recorder->roots().size());
+  const int code = lscfg_forest_finish(forest.get(), current_->grammar(), app_of.data(), &error);
+  if (check(code) == LSCFG_NO_PARSE) throw std::runtime_error("the recorded forest has no derivation");
+  Infer(*current_, forest.get());
+
+  /* Rules by their address from here on, since equal rules may be told apart by nothing else. */
+  rules_.Clear();
+  edges_.Clear(edges.size());
+  int32_t n_rules = 0;
+  for (size_t k = 0; k < order.size(); ++k) {
+    const Recorder::Edge& edge = edges[order[k]];
+    int32_t& rule = rules_[edge.rule];
+    if (rule == PointerMap::kNew) rule = n_rules++;
+    const uint32_t left = edge.n_tails > 0 ? edge.tails[0] : EdgeTable::kNoTail;
+    const uint32_t right = edge.n_tails > 1 ? edge.tails[1] : EdgeTable::kNoTail;
+    edges_.Add({rule, EdgeTable::Pack(edge.i, edge.j), left, right, app_of[k], static_cast<uint32_t>(edge.head)});
+  }
+  neutral_ = false;
+}
+
+/* ---- edge by edge ---- */
+
+const EdgeTable::Edge* LatentFeatures::Find(const HG::Edge& edge, uint32_t left, uint32_t right) const {
+  int32_t& rule = rules_[edge.rule_.get()];
+  if (rule == PointerMap::kNew) rule = settings_.mode == Mode::kParse ? current_->Find(*edge.rule_) : -1;
+  if (rule < 0) return nullptr;
+  return edges_.Find(rule, EdgeTable::Pack(edge.i_, edge.j_), left, right);
+}
+
+void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge& edge,
+                                           const vector<const void*>& tails, SparseVector<double>* features,
+                                           SparseVector<double>*, void* state) const {
+  uint32_t label = EdgeTable::Pack(edge.i_, edge.j_), labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
+  for (size_t k = 0; k < tails.size() && k < 2; ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
+  const EdgeTable::Edge* found = neutral_ || tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
+  if (found) label = found->label;
+  memcpy(state, &label, sizeof label);
+  if (neutral_) return;
+  if (!found) {
+    unmatched_ += unmatched_edges_.insert(std::make_tuple(edge.rule_.get(), edge.i_, edge.j_, labels[0], labels[1])).second;
+    return;
+  }
+  if (found->row < 0) return;
+  matched_ += !seen_[found->row];
+  seen_[found->row] = 1;
+  const double* values = &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
+  for (size_t k = 0; k < feature_ids_.size(); ++k) {
+    const double value = values[settings_.columns[k].column];
+    if (value != 0) features->set_value(feature_ids_[k], value);
+  }
+}

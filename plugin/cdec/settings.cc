@@ -1,0 +1,253 @@
+#include "settings.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "filelib.h"
+
+using std::string;
+using std::vector;
+
+string ReadText(const string& path) {
+  if (!FileExists(path) || DirectoryExists(path)) throw ConfigError("no file " + path);
+  ReadFile file(path);
+  string text;
+  char block[1 << 16];
+  while (file->read(block, sizeof block) || file->gcount() > 0) text.append(block, file->gcount());
+  return text;
+}
+
+namespace {
+
+enum { kNumDefault = 3 }; /* the first so many features are given where none are asked for */
+
+/* Settings that cdec reads; the first value that is met wins, as in cdec, where the command line comes before the files. */
+class ConfigReader {
+ public:
+  void Add(const string& key, const string& value) {
+    settings.found = true;
+    if (key == "grammar") settings.grammars.push_back(value);
+    else if (!seen_.insert(key).second) return;
+    else if (key == "formalism") settings.formalism = Lower(value);
+    else if (key == "goal") settings.goal = value;
+    else if (key == "scfg_default_nt") settings.default_nt = value;
+    else if (key == "scfg_extra_glue_grammar") settings.extra_glue = value;
+    else if (key == "scfg_max_span_limit") settings.max_span = atoi(value.c_str());
+    else if (key == "scfg_no_hiero_glue_grammar") settings.glue = false;
+    else if (key == "add_pass_through_rules") settings.pass_through = true;
+    else if (key == "coarse_to_fine_beam_prune") settings.coarse_to_fine = true;
+  }
+
+  void ReadCommandLine(const vector<string>& arguments) {
+    for (size_t k = 1; k < arguments.size(); ++k) {
+      const string& token = arguments[k];
+      if (token.compare(0, 2, "--") == 0) {
+        const size_t equals = token.find('=');
+        const string key = FullName(token.substr(2, equals == string::npos ? equals : equals - 2));
+        if (key.empty()) continue;
+        if (IsSwitch(key)) Take(key, "");
+        else if (equals != string::npos) Take(key, token.substr(equals + 1));
+        else if (k + 1 < arguments.size()) Take(key, arguments[++k]);
+      } else if (token.size() > 1 && token[0] == '-') {
+        for (size_t c = 1; c < token.size(); ++c) { /* switches may be written together, as in -rk 100 */
+          const string key = LongName(token[c]);
+          if (strchr(kSwitches, token[c])) {
+            if (!key.empty()) Take(key, "");
+            continue;
+          }
+          string value = token.substr(c + 1);
+          if (value.empty() && k + 1 < arguments.size()) value = arguments[++k];
+          if (!key.empty()) Take(key, value);
+          break;
+        }
+      }
+    }
+    for (const string& path : files_) ReadIni(path);
+  }
+
+  DecoderSettings settings;
+
+ private:
+  static constexpr const char* kSwitches = "PraZnJzGoL?";
+
+  static string Lower(string text) {
+    for (char& c : text) c = static_cast<char>(tolower(c));
+    return text;
+  }
+
+  static string LongName(char letter) {
+    switch (letter) {
+      case 'c': return "config";
+      case 'f': return "formalism";
+      case 'g': return "grammar";
+      case 'd': return "scfg_default_nt";
+      case 'S': return "scfg_max_span_limit";
+      case 'n': return "scfg_no_hiero_glue_grammar";
+      case 'P': return "add_pass_through_rules";
+      default: return "";
+    }
+  }
+
+  /* cdec takes an abbreviation for the option that it begins. */
+  static string FullName(const string& name) {
+    static const char* const names[] = {
+        "config",        "formalism",          "grammar",         "goal",
+        "scfg_default_nt", "scfg_max_span_limit", "scfg_extra_glue_grammar", "scfg_no_hiero_glue_grammar",
+        "add_pass_through_rules", "coarse_to_fine_beam_prune"};
+    for (const char* full : names)
+      if (name == full || (name.size() >= 4 && string(full).compare(0, name.size(), name) == 0 && name != "scfg" &&
+                           name != "scfg_"))
+        return full;
+    return "";
+  }
+
+  static bool IsSwitch(const string& key) {
+    return key == "scfg_no_hiero_glue_grammar" || key == "add_pass_through_rules";
+  }
+
+  void Take(const string& key, const string& value) {
+    if (key == "config") files_.push_back(value);
+    else Add(key, value);
+  }
+
+  void ReadIni(const string& path) {
+    string text;
+    try {
+      text = ReadText(path);
+    } catch (const std::exception&) {
+      return;
+    }
+    std::istringstream lines(text);
+    for (string line; getline(lines, line);) {
+      line = line.substr(0, line.find('#'));
+      const size_t equals = line.find('=');
+      if (equals != string::npos) Add(Trim(line.substr(0, equals)), Trim(line.substr(equals + 1)));
+    }
+  }
+
+  static string Trim(const string& text) {
+    const char* blanks = " \t\r";
+    const size_t begin = text.find_first_not_of(blanks);
+    return begin == string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+  }
+
+  vector<string> files_;
+  std::set<string> seen_;
+};
+
+bool ToBool(const string& key, const string& value) {
+  if (value == "true") return true;
+  if (value == "false") return false;
+  throw ConfigError(key + "=" + value + ": expected true or false");
+}
+
+int ToCount(const string& key, const string& value) {
+  char* rest;
+  const long number = strtol(value.c_str(), &rest, 10);
+  if (value.empty() || *rest || number < 1 || number > 1000000)
+    throw ConfigError(key + "=" + value + ": expected a whole number above 0");
+  return static_cast<int>(number);
+}
+
+double ToFloor(const string& value) {
+  char* rest;
+  const double number = strtod(value.c_str(), &rest);
+  if (value.empty() || *rest || !(number > 0) || !std::isfinite(number))
+    throw ConfigError("floor=" + value + ": expected a number above 0");
+  return number;
+}
+
+lscfg_binding_options ToBinding(const string& value) {
+  if (value == "zero") return {0, 0, 0};
+  if (value == "compose") return {1, 0, 0};
+  if (value == "oov") return {1, 1, 1};
+  throw ConfigError("unknown=" + value + ": expected zero, compose or oov");
+}
+
+Mode ToMode(const string& value) {
+  if (value == "parse") return Mode::kParse;
+  if (value == "record") return Mode::kRecord;
+  if (value == "forest") return Mode::kForest;
+  throw ConfigError("mode=" + value + ": expected parse, record or forest");
+}
+
+vector<Column> FirstColumns(int n) {
+  vector<Column> columns;
+  for (int k = 0; k < n; ++k) columns.push_back({lscfg_feature_name(k), k});
+  return columns;
+}
+
+vector<Column> ToColumns(const string& value) {
+  vector<Column> columns;
+  std::istringstream names(value);
+  for (string name; getline(names, name, ',');) {
+    string known;
+    const size_t before = columns.size();
+    for (const Column& column : FirstColumns(LSCFG_N_FEATURES)) {
+      known += (known.empty() ? "" : ", ") + string(column.name);
+      if (name == column.name) columns.push_back(column);
+    }
+    if (columns.size() == before) throw ConfigError("there is no feature '" + name + "'; there are " + known);
+  }
+  if (columns.empty()) throw ConfigError("features= names no feature");
+  return columns;
+}
+
+[[noreturn]] void Unknown(const string& token) {
+  throw ConfigError("'" + token +
+                    "' is not understood; options are model=FILE features=NAME,NAME log=true|false floor=X "
+                    "negative=flip|clamp unknown=compose|zero|oov mode=parse|record|forest grammar=FILE max_span=N glue=true|false "
+                    "pass_through=true|false goal=CATEGORY");
+}
+
+}  // namespace
+
+DecoderSettings ReadDecoderSettings() {
+  ConfigReader reader;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  vector<string> arguments;
+  for (string argument; getline(file, argument, '\0');) arguments.push_back(argument);
+  reader.ReadCommandLine(arguments);
+  return reader.settings;
+}
+
+Settings ReadSettings(const string& arguments) {
+  Settings s;
+  s.features.log = 1;
+  s.features.negative = LSCFG_NEGATIVE_FLIP;
+  s.features.floor = 1e-6;
+  s.columns = FirstColumns(kNumDefault);
+  s.binding = ToBinding("compose");
+  s.decoder = ReadDecoderSettings();
+  bool own_grammars = false;
+  std::istringstream tokens(arguments);
+  for (string token; tokens >> token;) {
+    const size_t equals = token.find('=');
+    if (equals == string::npos || equals + 1 == token.size()) Unknown(token);
+    const string key = token.substr(0, equals), value = token.substr(equals + 1);
+    if (key == "model") s.model = value;
+    else if (key == "features") s.columns = ToColumns(value);
+    else if (key == "log") s.features.log = ToBool(key, value);
+    else if (key == "floor") s.features.floor = ToFloor(value);
+    else if (key == "negative" && value == "flip") s.features.negative = LSCFG_NEGATIVE_FLIP;
+    else if (key == "negative" && value == "clamp") s.features.negative = LSCFG_NEGATIVE_CLAMP;
+    else if (key == "unknown") s.binding = ToBinding(value);
+    else if (key == "mode") s.mode = ToMode(value);
+    else if (key == "max_span") s.decoder.max_span = ToCount(key, value);
+    else if (key == "glue") s.decoder.glue = ToBool(key, value);
+    else if (key == "pass_through") s.decoder.pass_through = ToBool(key, value);
+    else if (key == "goal") s.decoder.goal = value;
+    else if (key == "grammar") {
+      if (!own_grammars) s.decoder.grammars.clear();
+      own_grammars = s.decoder.found = true;
+      s.decoder.grammars.push_back(value);
+    } else Unknown(token);
+  }
+  if (s.mode != Mode::kRecord && s.model.empty()) throw ConfigError("the line names no model; add model=FILE");
+  return s;
+}

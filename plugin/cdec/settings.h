@@ -1,0 +1,56 @@
+/* What the plug-in is told: its own arguments, and how the cdec around it is configured. */
+#ifndef LSCFG_CDEC_SETTINGS_H
+#define LSCFG_CDEC_SETTINGS_H
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lscfg.h"
+
+/* One line for the user; cdec ends with it. */
+struct ConfigError : std::runtime_error {
+  explicit ConfigError(const std::string& message) : std::runtime_error("[lscfg] " + message) {}
+};
+
+/* The part of cdec's configuration that decides which forest a sentence has; the values are cdec's defaults. */
+struct DecoderSettings {
+  bool found = false; /* some configuration was read, so that an empty list of grammars means that there is none */
+  std::string formalism, goal = "S", default_nt = "X", extra_glue;
+  std::vector<std::string> grammars;
+  int max_span = 10;
+  bool glue = true, pass_through = false, coarse_to_fine = false;
+};
+
+/* From the command line of this process and the files that its -c options name. Never fails: what cannot be read is
+ * cdec's to complain about. */
+DecoderSettings ReadDecoderSettings();
+
+enum class Mode {
+  kParse,  /* parse each sentence anew */
+  kRecord, /* keep the forest of this pass */
+  kForest  /* use the forest that was kept in an earlier pass */
+};
+
+/* A feature that the line asks for, and its column of lscfg_features. */
+struct Column {
+  const char* name;
+  int column;
+};
+
+struct Settings {
+  Mode mode = Mode::kParse;
+  std::string model;
+  std::vector<Column> columns;
+  lscfg_feature_options features;
+  lscfg_binding_options binding;
+  DecoderSettings decoder;
+};
+
+/* Settings of a line such as "model=FILE log=true"; throws ConfigError. */
+Settings ReadSettings(const std::string& arguments);
+
+/* The whole text of a file, .gz allowed; throws ConfigError. */
+std::string ReadText(const std::string& path);
+
+#endif

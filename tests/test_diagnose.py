@@ -1,0 +1,207 @@
+"""Figures of ``lscfg diagnose`` against sums over all derivations."""
+
+import math
+
+import numpy as np
+import pytest
+from helpers import derivations, sampled_pairs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lscfg.derive import derive
+from lscfg.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, orientation, report, table
+from lscfg.errors import InputError
+from lscfg.estimate.em import EMSettings, estimate_em
+from lscfg.estimate.mle import estimate_mle
+from lscfg.kernel import DeriveOptions
+from lscfg.parameters import Parameters
+
+TRAIN = [
+    ("a b", "A B", "0-0 1-1"),
+    ("b a", "A B", "0-1 1-0"),
+    ("a b a", "A A' B", "0-0 1-2 2-1"),
+    ("a a", "A' and A", "0-2 1-0"),
+    ("b x a", "B' X A", "0-0 1-1 2-2"),
+    ("a no b", "B of A", "0-2 1-1 2-0"),
+    ("a b", "A' B'", "0-0 1-1"),
+    ("a a", "A A'", "0-0 1-1"),
+]
+HELD = [
+    ("a b b a", "A B B' A'", "0-0 1-2 2-1 3-3"),
+    ("b a a", "A B A'", "0-1 1-0 2-2"),
+    ("a no b a", "B of A A", "0-2 1-1 2-0 3-3"),
+]
+
+
+def corpus(pairs, **options):
+    return derive(*map(list, zip(*pairs, strict=True)), options=DeriveOptions(**options))
+
+
+def random_model(path, train, m, signed=False):
+    """The rules of the training set with random parameters."""
+    rng = np.random.default_rng(5)
+    like = estimate_mle(train)
+
+    def draw(shape):
+        values = rng.random(shape)
+        return values - 0.4 if signed else values
+
+    tensors = tuple(draw((len(tensor), *[m] * (k + 1))) for k, tensor in enumerate(like.tensors))
+    Parameters(like.rules, tensors, draw(m), draw(m)).save(path, np.float64)
+    return Parameters.load(path)
+
+
+def all_derivations(diagnosis, model, forest):
+    """Each derivation's applications with its value, by plain contraction of its tensors."""
+    texts = {model.rules.text(rule): rule for rule in range(len(model.rules))}
+    g = diagnosis.grammar
+
+    def text(app):
+        src = [f"[X,{k}]" if s < 0 else g.vocab.word(s) for s, k in _numbered(g.src(int(forest.app_rule[app])))]
+        tgt = [f"[X,{-s}]" if s < 0 else g.vocab.word(s) for s in g.tgt(int(forest.app_rule[app]))]
+        return f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}"
+
+    def value(apps):
+        app = next(apps)
+        tensor = model.tensor(texts[text(app)])
+        below = [value(apps) for tail in forest.edge_tail[forest.app_edge[app]] if tail >= 0]
+        for vector in reversed(below):
+            tensor = tensor @ vector
+        return tensor
+
+    return [(found, float(model.root @ value(iter(found)))) for found in derivations(forest)]
+
+
+def _numbered(symbols):
+    k = 0
+    for symbol in symbols:
+        k += symbol < 0
+        yield symbol, k
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_losses_are_those_of_sums_over_all_derivations(tmp_path, signed):
+    train = corpus(TRAIN)
+    model = random_model(tmp_path / "m", train, 2, signed)
+    diagnosis = Diagnosis(train, corpus(HELD), max_targets=0)
+    found = diagnosis.measure(tmp_path / "m")
+    assert diagnosis.counts == {"pairs": 3, "parsed": 3, "applications": 19, "in the forests": 19}
+    asked = dict.fromkeys(MEASURES, 0)
+    for k, (forest, questions) in enumerate(zip(diagnosis._forests, diagnosis._questions, strict=True)):
+        values = all_derivations(diagnosis, model, forest)
+        marginal = np.zeros(forest.n_apps)
+        for apps, value in values:
+            marginal[apps] += value
+        marginal = np.abs(marginal / sum(value for _, value in values))
+        loss = dict.fromkeys(MEASURES, 0.0)
+        for question in questions:
+            asked[question.measure] += 1
+            weights = marginal[question.options]
+            right = question.where if question.where is not None else np.arange(len(weights))
+            loss[question.measure] -= math.log(weights[right == question.right].sum() / weights.sum())
+        for name in MEASURES:
+            assert found.scores[name].loss[k] == pytest.approx(loss[name], rel=1e-9), name
+    assert min(asked.values()) >= 3
+
+
+def test_blind_is_the_probability_that_the_smallest_phrase_around_a_border_is_swapped(tmp_path):
+    train = corpus(TRAIN)
+    model = random_model(tmp_path / "m", train, 2)
+    diagnosis = Diagnosis(train, corpus(HELD[:1]), max_targets=0)
+    forest = diagnosis._forests[0]
+    kind = diagnosis._orientation[forest.app_rule]
+    sums = np.zeros((5, 3))
+    for apps, value in all_derivations(diagnosis, model, forest):
+        for border in range(1, 4):
+            spans = {a: forest.node_span[forest.edge_head[forest.app_edge[a]]].tolist() for a in apps}
+            around = [a for a, (i, j) in spans.items() if i < border < j]
+            smallest = min(around, key=lambda a: spans[a][1] - spans[a][0])
+            sums[border, kind[smallest]] += value
+    right = {1: 0, 2: 1, 3: 0}  # a | b b | a, in which the two b change places
+    expected = [-math.log(sums[k, 1 + right[k]] / sums[k, 1:].sum()) for k in right]
+    score = diagnosis.measure(tmp_path / "m").scores["blind"]
+    assert score.n.tolist() == [3] and score.loss[0] == pytest.approx(sum(expected), rel=1e-9)
+
+
+@given(st.permutations(range(6)))
+def test_blind_questions_do_not_depend_on_the_bracketing(order):
+    words = list("abcdef")
+    links = " ".join(f"{f}-{e}" for e, f in enumerate(order))
+    pair = (" ".join(words), " ".join(words[k].upper() for k in order), links)
+    training = [*TRAIN, *((w, w.upper(), "0-0") for w in words)]
+    asked = []
+    for bracketing in ("normal", "right", "balanced"):
+        diagnosis = Diagnosis(corpus(training), corpus([pair], bracketing=bracketing))
+        tails = diagnosis._forests[0].edge_tail[diagnosis._forests[0].app_edge]
+        asked.append(
+            sorted(
+                (int(diagnosis._forests[0].node_span[tails[q.options[0], 0], 1]), q.right)
+                for q in diagnosis._questions[0]
+                if q.measure == "blind"
+            )
+        )
+    assert asked[0] == asked[1] == asked[2]
+
+
+def test_the_one_state_model_is_context_free():
+    train = corpus(TRAIN * 2)  # no rule occurs once, so that none is left to the OOV rule
+    diagnosis = Diagnosis(train, corpus(HELD), max_targets=0)
+    frequency, one_state = diagnosis.references()
+    for name in ("target", "orient", "blind"):
+        assert one_state.scores[name].loss == pytest.approx(frequency.scores[name].loss, rel=1e-9)
+    assert one_state.scores["rule"].mean_loss != pytest.approx(frequency.scores["rule"].mean_loss, rel=1e-3)
+    counts = {train.rules.text(rule): count for rule, count in enumerate(train.counts.tolist())}
+    bare = np.nonzero(orientation(train.rules))[0]
+    swapped = sum(counts[train.rules.text(r)] for r in bare if orientation(train.rules)[r] == SWAPPED)
+    share = swapped / sum(counts[train.rules.text(r)] for r in bare)
+    borders = [-math.log(share if swap else 1 - share) for swap in (0, 1, 0, 1, 0, 1, 1, 0)]
+    assert share < 0.5
+    assert frequency.scores["blind"].loss.sum() == pytest.approx(sum(borders), rel=1e-9)
+
+
+def test_states_that_decide_are_seen(tmp_path):
+    src, tgt, links, _ = sampled_pairs(600, 1)
+    train, held = derive(src[:400], tgt[:400], links[:400]), derive(src[400:], tgt[400:], links[400:])
+    estimate_em(train, EMSettings(rank=2, iterations=40, initial="matsuzaki")).save(tmp_path / "em")
+    diagnosis = Diagnosis(train, held)
+    results = [*diagnosis.references(), diagnosis.measure(tmp_path / "em")]
+    base, latent = results[1:]
+    for name in ("rule", "orient", "blind"):
+        gain, error = latent.scores[name].gain(base.scores[name])
+        assert gain > 0.05 and gain > 4 * error, name
+    content = report(diagnosis, results)
+    assert content["models"][1]["name"] == ONE_STATE and content["models"][1]["blind"]["gain"] == 0
+    assert content["models"][2]["target"] == {
+        "n": 0, "loss": None, "gain": None, "error": None, "reciprocal_rank": None
+    }  # fmt: skip
+    lines = table(content).splitlines()
+    assert len(lines) == 6 and lines[-1].startswith(str(tmp_path / "em"))
+
+
+def test_answers():
+    scores = np.array([0.0, 2.0, 1.0, 1.0, 0.0, 0.0])
+    alone = Question("rule", np.arange(4), None, 2)
+    assert alone.answer(scores, 1e-6) == pytest.approx((-math.log(0.25), 1 / 2.5))
+    summed = Question("blind", np.arange(4), np.array([0, 1, 0, 1]), 0)
+    assert summed.answer(scores, 1e-6) == pytest.approx((-math.log(0.25), 1 / 2))
+    impossible = Question("rule", np.arange(4), None, 0)
+    assert impossible.answer(scores, 1e-3) == pytest.approx((-math.log(1e-3), 1 / 4))
+    unknown = Question("rule", np.array([4, 5]), None, 0)
+    assert unknown.answer(scores, 1e-6) == pytest.approx((math.log(2), 1 / 1.5))
+
+
+def test_unknown_rules_and_dropped_pairs_are_counted(tmp_path):
+    train = corpus(TRAIN)
+    held = corpus([*HELD, ("zzz a", "Z A", "0-0 1-1"), ("a b", "A B", "0-9")], drop=True)
+    diagnosis = Diagnosis(train, held)
+    assert diagnosis.counts == {"pairs": 4, "parsed": 4, "applications": 22, "in the forests": 21}
+    # known rules, but no way to derive the span of the second nonterminal
+    train = corpus([("a no b", "B of A", "0-2 2-0"), ("a no b q", "Z B", "0-0 1-0 3-0 2-1")])
+    diagnosis = Diagnosis(train, corpus([("a no b q", "C of A", "0-2 2-0 3-0")]))
+    assert diagnosis.counts == {"pairs": 1, "parsed": 1, "applications": 3, "in the forests": 0}
+    with pytest.raises(InputError, match="no held-out sentence has a parse"):
+        Diagnosis(train, corpus([("a b", "A B", "0-0 1-1")]))
+    with pytest.raises(InputError, match="floor must be"):
+        Diagnosis(train, held, floor=0)
+    with pytest.raises(InputError, match="negative marginals"):
+        Diagnosis(train, held, negative="keep")
