@@ -1,6 +1,5 @@
 #include "settings.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -23,8 +22,6 @@ string ReadText(const string& path) {
 }
 
 namespace {
-
-enum { kNumDefault = 3 }; /* the first so many features are given where none are asked for */
 
 /* Settings that cdec reads; the first value that is met wins, as in cdec, where the command line comes before the files. */
 class ConfigReader {
@@ -140,33 +137,12 @@ class ConfigReader {
   std::set<string> seen_;
 };
 
-bool ToBool(const string& key, const string& value) {
-  if (value == "true") return true;
-  if (value == "false") return false;
-  throw ConfigError(key + "=" + value + ": expected true or false");
-}
-
 int ToCount(const string& key, const string& value) {
   char* rest;
   const long number = strtol(value.c_str(), &rest, 10);
   if (value.empty() || *rest || number < 1 || number > 1000000)
     throw ConfigError(key + "=" + value + ": expected a whole number above 0");
   return static_cast<int>(number);
-}
-
-double ToFloor(const string& value) {
-  char* rest;
-  const double number = strtod(value.c_str(), &rest);
-  if (value.empty() || *rest || !(number > 0) || !std::isfinite(number))
-    throw ConfigError("floor=" + value + ": expected a number above 0");
-  return number;
-}
-
-lscfg_binding_options ToBinding(const string& value) {
-  if (value == "zero") return {0, 0, 0};
-  if (value == "compose") return {1, 0, 0};
-  if (value == "oov") return {1, 1, 1};
-  throw ConfigError("unknown=" + value + ": expected zero, compose or oov");
 }
 
 Mode ToMode(const string& value) {
@@ -176,33 +152,11 @@ Mode ToMode(const string& value) {
   throw ConfigError("mode=" + value + ": expected parse, record or forest");
 }
 
-vector<Column> FirstColumns(int n) {
-  vector<Column> columns;
-  for (int k = 0; k < n; ++k) columns.push_back({lscfg_feature_name(k), k});
-  return columns;
-}
-
-vector<Column> ToColumns(const string& value) {
-  vector<Column> columns;
-  std::istringstream names(value);
-  for (string name; getline(names, name, ',');) {
-    string known;
-    const size_t before = columns.size();
-    for (const Column& column : FirstColumns(LSCFG_N_FEATURES)) {
-      known += (known.empty() ? "" : ", ") + string(column.name);
-      if (name == column.name) columns.push_back(column);
-    }
-    if (columns.size() == before) throw ConfigError("there is no feature '" + name + "'; there are " + known);
-  }
-  if (columns.empty()) throw ConfigError("features= names no feature");
-  return columns;
-}
-
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
-                    "' is not understood; options are model=FILE features=NAME,NAME log=true|false floor=X "
-                    "negative=flip|clamp unknown=compose|zero|oov mode=parse|record|forest grammar=FILE max_span=N glue=true|false "
-                    "pass_through=true|false goal=CATEGORY");
+                    "' is not understood; options are " + lscfg::LatentOptions::Usage() +
+                    " mode=parse|record|forest grammar=FILE max_span=N glue=true|false pass_through=true|false "
+                    "goal=CATEGORY");
 }
 
 }  // namespace
@@ -218,11 +172,6 @@ DecoderSettings ReadDecoderSettings() {
 
 Settings ReadSettings(const string& arguments) {
   Settings s;
-  s.features.log = 1;
-  s.features.negative = LSCFG_NEGATIVE_FLIP;
-  s.features.floor = 1e-6;
-  s.columns = FirstColumns(kNumDefault);
-  s.binding = ToBinding("compose");
   s.decoder = ReadDecoderSettings();
   bool own_grammars = false;
   std::istringstream tokens(arguments);
@@ -230,17 +179,11 @@ Settings ReadSettings(const string& arguments) {
     const size_t equals = token.find('=');
     if (equals == string::npos || equals + 1 == token.size()) Unknown(token);
     const string key = token.substr(0, equals), value = token.substr(equals + 1);
-    if (key == "model") s.model = value;
-    else if (key == "features") s.columns = ToColumns(value);
-    else if (key == "log") s.features.log = ToBool(key, value);
-    else if (key == "floor") s.features.floor = ToFloor(value);
-    else if (key == "negative" && value == "flip") s.features.negative = LSCFG_NEGATIVE_FLIP;
-    else if (key == "negative" && value == "clamp") s.features.negative = LSCFG_NEGATIVE_CLAMP;
-    else if (key == "unknown") s.binding = ToBinding(value);
-    else if (key == "mode") s.mode = ToMode(value);
+    if (s.latent.Take(key, value)) continue;
+    if (key == "mode") s.mode = ToMode(value);
     else if (key == "max_span") s.decoder.max_span = ToCount(key, value);
-    else if (key == "glue") s.decoder.glue = ToBool(key, value);
-    else if (key == "pass_through") s.decoder.pass_through = ToBool(key, value);
+    else if (key == "glue") s.decoder.glue = lscfg::ToBool(key, value);
+    else if (key == "pass_through") s.decoder.pass_through = lscfg::ToBool(key, value);
     else if (key == "goal") s.decoder.goal = value;
     else if (key == "grammar") {
       if (!own_grammars) s.decoder.grammars.clear();
@@ -248,6 +191,6 @@ Settings ReadSettings(const string& arguments) {
       s.decoder.grammars.push_back(value);
     } else Unknown(token);
   }
-  if (s.mode != Mode::kRecord && s.model.empty()) throw ConfigError("the line names no model; add model=FILE");
+  if (s.mode != Mode::kRecord && s.latent.model.empty()) throw ConfigError("the line names no model; add model=FILE");
   return s;
 }

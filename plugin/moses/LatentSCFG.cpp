@@ -18,9 +18,9 @@
 
 using std::string;
 using std::vector;
-using Lscfg::Check;
-using Lscfg::ConfigError;
-using Lscfg::EdgeTable;
+using lscfg::Check;
+using lscfg::ConfigError;
+using lscfg::EdgeTable;
 
 namespace Moses
 {
@@ -28,58 +28,7 @@ namespace Moses
 namespace
 {
 
-const int32_t kNode = INT32_MAX; /* instead of a rule: an [X] over the span */
-
 std::atomic<size_t> made(0);
-
-struct ForestPointer {
-  ForestPointer() : forest(nullptr) {}
-  ~ForestPointer() { lscfg_forest_free(forest); }
-  lscfg_forest *forest;
-};
-
-bool ToBool(const string &key, const string &value)
-{
-  if (value == "true") return true;
-  if (value == "false") return false;
-  throw ConfigError(key + "=" + value + ": expected true or false");
-}
-
-double ToFloor(const string &value)
-{
-  char *rest;
-  const double number = strtod(value.c_str(), &rest);
-  if (value.empty() || *rest || !(number > 0) || !std::isfinite(number))
-    throw ConfigError("floor=" + value + ": expected a number above 0");
-  return number;
-}
-
-vector<string> Names(const string &list)
-{
-  vector<string> names;
-  std::istringstream stream(list);
-  for (string name; std::getline(stream, name, ',');) names.push_back(name);
-  return names;
-}
-
-vector<int> ToColumns(const string &value)
-{
-  vector<int> columns;
-  for (const string &name : Names(value)) {
-    string known;
-    int column = -1;
-    for (int k = 0; k < LSCFG_N_FEATURES; ++k) {
-      known += string(k ? ", " : "") + lscfg_feature_name(k);
-      if (name == lscfg_feature_name(k)) column = k;
-    }
-    if (column < 0) throw ConfigError("features=" + value + ": there is no feature '" + name + "'; there are " + known);
-    if (std::count(columns.begin(), columns.end(), column))
-      throw ConfigError("features=" + value + ": " + name + " is there twice");
-    columns.push_back(column);
-  }
-  if (columns.empty()) throw ConfigError("features= names no feature");
-  return columns;
-}
 
 string SentenceName(long id)
 {
@@ -90,15 +39,17 @@ string SentenceName(long id)
 
 /* What a thread knows of the sentence that it is decoding. */
 struct LatentSCFG::Sentence {
-  Sentence() : known(false), matched(0), unmatched(0), id(0) {}
+  Sentence() : known(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
 
   bool known; /* if not, all features are 0 */
-  EdgeTable edges;
-  vector<float> values; /* [applications][features wanted] */
-  vector<double> exact; /* the same for the trace, else empty */
-  vector<int32_t> words;
   int64_t matched, unmatched;
   long id;
+  vector<int32_t> words;
+  std::unique_ptr<lscfg_forest, void (*)(lscfg_forest *)> forest;
+  lscfg_forest_view view;
+  EdgeTable edges;
+  vector<float> values;  /* [applications][features wanted] */
+  vector<double> exact;  /* [applications][LSCFG_N_FEATURES] */
   string trace;
 };
 
@@ -114,19 +65,13 @@ LatentSCFG::LatentSCFG(const string &line)
 {
   /* Rules of one source side are sorted by score before cube pruning; the features change the order. */
   m_requireSortingAfterSourceContext = true;
-  feature_options_.log = 1;
-  feature_options_.negative = LSCFG_NEGATIVE_FLIP;
-  feature_options_.floor = 1e-6;
-  columns_ = {LSCFG_MARGINAL, LSCFG_E_GIVEN_F, LSCFG_F_GIVEN_E};
-  vector<vector<string>> after; /* they check the number of features */
-  for (const vector<string> &pair : m_args) {
-    if (pair[0] == "tuneable-components") after.push_back(pair);
-    else SetParameter(pair[0], pair[1]);
-  }
+  for (const vector<string> &pair : m_args)
+    if (pair[0] != "tuneable-components") SetParameter(pair[0], pair[1]);
+  m_numScoreComponents = m_numTuneableComponents = latent_.columns.size();
+  for (const vector<string> &pair : m_args)
+    if (pair[0] == "tuneable-components") SetParameter(pair[0], pair[1]); /* it asks for the number of features */
   m_args.clear();
-  m_numScoreComponents = m_numTuneableComponents = columns_.size();
-  for (const vector<string> &pair : after) SetParameter(pair[0], pair[1]);
-  if (path_.empty()) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
+  if (latent_.model.empty()) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
 }
 
 LatentSCFG::~LatentSCFG()
@@ -140,19 +85,15 @@ LatentSCFG::~LatentSCFG()
 
 void LatentSCFG::SetParameter(const string &key, const string &value)
 {
-  if (key == "model") path_ = value;
-  else if (key == "features") columns_ = ToColumns(value);
-  else if (key == "log") feature_options_.log = ToBool(key, value);
-  else if (key == "floor") feature_options_.floor = ToFloor(value);
-  else if (key == "negative" && value == "flip") feature_options_.negative = LSCFG_NEGATIVE_FLIP;
-  else if (key == "negative" && value == "clamp") feature_options_.negative = LSCFG_NEGATIVE_CLAMP;
-  else if (key == "path") tables_ = Names(value);
+  if (latent_.Take(key, value)) return;
+  if (key == "path") tables_ = lscfg::SplitNames(value);
   else if (key == "trace") trace_path_ = value;
-  else if (key == "tuneable" || key == "tuneable-components" || key == "verbosity" || key == "filterable")
+  else if (key == "tuneable" || key == "tuneable-components" || key == "verbosity" || key == "filterable" ||
+           key == "require-sorting-after-source-context")
     StatelessFeatureFunction::SetParameter(key, value);
   else
-    throw ConfigError(key + "=" + value + " is not understood; options are model=FILE features=NAME,NAME "
-                      "log=true|false floor=X negative=flip|clamp path=FILE,FILE trace=FILE");
+    throw ConfigError(key + "=" + value + " is not understood; options are " + lscfg::LatentOptions::Usage() +
+                      " path=FILE,FILE trace=FILE");
 }
 
 void LatentSCFG::Load(AllOptions::ptr const &options)
@@ -162,11 +103,10 @@ void LatentSCFG::Load(AllOptions::ptr const &options)
     throw ConfigError("latent features are for the chart decoder; set search-algorithm to 3");
   lscfg_model *model;
   lscfg_error error;
-  Check(lscfg_model_open(path_.c_str(), &model, &error), error, "model " + path_);
+  Check(lscfg_model_open(latent_.model.c_str(), &model, &error), error, "model " + latent_.model);
   model_.reset(model);
   if (trace_path_.empty()) return;
   trace_.open(trace_path_.c_str());
-  trace_.precision(17);
   if (!trace_) throw ConfigError("cannot write trace=" + trace_path_);
 }
 
@@ -174,15 +114,15 @@ void LatentSCFG::Load(AllOptions::ptr const &options)
 void LatentSCFG::Prepare() const
 {
   std::call_once(prepared_, [this] {
-    std::unique_ptr<Lscfg::RuleTables> rules(new Lscfg::RuleTables(tables_));
+    std::unique_ptr<lscfg::RuleTables> rules(new lscfg::RuleTables(tables_));
     lscfg_binding *binding;
     lscfg_error error;
-    Check(lscfg_binding_new(model_.get(), rules->grammar(), nullptr, &binding, &error), error);
+    Check(lscfg_binding_new(model_.get(), rules->grammar(), &latent_.binding, &binding, &error), error);
     binding_.reset(binding);
     rules_ = std::move(rules);
+    if (!lscfg_binding_known(binding))
+      Warn("known", "model " + latent_.model + " knows no rule of the rule tables");
   });
-  if (!lscfg_binding_known(binding_.get()))
-    Warn("known", "model " + path_ + " knows no rule of the rule tables; all latent features are at their floor");
 }
 
 void LatentSCFG::Setup(TranslationTask const &) const
@@ -231,49 +171,69 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
   words.clear();
   for (int32_t k = 1; k <= n; ++k) words.push_back(rules_->FindWord(source.GetWord(k)));
 
-  ForestPointer parsed;
+  lscfg_forest *parsed;
   lscfg_error error;
-  int code = lscfg_parse(rules_->grammar(), words.data(), n, &rules_->options(), &parsed.forest, &error);
+  int code = lscfg_parse(rules_->grammar(), words.data(), n, &rules_->options(), &parsed, &error);
   if (code < 0) throw std::runtime_error(error.message);
   if (code == LSCFG_NO_PARSE) throw std::runtime_error("it has no derivation");
-  lscfg_forest_view f;
-  lscfg_forest_get(parsed.forest, &f);
+  sentence->forest.reset(parsed);
+  lscfg_forest_view &f = sentence->view;
+  lscfg_forest_get(parsed, &f);
 
   lscfg_inference inference;
-  vector<double> apps(f.n_apps), nodes(f.n_nodes), all(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES);
-  code = lscfg_infer(binding_.get(), parsed.forest, apps.data(), nodes.data(), &inference, &error);
+  vector<double> apps(f.n_apps), nodes(f.n_nodes), &all = sentence->exact;
+  all.resize(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES);
+  code = lscfg_infer(binding_.get(), parsed, apps.data(), nodes.data(), &inference, &error);
   if (code < 0) throw std::runtime_error(error.message);
   if (inference.sign <= 0)
-    throw std::runtime_error(inference.sign ? "the sum over all derivations is negative"
-                                            : "no derivation has a probability");
-  code = lscfg_features(binding_.get(), parsed.forest, &inference, apps.data(), nodes.data(), &feature_options_,
-                        all.data(), &error);
+    Warn("zero", SentenceName(sentence->id) + " has no positive sum of derivations; its latent features are 0");
+  code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, all.data(),
+                        &error);
   if (code < 0) throw std::runtime_error(error.message);
-  for (double value : all)
-    if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
 
-  const size_t wanted = columns_.size();
+  const size_t wanted = latent_.columns.size();
   sentence->values.resize(f.n_apps * wanted);
-  sentence->exact.resize(trace_.is_open() ? f.n_apps * wanted : 0);
-  sentence->edges.Clear(static_cast<size_t>(f.n_apps) + f.n_nodes);
   for (int32_t a = 0; a < f.n_apps; ++a) {
-    const int32_t e = f.app_edge[a], head = f.edge_head[e];
+    for (size_t k = 0; k < wanted; ++k) {
+      const double value = all[static_cast<size_t>(a) * LSCFG_N_FEATURES + latent_.columns[k]];
+      if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
+      sentence->values[a * wanted + k] = static_cast<float>(value);
+    }
+  }
+  sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
+  for (int32_t e = 0; e < f.n_edges; ++e) {
+    const int32_t head = f.edge_head[e];
     if (f.node_cat[head] != 0) continue;
-    uint32_t tails[2] = {EdgeTable::kNone, EdgeTable::kNone};
+    uint32_t tails[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
     for (int k = 0; k < 2; ++k) {
       const int32_t tail = f.edge_tail[2 * e + k];
       if (tail >= 0) tails[k] = EdgeTable::Pack(f.node_span[2 * tail], f.node_span[2 * tail + 1]);
     }
     const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
-    sentence->edges.Add(f.app_rule[a], span, tails[0], tails[1], a);
-    sentence->edges.Add(kNode, span, EdgeTable::kNone, EdgeTable::kNone, 0);
-    for (size_t k = 0; k < wanted; ++k) {
-      const double value = all[static_cast<size_t>(a) * LSCFG_N_FEATURES + columns_[k]];
-      sentence->values[a * wanted + k] = static_cast<float>(value);
-      if (!sentence->exact.empty()) sentence->exact[a * wanted + k] = value;
-    }
+    sentence->edges.Add(span, tails[0], tails[1], e);
+    sentence->edges.Add(span, EdgeTable::kNode, EdgeTable::kNode, head);
   }
   sentence->known = true;
+}
+
+/* The source side is what the tails leave of the span. */
+int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
+                             const uint32_t *tails) const
+{
+  int32_t rule = rules_->FindRule(phrase);
+  if (rule < 0 && rules_->from_files()) {
+    vector<int32_t> src;
+    int32_t at = i;
+    for (int k = 0; k < n_tails; ++k) {
+      for (; at < static_cast<int32_t>(tails[k] >> 16); ++at) src.push_back(sentence.words[at]);
+      src.push_back(-1);
+      at = tails[k] & 0xffff;
+    }
+    for (; at < j; ++at) src.push_back(sentence.words[at]);
+    rule = rules_->FindRule(phrase, src);
+  }
+  if (rule < 0 && n_tails == 0 && j - i == 1) rule = lscfg_grammar_size(rules_->grammar()) + LSCFG_RULE_PASS;
+  return rule;
 }
 
 void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPath &path, const TargetPhrase &phrase,
@@ -282,56 +242,66 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
   Sentence &sentence = Here();
   if (!sentence.known || !rules_->IsX(phrase.GetTargetLHS())) return;
   const Range &range = path.GetWordsRange();
+  /* <s> is Moses' word 0, and its ranges include the last word. */
   const int32_t i = static_cast<int32_t>(range.GetStartPos()) - 1, j = static_cast<int32_t>(range.GetEndPos());
-  const int32_t n = static_cast<int32_t>(sentence.words.size());
-  const size_t n_tails = tails ? tails->size() : 0;
-  if (i < 0 || j > n || n_tails > 2) { /* over <s> or </s>: nothing that the glue grammar could use */
-    ++sentence.unmatched;
-    return;
+  const int n_tails = tails ? static_cast<int>(tails->size()) : 0;
+  int32_t application = -1;
+  bool dead = false; /* in no derivation: Moses builds from below what the root never reaches */
+  if (i >= 0 && j <= static_cast<int32_t>(sentence.words.size()) && n_tails <= 2) {
+    uint32_t spans[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
+    for (int k = 0; k < n_tails; ++k) {
+      const Range &tail = (*tails)[k]->GetCoverage();
+      spans[k] = EdgeTable::Pack(static_cast<int32_t>(tail.GetStartPos()) - 1, static_cast<int32_t>(tail.GetEndPos()));
+    }
+    const uint32_t span = EdgeTable::Pack(i, j);
+    const int32_t rule = FindRule(sentence, phrase, i, j, n_tails, spans);
+    const int32_t e = sentence.edges.Find(span, spans[0], spans[1]);
+    dead = rule >= 0 && sentence.edges.Find(span, EdgeTable::kNode, EdgeTable::kNode) < 0;
+    if (rule >= 0 && e >= 0) {
+      const lscfg_forest_view &f = sentence.view;
+      /* The rules of one source side have numbers one behind the other, unless they come of several tables. */
+      int32_t a = f.edge_apps[e] + (rule - f.app_rule[f.edge_apps[e]]);
+      if (a < f.edge_apps[e] || a >= f.edge_apps[e + 1] || f.app_rule[a] != rule)
+        a = static_cast<int32_t>(std::find(f.app_rule + f.edge_apps[e], f.app_rule + f.edge_apps[e + 1], rule) - f.app_rule);
+      if (a < f.edge_apps[e + 1]) application = a;
+    }
   }
-  uint32_t spans[2] = {EdgeTable::kNone, EdgeTable::kNone};
-  vector<int32_t> src;
-  int32_t at = i;
-  for (size_t k = 0; k < n_tails; ++k) {
-    const Range &tail = (*tails)[k]->GetCoverage();
-    const int32_t begin = static_cast<int32_t>(tail.GetStartPos()) - 1, end = static_cast<int32_t>(tail.GetEndPos());
-    spans[k] = EdgeTable::Pack(begin, end);
-    for (; at < begin; ++at) src.push_back(sentence.words[at]);
-    src.push_back(-1);
-    at = end;
-  }
-  for (; at < j; ++at) src.push_back(sentence.words[at]);
-
-  int32_t rule = rules_->FindRule(phrase, src);
-  if (rule < 0 && n_tails == 0 && j - i == 1) rule = lscfg_grammar_size(rules_->grammar()) + LSCFG_RULE_PASS;
-  const uint32_t span = EdgeTable::Pack(i, j);
-  const int32_t application = sentence.edges.Application(rule, span, spans[0], spans[1]);
+  if (dead) return;
   if (application < 0) {
-    /* Without the node it is of no derivation of the sentence: Moses goes from words to the root only. */
-    if (rule >= 0 && sentence.edges.Application(kNode, span, EdgeTable::kNone, EdgeTable::kNone) < 0) return;
     ++sentence.unmatched;
-    Warn("unmatched", SentenceName(sentence.id) + ": Moses applies a rule over words " + std::to_string(i + 1) + " to " +
-                          std::to_string(j) + " that is not in the rule tables; its latent features are 0");
+    Warn("unmatched", SentenceName(sentence.id) + ": Moses applies a rule to words " + std::to_string(i + 1) + " to " +
+                          std::to_string(j) + " that is in no rule table; its latent features are 0");
     return;
   }
   ++sentence.matched;
-  const size_t wanted = columns_.size();
-  scores.PlusEquals(this, &sentence.values[application * wanted]);
-  if (sentence.exact.empty()) return;
+  scores.PlusEquals(this, &sentence.values[application * latent_.columns.size()]);
+  if (trace_.is_open()) Trace(&sentence, application, input);
+}
+
+/* sentence span [span of a tail]... ||| rule ||| features */
+void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType &input) const
+{
+  const lscfg_forest_view &f = sentence->view;
+  const int32_t e = f.app_edge[application];
   std::ostringstream line;
   line.precision(17);
-  line << sentence.id << ' ' << i << ' ' << j;
-  for (size_t k = 0; k < n_tails; ++k) line << ' ' << (spans[k] >> 16) << ' ' << (spans[k] & 0xffff);
-  line << " ||| " << rules_->Text(rule, rule >= 0 ? input.GetWord(i + 1)[0]->GetString().as_string() : "") << " |||";
-  for (size_t k = 0; k < wanted; ++k)
-    line << ' ' << lscfg_feature_name(columns_[k]) << '=' << sentence.exact[application * wanted + k];
-  sentence.trace += line.str() + "\n";
+  line << sentence->id;
+  const int32_t nodes[] = {f.edge_head[e], f.edge_tail[2 * e], f.edge_tail[2 * e + 1]};
+  for (int32_t node : nodes)
+    if (node >= 0) line << ' ' << f.node_span[2 * node] << ' ' << f.node_span[2 * node + 1];
+  const Word &first = input.GetWord(f.node_span[2 * nodes[0]] + 1);
+  line << " ||| " << rules_->Text(f.app_rule[application], first[0]->GetString().as_string()) << " |||";
+  for (int column : latent_.columns)
+    line << ' ' << lscfg_feature_name(column) << '='
+         << sentence->exact[static_cast<size_t>(application) * LSCFG_N_FEATURES + column];
+  sentence->trace += line.str() + "\n";
 }
 
 void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &)
 {
   Sentence &sentence = Here();
   sentence.known = false;
+  sentence.forest.reset();
   matched_ += sentence.matched;
   unmatched_ += sentence.unmatched;
   if (sentence.trace.empty()) return;

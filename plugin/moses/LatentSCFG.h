@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "RuleTables.h"
-#include "lscfg.h"
 #include "moses/FF/StatelessFeatureFunction.h"
 
 namespace Moses
 {
 
 /* [feature] LatentSCFG name=NAME model=FILE [features=NAME,NAME] [log=true|false] [floor=X] [negative=flip|clamp]
- * [path=FILE,FILE] [trace=FILE]
+ * [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
  *
  * A sentence is parsed by the kernel before Moses looks up its rules, in the same thread; from then on each application
  * of a rule finds its features by rule and spans. Whatever is wrong with a sentence leaves its features 0. */
@@ -49,21 +48,22 @@ public:
 private:
   struct Sentence;
 
-  void Prepare() const; /* throws Lscfg::ConfigError */
+  void Prepare() const; /* throws lscfg::ConfigError */
   Sentence &Here() const;
   void Infer(const InputType &source, Sentence *sentence) const;
-  void Trace(const Sentence &sentence, int32_t rule, uint32_t span, const float *values, std::string *text) const;
+  int32_t FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
+                   const uint32_t *tails) const;
+  void Trace(Sentence *sentence, int32_t application, const InputType &input) const;
   void Warn(const std::string &kind, const std::string &message) const;
 
   const size_t number_; /* of this object among all of its class */
-  std::string path_, trace_path_;
+  lscfg::LatentOptions latent_;
   std::vector<std::string> tables_;
-  std::vector<int> columns_;
-  lscfg_feature_options feature_options_;
+  std::string trace_path_;
 
   std::unique_ptr<lscfg_model, void (*)(lscfg_model *)> model_;
   mutable std::once_flag prepared_;
-  mutable std::unique_ptr<Lscfg::RuleTables> rules_;
+  mutable std::unique_ptr<lscfg::RuleTables> rules_;
   mutable std::unique_ptr<lscfg_binding, void (*)(lscfg_binding *)> binding_;
 
   mutable std::mutex mutex_; /* of what follows */

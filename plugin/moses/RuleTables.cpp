@@ -19,7 +19,7 @@
 using std::string;
 using std::vector;
 
-namespace Lscfg
+namespace lscfg
 {
 
 namespace
@@ -300,9 +300,6 @@ bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const
 
 int32_t RuleTables::FindRule(const Moses::TargetPhrase &phrase, const Symbols &src) const
 {
-  const auto known = rules_.find(&phrase);
-  if (known != rules_.end()) return known->second;
-  if (!from_files_) return -1;
   Symbols tgt;
   if (!Encode(phrase, &tgt)) return -1;
   return lscfg_grammar_find(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size());

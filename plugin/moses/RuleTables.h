@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "lscfg.h"
+#include "options.h"
 #include "util/string_piece.hh"
 
 namespace Moses
@@ -20,15 +19,10 @@ class TargetPhrase;
 class Word;
 }
 
-namespace Lscfg
+namespace lscfg
 {
 
-/* One line for the user; Moses ends with it. */
-struct ConfigError : std::runtime_error {
-  explicit ConfigError(const std::string &message) : std::runtime_error("[lscfg] " + message) {}
-};
-
-/* Throws std::runtime_error where a function of the kernel failed. */
+/* Throws ConfigError where a function of the kernel failed. */
 void Check(int code, const lscfg_error &error, const std::string &where = "");
 
 /* The rules of [X] of a decoder, and what its glue grammar allows. Filled in once; to be shared by threads from then on. */
@@ -44,8 +38,14 @@ public:
 
   /* The vocabulary's number of a word, -1 if no rule has it. */
   int32_t FindWord(const Moses::Word &word) const;
-  /* The rule, -1 if it is none of the tables'. src: its source side, in the kernel's numbers. */
+  /* The rule of a table in memory, -1 if it is none of them. */
+  int32_t FindRule(const Moses::TargetPhrase &phrase) const {
+    const auto known = rules_.find(&phrase);
+    return known == rules_.end() ? -1 : known->second;
+  }
+  /* The rule of a file with this source side; -1 if there is none. */
   int32_t FindRule(const Moses::TargetPhrase &phrase, const std::vector<int32_t> &src) const;
+  bool from_files() const { return from_files_; }
   bool IsX(const Moses::Word &label) const;
   /* As a line of a grammar of cdec's, without features. word: what is passed through. */
   std::string Text(int32_t rule, const std::string &word) const;

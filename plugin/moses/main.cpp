@@ -51,7 +51,7 @@ public:
     const std::string &name = feature->GetScoreProducerDescription();
     std::vector<float> weights = StaticData::InstanceNonConst().GetParameter()->GetWeights(name);
     if (weights.size() != feature->GetNumScoreComponents())
-      throw Lscfg::ConfigError(name + " has " + std::to_string(feature->GetNumScoreComponents()) + " features, but " +
+      throw lscfg::ConfigError(name + " has " + std::to_string(feature->GetNumScoreComponents()) + " features, but " +
                                std::to_string(weights.size()) + " weights; add a line '" + name +
                                "= ...' to [weight]");
     FeatureFunction::Register(feature);
