@@ -112,9 +112,9 @@ def _definitions(root: Path, library: Path) -> tuple[str, ...]:
         found.append("NDEBUG")
     if "threading-multi" in library.parts or b"shared_mutex" in names:
         found.append("WITH_THREADS")
-    if b"GetOrCreateNonTerminalChild" in names:
+    if b"PhraseDictionaryNodeMemory27GetOrCreateNonTerminalChildE" in names:
         found.append("UNLABELLED_SOURCE")
-    if b"MosesServer" in names:
+    if b"N11MosesServer6Server" in names:
         found.append("HAVE_XMLRPC_C")
     return tuple(found)
 
