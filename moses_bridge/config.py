@@ -157,7 +157,7 @@ def write_moses_ini(
     Raises:
         InputError: the model is not there.
     """
-    features = ["UnknownWordPenalty"]
+    features = ["UnknownWordPenalty tuneable=true"]  # else it is not in n-best lists
     if config.word_penalty:
         features.append("WordPenalty")
     table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit=0"
@@ -182,7 +182,9 @@ def write_moses_ini(
         "search-algorithm": ["3"],
         "max-chart-span": [str(config.max_span), str(UNLIMITED)],
         "cube-pruning-pop-limit": [str(config.pop_limit)],
-        "stack": [str(max(200, config.pop_limit))],
+        # as in cdec, only the pop limit prunes
+        "stack": ["0"],
+        "beam-threshold": ["0"],
         "feature": features,
         "weight": [f"{name}= " + " ".join(f"{value:.9g}" for value in of) for name, of in values.items()],
     }

@@ -31,6 +31,9 @@ HEADERS = (
     "util/string_piece.hh",
 )
 
+_PARTS = ("lm", "util", "search", "OnDiskPt", "probingpt", "moses/LM", "moses/TranslationModel", "phrase-extract")
+"""Folders whose objects libmoses.a needs and does not hold."""
+
 _BOOST = ("boost_thread", "boost_system", "boost_program_options", "boost_filesystem", "boost_iostreams")
 
 
@@ -85,9 +88,8 @@ class MosesTree:
         return ["-Wl,--start-group", str(self.library), str(archive), "-Wl,--end-group", *shared]
 
     def _objects(self) -> Iterator[Path]:
-        """Objects of the parts of the tree that libmoses.a needs and does not hold."""
         variant = self.library.parent.relative_to(self.root / "moses" / "bin")
-        for part in ("lm", "util", "search", "OnDiskPt", "probingpt", "moses/LM", "moses/TranslationModel", "phrase-extract"):
+        for part in _PARTS:
             for folder in sorted((self.root / part).rglob(f"bin/{variant}")):
                 yield from sorted(path for path in folder.rglob("*.o") if not path.stem.endswith(("_main", "_test")))
 
@@ -142,8 +144,8 @@ def build_program(tree: MosesTree, output: str | os.PathLike[str], options: Sequ
 
 JAMFILE = """\
 # latent features of lscfg
-fakelib lscfg : [ glob *.cpp ] [ glob *.c ] ../..//headers
-  : <include>. <include>$(TOP) <cflags>-std=gnu11 <cflags>-O3 <cflags>-ffp-contract=off ;
+fakelib kernel : [ glob *.c ] : <cflags>-std=gnu11 <cflags>-O3 <cflags>-ffp-contract=off ;
+fakelib lscfg : [ glob *.cpp ] kernel ../..//headers : <include>. <include>$(TOP) ;
 """
 
 STEPS = """\
@@ -220,7 +222,10 @@ def check_program(program: str | os.PathLike[str]) -> str:
     if not all(np.allclose(theirs[key], ours[key], rtol=0, atol=1e-9) for key in ours):
         raise LscfgError(f"{program} runs, but its features are not those of lscfg itself")
     count = len(done.stdout.splitlines())
-    return f"{program} translates with latent features; all {len(ours)} rule applications have those that lscfg computes, {count} translations"
+    return (
+        f"{program} translates with latent features; all {len(ours)} rule applications, of {count} derivations, have "
+        "those that lscfg computes itself"
+    )
 
 
 Application = tuple[tuple[int, ...], str, str]

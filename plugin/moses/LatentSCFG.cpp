@@ -63,8 +63,6 @@ LatentSCFG::LatentSCFG(const string &line)
     matched_(0),
     unmatched_(0)
 {
-  /* Rules of one source side are sorted by score before cube pruning; the features change the order. */
-  m_requireSortingAfterSourceContext = true;
   for (const vector<string> &pair : m_args)
     if (pair[0] != "tuneable-components") SetParameter(pair[0], pair[1]);
   m_numScoreComponents = m_numTuneableComponents = latent_.columns.size();
