@@ -144,8 +144,13 @@ def build_program(tree: MosesTree, output: str | os.PathLike[str], options: Sequ
 
 JAMFILE = """\
 # latent features of lscfg
-fakelib kernel : [ glob *.c ] : <cflags>-std=gnu11 <cflags>-O3 <cflags>-ffp-contract=off ;
-fakelib lscfg : [ glob *.cpp ] kernel ../..//headers : <include>. <include>$(TOP) ;
+objects = ;
+for local file in [ glob *.c *.cpp ]
+{
+  obj lscfg_$(file:B).o : $(file) ../..//headers : <include>. <include>$(TOP) <cflags>-ffp-contract=off ;
+  objects += lscfg_$(file:B).o ;
+}
+alias lscfg : $(objects) ;
 """
 
 STEPS = """\

@@ -28,7 +28,7 @@ namespace
 enum { kX = 0, kS = 1, kOther = 2 }; /* the first two are categories that every grammar of the kernel has */
 
 /* Rules of a glue grammar. */
-enum { kStart = 1, kJoin = 2, kStop = 4, kWhole = 8 };
+enum { kStart = 1, kJoin = 2, kStop = 4, kWhole = 8, kEmpty = 16 };
 
 /* What Moses' escape-special-chars.perl would make of it, the other way round, and only of what lscfg escapes. */
 string Unescape(const StringPiece &text)
@@ -194,15 +194,16 @@ void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src
 
 void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols &labels)
 {
-  const Symbols start(1, begin_), stop = {-1, end_}, join = {-1, -1}, whole = {begin_, -1, end_};
+  const Symbols start(1, begin_), stop = {-1, end_}, join = {-1, -1}, whole = {begin_, -1, end_}, empty = {begin_, end_};
   unsigned found = 0;
   if (src == start && tgt == start) found = kStart;
   else if (src == stop && labels == Symbols(1, kS) && tgt == stop) found = kStop;
   else if (src == join && labels == Symbols({kS, kX}) && tgt == Symbols({-1, -2})) found = kJoin;
   else if (src == whole && labels == Symbols(1, kX) && tgt == whole) found = kWhole;
+  else if (src == empty && tgt == empty) found = kEmpty;
   if (!found)
-    throw ConfigError("a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>' and "
-                      "'<s> [X] </s>'); latent features know no other");
+    throw ConfigError("a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
+                      "'<s> [X] </s>' and '<s> </s>'); latent features know no other");
   glue_ |= found;
 }
 
