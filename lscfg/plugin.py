@@ -1,7 +1,7 @@
 """The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
 
-The sources of the kernel and of the adapters ship with the package: plugin/include, plugin/src, plugin/adapter (what all
-adapters share) and a folder for each decoder.
+The sources of the kernel and of the adapters ship with the package: plugin/include, plugin/src, plugin/adapter (what
+all adapters share) and a folder for each decoder.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         lines = done.stderr.splitlines()
-        first = next((line for line in lines if _FAULT.search(line)), lines[0] if lines else f"status {done.returncode}")
+        first = next(
+            (line for line in lines if _FAULT.search(line)), lines[0] if lines else f"status {done.returncode}"
+        )
         raise InputError(f"the compiler refuses the feature function: {demangled(first.strip())}")
 
 

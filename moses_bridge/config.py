@@ -78,7 +78,9 @@ class Conventions:
         if config.latent is not None:
             asked = config.latent.options.get("features")
             latent = tuple(asked.split(",")) if asked else FeatureOptions().names
-            others |= {name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)}
+            others |= {
+                name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)
+            }
         if twice := found.keys() & others.keys():
             raise InputError(f"{', '.join(sorted(twice))}: a feature of the grammar has the name of a feature function")
         return cls(found | others, names, latent)
@@ -150,7 +152,11 @@ def write_moses(
 
 
 def write_moses_ini(
-    path: Path, config: DecoderConfig, conventions: Conventions, weights: Mapping[str, float], ini: str | os.PathLike[str]
+    path: Path,
+    config: DecoderConfig,
+    conventions: Conventions,
+    weights: Mapping[str, float],
+    ini: str | os.PathLike[str],
 ) -> None:
     """Writes a moses.ini for the rule table and glue grammar beside it.
 

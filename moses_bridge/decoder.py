@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -48,11 +49,14 @@ class MosesDecoder:
         self._config = read_ini(ini)
         found = program or find_moses(self._config.latent is not None)
         if found is None:
-            raise InputError(f"no {PROGRAM} found; make it with lscfg moses build, and put it on PATH or set {VARIABLE}")
+            raise InputError(
+                f"no {PROGRAM} found; make it with lscfg moses build, and put it on PATH or set {VARIABLE}"
+            )
         self.program = found
         self.threads = threads
-        self._folder = tempfile.TemporaryDirectory(prefix="lscfg-moses-")
-        self._moses_ini = write_moses(self._folder.name, self._config, {}, ini)
+        self._folder = Path(tempfile.mkdtemp(prefix="lscfg-moses-"))
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._moses_ini = write_moses(self._folder, self._config, {}, ini)
         self._conventions = Conventions.of(self._config, read_grammar(self._config).feature_names)
 
     def decode(
@@ -65,7 +69,7 @@ class MosesDecoder:
         """
         write_moses_ini(self._moses_ini, self._config, self._conventions, weights, self.ini)
         todo = [n for n, line in enumerate(sentences) if line.strip()]
-        nbest = Path(self._folder.name) / "nbest"
+        nbest = self._folder / "nbest"
         command = [str(self.program), "-f", str(self._moses_ini), "-v", "0", "-threads", str(self.threads)]
         command += ["-n-best-list", str(nbest), str(k), *(["distinct"] if unique else [])]
         text = "".join(escape(" ".join(sentences[n].split())) + "\n" for n in todo)

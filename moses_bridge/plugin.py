@@ -15,7 +15,7 @@ import numpy as np
 
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature
-from lscfg.kernel import Forest, Grammar
+from lscfg.kernel import Forest, Grammar, ParseOptions
 from lscfg.marginals import LatentFeatures
 from lscfg.plugin import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link, sources
 from lscfg.text import atomic_write
@@ -180,7 +180,9 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
                 if path.suffix in (".h", ".c", ".cpp") and path.name != "main.cpp":
                     shutil.copyfile(path, target / path.name)
     (target / "Jamfile").write_text(JAMFILE)
-    (target / "README").write_text("Latent features of lscfg as a feature function of Moses' chart decoder.\n\n" + STEPS)
+    (target / "README").write_text(
+        "Latent features of lscfg as a feature function of Moses' chart decoder.\n\n" + STEPS
+    )
     return target
 
 
@@ -221,8 +223,8 @@ def check_program(program: str | os.PathLike[str]) -> str:
         ours = expected_trace(grammar, LatentFeatures(folder / "model.lscfg", grammar), EXAMPLE_SENTENCE)
     if theirs.keys() != ours.keys():
         raise LscfgError(
-            f"{program} applies {len(theirs)} rules where lscfg applies {len(ours)}; was it built against the headers of "
-            "its libmoses?"
+            f"{program} applies {len(theirs)} rules where lscfg applies {len(ours)}; was it built against the headers "
+            "of its libmoses?"
         )
     if not all(np.allclose(theirs[key], ours[key], rtol=0, atol=1e-9) for key in ours):
         raise LscfgError(f"{program} runs, but its features are not those of lscfg itself")
@@ -249,9 +251,7 @@ def read_trace(path: str | os.PathLike[str]) -> dict[int, dict[Application, list
 
 
 def expected_trace(grammar: Grammar, latent: LatentFeatures, sentence: str) -> dict[Application, list[float]]:
-    """The same as lscfg computes it: the applications of [X] in the sentence's forest, glue and Moses' unknown words."""
-    from lscfg.kernel import ParseOptions
-
+    """The same as lscfg computes it, for a grammar with glue of its own and Moses' unknown words."""
     words = sentence.split()
     ids = np.array([grammar.vocab.find(word) for word in words], np.int32)
     forest = grammar.parse(ids, ParseOptions(max_span=2**31 - 1, glue=False, pass_through=2))

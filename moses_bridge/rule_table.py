@@ -33,8 +33,8 @@ ROOT = (
     "<s> </s> [X] ||| <s> </s> [S] ||| 1 ||| ||| 0 ||| ||| |||",
     "<s> [X][X] </s> [X] ||| <s> [X][X] </s> [S] ||| 1 ||| 0-0 1-1 2-2 ||| 0 ||| ||| |||",
 )
-"""For a grammar with glue of its own: one [X] is the whole sentence. A sentence without words is a rule of its own, since
-Moses writes no line for a sentence without a derivation, nor for any sentence behind it."""
+"""For a grammar with glue of its own: one [X] is the whole sentence. A sentence without words has a rule too, since
+Moses writes no line for a sentence without a derivation, nor for any behind it."""
 
 GLUE_FILE = "glue-grammar"
 """The glue grammar's name, in the folder of the rule table."""

@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--program", metavar="FILE", help="the program to be checked (default: a new one)")
     convert = actions.add_parser("convert", help="rule table, glue grammar and moses.ini of a cdec.ini and its weights")
     convert.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
-    convert.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)")
+    convert.add_argument(
+        "-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
+    )
     convert.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to be made")
     weights = actions.add_parser("weights", help="the weights of such a moses.ini, tuned by Moses, for cdec and lscfg")
     weights.add_argument("ini", metavar="MOSES_INI", help="moses.ini of lscfg moses convert, with other weights")
