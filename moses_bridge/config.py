@@ -114,7 +114,9 @@ _ESCAPES = {"|": "&#124;", "[": "&#91;", "]": "&#93;"}
 
 def escape(text: str) -> str:
     """The text with ``|``, ``[`` and ``]`` as Moses can read them, as in its rule tables."""
-    return text.translate(str.maketrans(_ESCAPES))
+    for character, name in _ESCAPES.items():
+        text = text.replace(character, name)
+    return text
 
 
 def unescape(text: str) -> str:

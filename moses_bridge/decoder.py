@@ -81,5 +81,6 @@ class MosesDecoder:
         lists = [[Hypothesis("", {}, 0.0)] for _ in sentences]
         for index, n in enumerate(todo):
             if index in found:
-                lists[n] = [self._conventions.hypothesis_from_moses(h) for h in found[index]]
+                ordered = sorted(found[index], key=lambda h: -h.score)  # almost so in Moses
+                lists[n] = [self._conventions.hypothesis_from_moses(h) for h in ordered]
         return lists
