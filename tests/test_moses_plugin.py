@@ -193,7 +193,7 @@ def test_moses_decodes_as_the_embedded_decoder(program: Path, ini: Path, tmp_pat
         unknown = sum(word == "y" for word in sentence.split())  # Moses passes no other words through
         b = [h for h in every if h.features.get("PassThrough", 0) <= unknown]
         assert len(a) == len(b)
-        names = sorted(b[0].features) if b[0].features else []
+        names = sorted({name for h in b for name in h.features})
         rows = [
             sorted((h.text, *(round(h.features.get(n, 0), 3) + 0.0 for n in names)) for h in found) for found in (a, b)
         ]
