@@ -17,7 +17,7 @@ test: $(VENV)/test.done
 	$(BIN)/pytest
 
 # Not an editable install: what is tested is what a user gets. The sources decide when it is made again.
-SOURCES = $(shell find plugin lscfg tuning cdec_bridge moses_bridge -name '*.[ch]' -o -name '*.py') pyproject.toml setup.py
+SOURCES = $(shell find plugin lscfg tuning cdec_bridge moses_bridge -name '*.[ch]*' -o -name '*.py') pyproject.toml setup.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +18,7 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.parameters import OneState, Parameters
-from lscfg.rules import RuleTable
+from lscfg.plugin import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link
 from lscfg.text import atomic_write
 
 LIBRARY = "liblscfg_cdec.so"
@@ -78,55 +71,15 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
     Raises:
         InputError: there is no compiler, or the sources do not compile; the first error is shown.
     """
-    cc, cxx = (_compiler(variable, default) for variable, default in (("CC", "gcc"), ("CXX", "g++")))
-    with contextlib.ExitStack() as stack:
-        plugin = stack.enter_context(resources.as_file(resources.files("lscfg") / "plugin"))
-        objects = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        common = ["-fPIC", "-fvisibility=hidden", f"-I{plugin / 'include'}"]
-        c = [*cc, "-std=c11", "-O3", "-ffp-contract=off", *common, f"-I{plugin / 'src'}"]
-        # Newer releases of Boost do not include split_member.hpp by themselves, as cdec expects.
-        cpp = [*cxx, "-std=c++14", "-O2", "-Wno-invalid-offsetof", *common, *tree.compiler_options]
-        cpp += ["-include", "boost/serialization/split_member.hpp"]
-        # the adapter first: what is wrong with cdec shows there
-        jobs = [[*cpp, "-c", str(path)] for path in sorted((plugin / "cdec").glob("*.cc"))]
-        jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "src").glob("*.c"))]
-        made = [str(objects / f"{number}.o") for number in range(len(jobs))]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for done in [pool.submit(_compile, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]:
-                done.result()
+    # Newer releases of Boost do not include split_member.hpp by themselves, as cdec expects.
+    options = ["-Wno-invalid-offsetof", *tree.compiler_options, "-include", "boost/serialization/split_member.hpp"]
+    with tempfile.TemporaryDirectory() as folder:
+        objects = compile_adapter("cdec", options, Path(folder))
+        library = Path(folder) / LIBRARY
+        # nodelete: cdec closes the library while objects of its classes are still alive
+        link(["-shared", "-Wl,-z,nodelete", *objects, "-lm"], library)
         with atomic_write(output, "wb") as file:
-            library = str(objects / LIBRARY)
-            # nodelete: cdec closes the library while objects of its classes are still alive
-            _compile([*cxx, "-shared", "-Wl,-z,nodelete", *made, "-lm", "-o", library])
-            file.write(Path(library).read_bytes())
-
-
-def _compiler(variable: str, default: str) -> list[str]:
-    command = shlex.split(os.environ.get(variable, default))
-    if not command or shutil.which(command[0]) is None:
-        raise InputError(f"no compiler {' '.join(command)}; install one or name it in {variable}")
-    return command
-
-
-def _compile(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        lines = done.stderr.splitlines()
-        first = next((line for line in lines if "error:" in line), lines[0] if lines else f"status {done.returncode}")
-        raise InputError(f"the compiler refuses the feature function: {first.strip()}")
-
-
-# A sentence whose words are known, unknown, in a rule with a gap and in one that swaps.
-_SENTENCE = "una casa blanca nueva"
-_RULES = (
-    ("una", "a"),
-    ("una", "one"),
-    ("casa", "house"),
-    ("blanca", "white"),
-    ("una [X,1]", "a [X,1]"),
-    ("[X,1] [X,2]", "[X,2] [X,1]"),
-    ("[X,1] [X,2]", "[X,1] [X,2]"),
-)
+            file.write(library.read_bytes())
 
 
 def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
@@ -150,7 +103,7 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
         write_ini(place / "ours.ini", _with(config, LatentFeature(latent.options)))
         done = subprocess.run(
             [str(tree.program), "-c", str(place / "cdec.ini"), "-w", str(place / "weights"), "-k", "1000"],
-            input=_SENTENCE + "\n",
+            input=EXAMPLE_SENTENCE + "\n",
             capture_output=True,
             text=True,
             check=False,
@@ -160,7 +113,7 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
             raise InputError(_diagnosis(done.stderr, done.returncode), tree.program)
         theirs = [parse_hypothesis(line, tree.program)[1] for line in done.stdout.splitlines()]
         with EmbeddedDecoder.from_ini(place / "ours.ini") as decoder:
-            ours = decoder.decode([_SENTENCE], weights, 1000)[0]
+            ours = decoder.decode([EXAMPLE_SENTENCE], weights, 1000)[0]
     if not _same(_ordered(theirs), _ordered(ours)):
         raise LscfgError(
             f"{tree.program}: the library is loaded, but the features of {len(theirs)} derivations are not those of "
@@ -194,52 +147,23 @@ def _same(theirs: list[tuple[list, list[float]]], ours: list[tuple[list, list[fl
 
 def _write_example(folder: Path) -> tuple[DecoderConfig, dict[str, float]]:
     """Grammar, model and weights; the model has two states and some negative parameters."""
-    lines = [f"[X] ||| {src} ||| {tgt} ||| Rule{n}=1" for n, (src, tgt) in enumerate(_RULES)]
+    lines = [f"[X] ||| {src} ||| {tgt} ||| Rule{n}=1" for n, (src, tgt) in enumerate(EXAMPLE_RULES)]
     (folder / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
-    table = _rule_table(_RULES)
-    values = np.random.default_rng(1)
-    one = OneState(values.uniform(0.01, 0.2, len(_RULES)), np.array([0.01]))
-    tensors = tuple(values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3))
-    root, unk = np.array([0.6, 0.4]), np.array([0.05, 0.1])
-    Parameters(table, tensors, root, unk, one=one).save(folder / "model.lscfg")  # type: ignore[arg-type]
+    example_model().save(folder / "model.lscfg")
     weights = {"LatentMarginal": 0.5, "LatentEgivenF": 0.25, "LatentFgivenE": 0.125, "PassThrough": -1.0}
-    weights |= {f"Rule{n}": 0.01 * n for n in range(len(_RULES))}
+    weights |= {f"Rule{n}": 0.01 * n for n in range(len(EXAMPLE_RULES))}
     write_weights(folder / "weights", weights)
     config = DecoderConfig((folder / "grammar",), max_span=20, pop_limit=10000, pass_through=True, glue=False)
     return config, weights
 
 
-def _rule_table(rules: Iterable[tuple[str, str]]) -> RuleTable:
-    words: dict[str, int] = {}
-
-    def symbol(token: str, source: bool) -> int:
-        gap = re.fullmatch(r"\[X,(\d)\]", token)
-        return words.setdefault(token, len(words)) if not gap else -1 if source else -int(gap[1])
-
-    coded = [([symbol(t, True) for t in src.split()], [symbol(t, False) for t in tgt.split()]) for src, tgt in rules]
-    sides = [np.array(src + tgt, np.int32) for src, tgt in coded]
-    return RuleTable(
-        list(words),
-        np.concatenate(sides),
-        np.cumsum([0, *map(len, sides)]).astype(np.int64),
-        np.array([len(src) for src, _ in coded], np.int32),
-        np.array([sum(s < 0 for s in src) for src, _ in coded], np.int32),
-    )
-
-
 def _diagnosis(stderr: str, status: int) -> str:
     symbol = re.search(r"undefined symbol: (\S+)", stderr)
     if symbol:
-        name = _demangled(symbol[1])
+        name = demangled(symbol[1])
         return f"this cdec does not export {name}; the library was built for another version, or cdec without -rdynamic"
     for line in stderr.splitlines():
         if "[lscfg]" in line or "dlopen reports" in line or "GLIBC" in line:
             return line.strip()
     last = " | ".join(stderr.strip().splitlines()[-2:])
     return f"ended with status {status} with the library loaded: {last}"
-
-
-def _demangled(symbol: str) -> str:
-    if shutil.which("c++filt") is None:
-        return symbol
-    return subprocess.run(["c++filt", symbol], capture_output=True, text=True, check=False).stdout.strip() or symbol

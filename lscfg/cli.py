@@ -25,6 +25,7 @@ ORDER = (
     "diagnose",
     "decode",
     "cdec",
+    "moses",
     "tune",
     "evaluate",
     "run",

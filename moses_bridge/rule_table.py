@@ -29,8 +29,12 @@ GLUE = (
     "[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0 ||| 0 ||| ||| |||",
     "[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1 ||| 0 ||| ||| |||",
 )
-ROOT = ("<s> [X][X] </s> [X] ||| <s> [X][X] </s> [S] ||| 1 ||| 0-0 1-1 2-2 ||| 0 ||| ||| |||",)
-"""For a grammar with glue of its own: one [X] is the whole sentence."""
+ROOT = (
+    "<s> </s> [X] ||| <s> </s> [S] ||| 1 ||| ||| 0 ||| ||| |||",
+    "<s> [X][X] </s> [X] ||| <s> [X][X] </s> [S] ||| 1 ||| 0-0 1-1 2-2 ||| 0 ||| ||| |||",
+)
+"""For a grammar with glue of its own: one [X] is the whole sentence. A sentence without words has a rule too, since
+Moses writes no line for a sentence without a derivation, nor for any behind it."""
 
 GLUE_FILE = "glue-grammar"
 """The glue grammar's name, in the folder of the rule table."""

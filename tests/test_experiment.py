@@ -267,7 +267,9 @@ def test_experiments_of_table_3(shared, name):
 def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
     monkeypatch.delenv(hosts.PLUGIN, raising=False)
-    with pytest.raises(InputError, match="experiments cannot run Moses yet"):
+    monkeypatch.delenv("LSCFG_MOSES", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="no Moses found"):
         check_host(read_experiment(corpus / "e.toml", Overrides(decoder="moses")))
     with pytest.raises(InputError, match="no cdec program found"):
         check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))

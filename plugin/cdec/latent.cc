@@ -21,13 +21,13 @@ typedef std::unique_ptr<lscfg_forest, void (*)(lscfg_forest*)> ForestPtr;
 
 typedef std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> ModelPtr;
 
-ModelPtr OpenModel(const Settings& settings) {
+ModelPtr OpenModel(const lscfg::LatentOptions& latent) {
   lscfg_model* opened = nullptr;
   lscfg_error error;
-  int code = lscfg_model_open(settings.model.c_str(), &opened, &error);
+  int code = lscfg_model_open(latent.model.c_str(), &opened, &error);
   ModelPtr model(opened, lscfg_model_close);
-  if (code >= 0) code = lscfg_model_check_features(model.get(), &settings.features, &error);
-  if (code < 0) throw ConfigError("model " + settings.model + ": " + error.message);
+  if (code >= 0) code = lscfg_model_check_features(model.get(), &latent.features, &error);
+  if (code < 0) throw ConfigError("model " + latent.model + ": " + error.message);
   return model;
 }
 
@@ -45,9 +45,9 @@ bool IsPlain(const SentenceMetadata& sentence) {
 LatentFeatures::LatentFeatures(const Settings& settings)
     : FeatureFunction(sizeof(uint32_t)),
       settings_(settings),
-      model_(OpenModel(settings)),
+      model_(OpenModel(settings.latent)),
       words_(new Words),
-      grammar_(new BoundGrammar(model_.get(), settings_.binding, words_.get())) {
+      grammar_(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get())) {
   if (settings_.mode == Mode::kParse) CheckDecoder();
   else if (!Recorder::Last())
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
@@ -56,8 +56,7 @@ LatentFeatures::LatentFeatures(const Settings& settings)
   if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
     Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
                         "; all latent features are 0");
-  for (int k = 0; k < LSCFG_N_FEATURES; ++k)
-    if (settings_.features.wanted >> k & 1) features_.emplace_back(k, FD::Convert(lscfg_feature_name(k)));
+  for (int column : settings_.latent.columns) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
@@ -114,7 +113,7 @@ const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, 
   vector<char> is_there(lscfg_vocab_size(words_->vocab.get()));
   for (int32_t word : words)
     if (word >= 0) is_there[word] = 1;
-  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.binding, words_.get()));
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get()));
   sentence_grammar_->AddMatching(*grammar_, is_there);
   for (const string& path : paths) sentence_grammar_->Read(path);
   sentence_grammar_->Finish(settings_.decoder);
@@ -177,7 +176,7 @@ void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* fore
   if (inference.sign <= 0)
     Warn("zero", "sentence " + std::to_string(sentence_id_) +
                      " has no positive sum of derivations; its latent features are 0");
-  if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.features,
+  if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.latent.features,
                      values_.data(), &error) < 0)
     throw std::runtime_error(error.message);
   for (double& value : values_) {
@@ -203,7 +202,7 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
   }
   if (all_known) return grammar_.get();
   rules_.Clear();
-  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.binding, words_.get()));
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get()));
   for (const TRule* rule : listed) sentence_grammar_->Add(*rule);
   sentence_grammar_->Finish(settings_.decoder);
   return sentence_grammar_.get();
@@ -311,6 +310,8 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Ed
   matched_ += !seen_[found->row];
   seen_[found->row] = 1;
   const double* values = &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
-  for (const auto& feature : features_)
-    if (values[feature.first] != 0) features->set_value(feature.second, values[feature.first]);
+  for (size_t k = 0; k < feature_ids_.size(); ++k) {
+    const double value = values[settings_.latent.columns[k]];
+    if (value != 0) features->set_value(feature_ids_[k], value);
+  }
 }

@@ -44,7 +44,7 @@ class LatentFeatures : public FeatureFunction {
   std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> model_;
   std::unique_ptr<Words> words_;
   std::unique_ptr<BoundGrammar> grammar_, sentence_grammar_;
-  std::vector<std::pair<int, int>> features_; /* that are wanted: column of lscfg_features, id */
+  std::vector<int> feature_ids_; /* of the columns that are wanted */
 
   /* of the sentence at hand */
   bool neutral_ = true; /* nothing is known of it: all features are 0 */

@@ -1,6 +1,5 @@
 #include "settings.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -138,33 +137,12 @@ class ConfigReader {
   std::set<string> seen_;
 };
 
-bool ToBool(const string& key, const string& value) {
-  if (value == "true") return true;
-  if (value == "false") return false;
-  throw ConfigError(key + "=" + value + ": expected true or false");
-}
-
 int ToCount(const string& key, const string& value) {
   char* rest;
   const long number = strtol(value.c_str(), &rest, 10);
   if (value.empty() || *rest || number < 1 || number > 1000000)
     throw ConfigError(key + "=" + value + ": expected a whole number above 0");
   return static_cast<int>(number);
-}
-
-double ToFloor(const string& value) {
-  char* rest;
-  const double number = strtod(value.c_str(), &rest);
-  if (value.empty() || *rest || !(number > 0) || !std::isfinite(number))
-    throw ConfigError("floor=" + value + ": expected a number above 0");
-  return number;
-}
-
-lscfg_binding_options ToBinding(const string& value) {
-  if (value == "zero") return {0, 0, 0};
-  if (value == "compose") return {1, 0, 0};
-  if (value == "oov") return {1, 1, 1};
-  throw ConfigError("unknown=" + value + ": expected zero, compose or oov");
 }
 
 Mode ToMode(const string& value) {
@@ -174,27 +152,11 @@ Mode ToMode(const string& value) {
   throw ConfigError("mode=" + value + ": expected parse, record or forest");
 }
 
-uint32_t ToFeatures(const string& value) {
-  uint32_t wanted = 0;
-  std::istringstream names(value);
-  for (string name; getline(names, name, ',');) {
-    const uint32_t found = lscfg_feature_set(name.data(), name.size());
-    if (!found) {
-      string known;
-      for (int k = 0; k < LSCFG_N_FEATURES; ++k) known += lscfg_feature_name(k) + string(", ");
-      throw ConfigError("there is no feature '" + name + "'; there are " + known + "paper and ratios");
-    }
-    wanted |= found;
-  }
-  if (!wanted) throw ConfigError("features= names no feature");
-  return wanted;
-}
-
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
-                    "' is not understood; options are model=FILE features=NAME,NAME log=true|false floor=X "
-                    "negative=flip|clamp unknown=compose|zero|oov mode=parse|record|forest grammar=FILE max_span=N glue=true|false "
-                    "pass_through=true|false goal=CATEGORY");
+                    "' is not understood; options are " + lscfg::LatentOptions::Usage() +
+                    " mode=parse|record|forest grammar=FILE max_span=N glue=true|false pass_through=true|false "
+                    "goal=CATEGORY");
 }
 
 }  // namespace
@@ -209,12 +171,7 @@ DecoderSettings ReadDecoderSettings() {
 }
 
 Settings ReadSettings(const string& arguments) {
-  Settings s = {};
-  s.features.log = 1;
-  s.features.negative = LSCFG_NEGATIVE_FLIP;
-  s.features.floor = 1e-6;
-  s.features.wanted = ToFeatures("paper");
-  s.binding = ToBinding("compose");
+  Settings s;
   s.decoder = ReadDecoderSettings();
   bool own_grammars = false;
   std::istringstream tokens(arguments);
@@ -222,17 +179,11 @@ Settings ReadSettings(const string& arguments) {
     const size_t equals = token.find('=');
     if (equals == string::npos || equals + 1 == token.size()) Unknown(token);
     const string key = token.substr(0, equals), value = token.substr(equals + 1);
-    if (key == "model") s.model = value;
-    else if (key == "features") s.features.wanted = ToFeatures(value);
-    else if (key == "log") s.features.log = ToBool(key, value);
-    else if (key == "floor") s.features.floor = ToFloor(value);
-    else if (key == "negative" && value == "flip") s.features.negative = LSCFG_NEGATIVE_FLIP;
-    else if (key == "negative" && value == "clamp") s.features.negative = LSCFG_NEGATIVE_CLAMP;
-    else if (key == "unknown") s.binding = ToBinding(value);
-    else if (key == "mode") s.mode = ToMode(value);
+    if (s.latent.Take(key, value)) continue;
+    if (key == "mode") s.mode = ToMode(value);
     else if (key == "max_span") s.decoder.max_span = ToCount(key, value);
-    else if (key == "glue") s.decoder.glue = ToBool(key, value);
-    else if (key == "pass_through") s.decoder.pass_through = ToBool(key, value);
+    else if (key == "glue") s.decoder.glue = lscfg::ToBool(key, value);
+    else if (key == "pass_through") s.decoder.pass_through = lscfg::ToBool(key, value);
     else if (key == "goal") s.decoder.goal = value;
     else if (key == "grammar") {
       if (!own_grammars) s.decoder.grammars.clear();
@@ -240,6 +191,6 @@ Settings ReadSettings(const string& arguments) {
       s.decoder.grammars.push_back(value);
     } else Unknown(token);
   }
-  if (s.mode != Mode::kRecord && s.model.empty()) throw ConfigError("the line names no model; add model=FILE");
+  if (s.mode != Mode::kRecord && s.latent.model.empty()) throw ConfigError("the line names no model; add model=FILE");
   return s;
 }

@@ -2,16 +2,12 @@
 #ifndef LSCFG_CDEC_SETTINGS_H
 #define LSCFG_CDEC_SETTINGS_H
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "lscfg.h"
+#include "options.h"
 
-/* One line for the user; cdec ends with it. */
-struct ConfigError : std::runtime_error {
-  explicit ConfigError(const std::string& message) : std::runtime_error("[lscfg] " + message) {}
-};
+using lscfg::ConfigError;
 
 /* The part of cdec's configuration that decides which forest a sentence has; the values are cdec's defaults. */
 struct DecoderSettings {
@@ -34,9 +30,7 @@ enum class Mode {
 
 struct Settings {
   Mode mode = Mode::kParse;
-  std::string model;
-  lscfg_feature_options features;
-  lscfg_binding_options binding;
+  lscfg::LatentOptions latent;
   DecoderSettings decoder;
 };
 

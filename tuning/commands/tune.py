@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--decoder",
-        choices=["embedded", "cdec"],
+        choices=["embedded", "cdec", "moses"],
         help="what reads the configuration (default: embedded; cdec with cdec's optimisers)",
     )
     parser.add_argument(
@@ -119,6 +119,12 @@ def _decoder(program: str, config: str, jobs: int) -> AbstractContextManager[Dec
         from cdec_bridge.decoder import CdecDecoder
 
         return nullcontext(CdecDecoder(config))
+    if program == "moses":
+        from contextlib import nullcontext
+
+        from moses_bridge.decoder import MosesDecoder
+
+        return nullcontext(MosesDecoder(config, threads=jobs))
     from lscfg.decode import EmbeddedDecoder
 
     return EmbeddedDecoder.from_ini(config, jobs=jobs)

@@ -1,4 +1,4 @@
-"""The decoders that an experiment can run: the embedded one, or cdec as an installed program."""
+"""The decoders that an experiment can run: the embedded one, or cdec or Moses as an installed program."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from cdec_bridge.decoder import CdecDecoder, find_cdec
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
+from moses_bridge.decoder import VARIABLE, MosesDecoder, find_moses
 from tuning.experiment.config import DecoderSettings, Experiment
 from tuning.tune import Decoder
 
@@ -22,16 +23,11 @@ def check_host(experiment: Experiment) -> None:
     """Looks for all that the decoder needs, so that nothing is missing after hours of work.
 
     Raises:
-        InputError: the decoder is not installed or not supported, or the plug-in for latent features is missing.
+        InputError: the decoder is not installed, or the plug-in for latent features is missing.
     """
     settings = experiment.decoder
-    if settings.name == "moses":
-        raise InputError(
-            "experiments cannot run Moses yet: choose embedded or cdec, and write a Moses rule table of the grammar "
-            "with lscfg grammar --format moses"
-        )
     latent = [name for name, system in experiment.systems.items() if system.estimator != "none"]
-    programs(settings, latent=False)
+    programs(settings, latent=settings.name == "moses" and bool(latent))
     if latent and settings.name == "cdec" and _plugin(settings) is None:
         raise InputError(
             f"{', '.join(latent)}: in cdec latent features need lscfg's plug-in; name its shared library by plugin in "
@@ -45,6 +41,11 @@ def programs(settings: DecoderSettings, latent: bool) -> dict[str, Path]:
     Raises:
         InputError: a program is not installed.
     """
+    if settings.name == "moses":
+        moses = find_moses(latent)
+        if moses is None:
+            raise InputError(f"no Moses found; make it with lscfg moses build, and put it on PATH or set {VARIABLE}")
+        return {"moses": moses}
     if settings.name != "cdec":
         return {}
     program = find_cdec()
@@ -74,8 +75,11 @@ def open_decoder(settings: DecoderSettings, ini: Path, jobs: int) -> Iterator[De
     """The decoder of a configuration; its processes end with the context.
 
     Raises:
-        InputError: see ``EmbeddedDecoder`` and ``CdecDecoder``.
+        InputError: see ``EmbeddedDecoder``, ``CdecDecoder`` and ``MosesDecoder``.
     """
+    if settings.name == "moses":
+        yield MosesDecoder(ini, threads=jobs)
+        return
     if settings.name == "cdec":
         yield _ParallelCdec(ini, jobs)
         return

@@ -1,0 +1,137 @@
+"""The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
+
+The sources of the kernel and of the adapters ship with the package: plugin/include, plugin/src, plugin/adapter (what
+all adapters share) and a folder for each decoder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.parameters import OneState, Parameters
+from lscfg.rules import RuleTable
+
+C_OPTIONS = ("-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden")
+
+EXAMPLE_SENTENCE = "una casa blanca nueva"
+"""Its words are known, unknown, in a rule with a gap and in one that swaps."""
+
+EXAMPLE_RULES = (
+    ("una", "a"),
+    ("una", "one"),
+    ("casa", "house"),
+    ("blanca", "white"),
+    ("una [X,1]", "a [X,1]"),
+    ("[X,1] [X,2]", "[X,2] [X,1]"),
+    ("[X,1] [X,2]", "[X,1] [X,2]"),
+)
+
+
+@contextlib.contextmanager
+def sources() -> Iterator[Path]:
+    """The folder that holds include, src, adapter and the decoders' folders."""
+    with resources.as_file(resources.files("lscfg") / "plugin") as folder:
+        yield folder
+
+
+def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[str]:
+    """Compiles a decoder's adapter and the kernel, with ``CC`` and ``CXX`` if they are set, into objects in ``folder``.
+
+    Args:
+        decoder: name of the adapter's folder.
+        options: further options of the C++ compiler.
+
+    Raises:
+        InputError: there is no compiler, or the sources do not compile; the first error is shown.
+    """
+    cc, cxx = _compiler("CC", "gcc"), _compiler("CXX", "g++")
+    with sources() as plugin:
+        includes = [f"-I{plugin / name}" for name in ("include", "adapter")]
+        c = [*cc, *C_OPTIONS, "-fPIC", f"-I{plugin / 'include'}", f"-I{plugin / 'src'}"]
+        cpp = [*cxx, "-std=c++14", "-O2", "-fPIC", "-fvisibility=hidden", *includes, *options]
+        # the adapter first: what is wrong with the decoder shows there
+        adapter = sorted(path for path in (plugin / decoder).iterdir() if path.suffix in (".cc", ".cpp"))
+        jobs = [[*cpp, "-c", str(path)] for path in adapter]
+        jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "src").glob("*.c"))]
+        made = [str(folder / f"{number}.o") for number in range(len(jobs))]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for done in [pool.submit(_run, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]:
+                done.result()
+    return made
+
+
+def link(arguments: Sequence[str], output: Path) -> None:
+    """Links with ``CXX``.
+
+    Raises:
+        InputError: a symbol or library is missing; it is named.
+    """
+    _run([*_compiler("CXX", "g++"), *arguments, "-o", str(output)])
+
+
+def _compiler(variable: str, default: str) -> list[str]:
+    command = shlex.split(os.environ.get(variable, default))
+    if not command or shutil.which(command[0]) is None:
+        raise InputError(f"no compiler {' '.join(command)}; install one or name it in {variable}")
+    return command
+
+
+_FAULT = re.compile(r"error:|undefined reference|cannot find|multiple definition")
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        first = next(
+            (line for line in lines if _FAULT.search(line)), lines[0] if lines else f"status {done.returncode}"
+        )
+        raise InputError(f"the compiler refuses the feature function: {demangled(first.strip())}")
+
+
+def demangled(text: str) -> str:
+    """The text with C++ names as a programmer would write them, where c++filt is installed."""
+    if shutil.which("c++filt") is None:
+        return text
+    done = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or text
+
+
+def example_model() -> Parameters:
+    """A model of the example's rules with two states and some negative parameters."""
+    table = _rule_table(EXAMPLE_RULES)
+    values = np.random.default_rng(1)
+    tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
+    root, unk = np.array([0.6, 0.4]), np.array([0.05, 0.1])
+    one = OneState(values.uniform(0.01, 0.2, len(EXAMPLE_RULES)), np.array([0.01]))
+    return Parameters(table, (tensors[0], tensors[1], tensors[2]), root, unk, one=one)
+
+
+def _rule_table(rules: Iterable[tuple[str, str]]) -> RuleTable:
+    words: dict[str, int] = {}
+
+    def symbol(token: str, source: bool) -> int:
+        gap = re.fullmatch(r"\[X,(\d)\]", token)
+        return words.setdefault(token, len(words)) if not gap else -1 if source else -int(gap[1])
+
+    coded = [([symbol(t, True) for t in src.split()], [symbol(t, False) for t in tgt.split()]) for src, tgt in rules]
+    sides = [np.array(src + tgt, np.int32) for src, tgt in coded]
+    return RuleTable(
+        list(words),
+        np.concatenate(sides),
+        np.cumsum([0, *map(len, sides)]).astype(np.int64),
+        np.array([len(src) for src, _ in coded], np.int32),
+        np.array([sum(s < 0 for s in src) for src, _ in coded], np.int32),
+    )

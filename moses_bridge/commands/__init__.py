@@ -1,0 +1,1 @@
+"""The ``lscfg`` commands of this package."""

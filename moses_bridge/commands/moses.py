@@ -1,0 +1,104 @@
+"""``lscfg moses``: the feature function for Moses, built and tried out; a configuration of cdec's for Moses."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "latent features inside Moses: build the decoder, check it, convert a configuration"
+EXAMPLE = "lscfg moses build --moses-root ~/mosesdecoder -o moses_lscfg"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the actions and their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    build = actions.add_parser("build", help="link moses_chart with the feature function, or write its sources")
+    check = actions.add_parser("check", help="run the program and compare its features with lscfg's own")
+    for action in (build, check):
+        action.add_argument("--moses-root", metavar="DIR", help="source tree of Moses, built with bjam")
+        action.add_argument(
+            "--flag",
+            action="append",
+            default=[],
+            metavar="FLAG",
+            help="for compiler and linker, as --flag=-I/opt/boost/include --flag=-L/opt/boost/lib (repeatable)",
+        )
+    build.add_argument("-o", "--output", metavar="FILE", default="moses_lscfg", help="default: %(default)s")
+    build.add_argument(
+        "--sources", metavar="DIR", help="write the folder LatentSCFG there instead, for a Moses of your own (moses/FF)"
+    )
+    check.add_argument("--program", metavar="FILE", help="the program to be checked (default: a new one)")
+    convert = actions.add_parser("convert", help="rule table, glue grammar and moses.ini of a cdec.ini and its weights")
+    convert.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
+    convert.add_argument(
+        "-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
+    )
+    convert.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to be made")
+    weights = actions.add_parser("weights", help="the weights of such a moses.ini, tuned by Moses, for cdec and lscfg")
+    weights.add_argument("ini", metavar="MOSES_INI", help="moses.ini of lscfg moses convert, with other weights")
+    weights.add_argument("-c", "--config", metavar="INI", required=True, help="the cdec.ini that it was made of")
+    weights.add_argument("-o", "--output", metavar="FILE", required=True, help="weights file to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Does the action.
+
+    Raises:
+        InputError: no Moses there, or something does not fit: header, symbol or version are named.
+        LscfgError: Moses failed.
+    """
+    {"build": _build, "check": _check, "convert": _convert, "weights": _weights}[args.action](args)
+
+
+def _build(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.errors import InputError
+    from moses_bridge.plugin import STEPS, MosesTree, build_program, write_sources
+
+    if args.sources:
+        log.info(f"wrote {write_sources(args.sources)}; what is left to do:\n{STEPS.rstrip()}")
+        return
+    if args.moses_root is None:
+        raise InputError("name the source tree of Moses with --moses-root, or a folder for the sources with --sources")
+    build_program(MosesTree.at(args.moses_root), args.output, args.flag)
+    log.info(f"wrote {args.output}; check it with: lscfg moses check --program {args.output}")
+
+
+def _check(args: argparse.Namespace) -> None:
+    import tempfile
+    from pathlib import Path
+
+    from lscfg.errors import InputError
+    from moses_bridge.plugin import PROGRAM, MosesTree, build_program, check_program
+
+    if args.program:
+        print(check_program(args.program))
+        return
+    if args.moses_root is None:
+        raise InputError("name the program with --program, or the source tree of Moses with --moses-root")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / PROGRAM
+        build_program(MosesTree.at(args.moses_root), program, args.flag)
+        print(check_program(program).replace(str(program), PROGRAM))
+
+
+def _convert(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.formats.ini import read_ini
+    from lscfg.formats.weights import read_weights
+    from moses_bridge.config import write_moses
+
+    config = read_ini(args.config)
+    file = args.weights or config.weights
+    ini = write_moses(args.output, config, read_weights(file) if file else {}, args.config)
+    log.info(f"wrote {ini}")
+
+
+def _weights(args: argparse.Namespace) -> None:
+    from lscfg.decode import read_grammar
+    from lscfg.formats.ini import read_ini
+    from lscfg.formats.weights import write_weights
+    from moses_bridge.config import Conventions, read_moses_weights
+
+    config = read_ini(args.config)
+    conventions = Conventions.of(config, read_grammar(config).feature_names)
+    write_weights(args.output, conventions.weights_from_moses(read_moses_weights(args.ini)))

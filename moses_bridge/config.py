@@ -1,0 +1,252 @@
+"""Moses' configuration of the decoder that a cdec.ini describes, and what the two call the same features.
+
+Moses has probabilities in its rule table and takes their natural logarithm, cdec has -log10 of them; Moses' language
+model and word penalty are in natural logarithms, cdec's in log10. A value of cdec's is ``factor`` times that of Moses
+plus ``offset``, so that a weight of Moses' is ``factor`` times that of cdec. Latent features are the same in both.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lscfg.decode import read_grammar
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig, find_file
+from lscfg.formats.kbest import Hypothesis
+from lscfg.kernel import FeatureOptions, Grammar, S, X
+from lscfg.text import read_lines, write_lines
+from moses_bridge.nbest import parse_features
+from moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
+
+TABLE = "rule-table.gz"
+INI = "moses.ini"
+
+UNLIMITED = 100_000
+"""max-chart-span of the glue grammar."""
+
+LATENT_OPTIONS = ("model", "features", "log", "floor", "negative", "unknown", "path", "trace")
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a value of Moses' becomes that of cdec."""
+
+    moses: str
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """The features of a configuration by cdec's name; in Moses ``Name_k`` is the k-th value of the feature ``Name``.
+
+    Attributes:
+        features: the conventions.
+        rule_features: the names of the rule table's scores, in their order.
+        latent: the names of the latent features, in their order.
+    """
+
+    features: Mapping[str, Convention]
+    rule_features: tuple[str, ...]
+    latent: tuple[str, ...]
+
+    @classmethod
+    def of(cls, config: DecoderConfig, rule_features: Sequence[str]) -> Conventions:
+        """The conventions for a configuration whose grammar has these features.
+
+        Raises:
+            InputError: a feature of the grammar has the name of another one, which Moses would not add up.
+        """
+        log10 = 1 / math.log(10)
+        names = tuple(rule_features) or ("None",)
+        found = {name: Convention(moses, -log10) for name, moses in zip(names, _values("TM", len(names)), strict=True)}
+        # Moses gives 100 for each unknown word, and counts <s> and </s> as words.
+        others = {"PassThrough": Convention("UnknownWordPenalty0", -0.01)}
+        if config.word_penalty:
+            others["WordPenalty"] = Convention("WordPenalty0", log10, 2 * log10)
+        if config.language_model is not None:
+            others[config.language_model_name] = Convention("LM_0", log10)
+            others[f"{config.language_model_name}_OOV"] = Convention("LM_1")
+        if config.glue:
+            # Moses' first [S] is <s> alone, so that it joins once more.
+            others["Glue"] = Convention("Glue", 1.0, -1.0)
+        latent: tuple[str, ...] = ()
+        if config.latent is not None:
+            asked = config.latent.options.get("features")
+            latent = tuple(asked.split(",")) if asked else FeatureOptions().names
+            others |= {
+                name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)
+            }
+        if twice := found.keys() & others.keys():
+            raise InputError(f"{', '.join(sorted(twice))}: a feature of the grammar has the name of a feature function")
+        return cls(found | others, names, latent)
+
+    def weights_to_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Moses' weights; a feature without one counts 0."""
+        return {c.moses: c.factor * weights.get(name, 0.0) for name, c in self.features.items()}
+
+    def weights_from_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """cdec's weights of those that Moses has.
+
+        Raises:
+            InputError: a feature has no weight.
+        """
+        missing = [c.moses for c in self.features.values() if c.moses not in weights]
+        if missing:
+            raise InputError(f"no weight of {', '.join(missing)}; was it made of another cdec.ini?")
+        return {name: weights[c.moses] / c.factor for name, c in self.features.items()}
+
+    def features_from_moses(self, features: Mapping[str, float]) -> dict[str, float]:
+        """cdec's values of a hypothesis; what Moses does not name is 0 in Moses."""
+        return {name: c.factor * features.get(c.moses, 0.0) + c.offset for name, c in self.features.items()}
+
+    def hypothesis_from_moses(self, hypothesis: Hypothesis) -> Hypothesis:
+        """With cdec's features and words that are not escaped."""
+        return Hypothesis(unescape(hypothesis.text), self.features_from_moses(hypothesis.features), hypothesis.score)
+
+
+_ESCAPES = {"|": "&#124;", "[": "&#91;", "]": "&#93;"}
+
+
+def escape(text: str) -> str:
+    """The text with ``|``, ``[`` and ``]`` as Moses can read them, as in its rule tables."""
+    for character, name in _ESCAPES.items():
+        text = text.replace(character, name)
+    return text
+
+
+def unescape(text: str) -> str:
+    """The inverse of ``escape``."""
+    for character, name in _ESCAPES.items():
+        text = text.replace(name, character)
+    return text
+
+
+def write_moses(
+    folder: str | os.PathLike[str],
+    config: DecoderConfig,
+    weights: Mapping[str, float] | None = None,
+    ini: str | os.PathLike[str] = "",
+) -> Path:
+    """Writes rule table, glue grammar and moses.ini of a decoder's configuration; returns the last one's path.
+
+    Args:
+        folder: is made if need be.
+        config: the configuration.
+        weights: cdec's.
+        ini: the file that the configuration is of.
+
+    Raises:
+        InputError: Moses cannot do what the configuration says, or a file cannot be read.
+    """
+    place = Path(folder).resolve()
+    place.mkdir(parents=True, exist_ok=True)
+    grammar = read_grammar(config)
+    conventions = Conventions.of(config, grammar.feature_names)
+    write_lines(place / TABLE, _table_lines(config, grammar))
+    write_lines(place / GLUE_FILE, GLUE if config.glue else ROOT)
+    write_moses_ini(place / INI, config, conventions, weights or {}, ini)
+    return place / INI
+
+
+def write_moses_ini(
+    path: Path,
+    config: DecoderConfig,
+    conventions: Conventions,
+    weights: Mapping[str, float],
+    ini: str | os.PathLike[str],
+) -> None:
+    """Writes a moses.ini for the rule table and glue grammar beside it.
+
+    Raises:
+        InputError: the model is not there.
+    """
+    features = ["UnknownWordPenalty tuneable=true"]  # else it is not in n-best lists
+    if config.word_penalty:
+        features.append("WordPenalty")
+    table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit=0"
+    features.append(table.format("TM", len(conventions.rule_features), path.parent / TABLE))
+    features.append(table.format("Glue", 1, path.parent / GLUE_FILE))
+    if config.language_model is not None:
+        features.append(f"KENLM name=LM factor=0 path={config.language_model.resolve()} oov-feature=1")
+    if config.latent is not None:
+        options = {key: value for key, value in config.latent.options.items() if key in LATENT_OPTIONS}
+        model = find_file(options["model"], ini)
+        if model is None:
+            raise InputError(f"no model file {options['model']!r}", ini)
+        pairs = (options | {"model": str(model.resolve())}).items()
+        features.append("LatentSCFG name=Latent " + " ".join(f"{key}={value}" for key, value in pairs))
+    values: dict[str, list[float]] = {} if config.glue else {"Glue": [0.0]}
+    for name, value in conventions.weights_to_moses(weights).items():
+        values.setdefault(name.partition("_")[0], []).append(value)
+    sections = {
+        "input-factors": ["0"],
+        "mapping": ["0 T 0", "1 T 1"],
+        "non-terminals": ["X"],
+        "search-algorithm": ["3"],
+        "max-chart-span": [str(config.max_span), str(UNLIMITED)],
+        "cube-pruning-pop-limit": [str(config.pop_limit)],
+        # as in cdec, only the pop limit prunes
+        "stack": ["0"],
+        "beam-threshold": ["0"],
+        "feature": features,
+        "weight": [f"{name}= " + " ".join(f"{value:.9g}" for value in of) for name, of in values.items()],
+    }
+    write_lines(path, [line for name, lines in sections.items() for line in (f"[{name}]", *lines, "")])
+
+
+def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
+    """The weights of a moses.ini, a feature of several values as ``Name_0``, ``Name_1`` and so on.
+
+    Raises:
+        InputError: a malformed line, or no section [weight].
+    """
+    weights: dict[str, float] = {}
+    section = ""
+    for number, line in enumerate(read_lines(path), 1):
+        text = line.split("#", 1)[0].strip()
+        if text.startswith("["):
+            section = text
+        elif text and section == "[weight]":
+            try:
+                weights |= parse_features(text)
+            except ValueError as error:
+                raise InputError(f"no line of weights ({error})", path, number) from error
+    if not weights:
+        raise InputError("no weights; expected a section [weight] with lines 'Name= value'", path)
+    return weights
+
+
+def _values(name: str, n: int) -> list[str]:
+    return [name] if n == 1 else [f"{name}_{k}" for k in range(n)]
+
+
+def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
+    words = escape_words([grammar.vocab.word(k) for k in range(len(grammar.vocab))])
+    indptr, indices, values = grammar.features()
+    size = max(1, len(grammar.feature_names))
+    lines, root = [], config.glue
+    for rule in range(len(grammar)):
+        src, tgt, lhs = grammar.src(rule), grammar.tgt(rule), grammar.lhs(rule)
+        if lhs == S and src == [-1 - X]:
+            root = True
+            continue
+        if lhs != X or any(s < -1 - X for s in src):
+            raise InputError(
+                "the grammar has rules of other categories than [X], beside '[S] ||| [X,1] ||| [1]'; they cannot be "
+                "converted for Moses"
+            )
+        scores = ["1"] * size
+        for k in range(indptr[rule], indptr[rule + 1]):
+            scores[indices[k]] = f"{10 ** -min(max(values[k], -LARGEST), LARGEST):.9g}"
+        sides = [" ".join([*(words[s] if s >= 0 else "[X][X]" for s in side), "[X]"]) for side in (src, tgt)]
+        gaps = [place for place, symbol in enumerate(src) if symbol < 0]
+        links = " ".join(f"{place}-{tgt.index(-1 - k)}" for k, place in enumerate(gaps))
+        lines.append(f"{sides[0]} ||| {sides[1]} ||| {' '.join(scores)} ||| {links} ||| ||| |||")
+    if not root:
+        raise InputError("neither glue rules nor a rule '[S] ||| [X,1] ||| [1]' make a sentence of an [X]")
+    return sorted(lines)

@@ -1,0 +1,86 @@
+"""The real Moses behind the same interface as the embedded decoder: cdec's configuration, weights and features."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lscfg.decode import read_grammar
+from lscfg.errors import InputError, LscfgError
+from lscfg.formats.ini import read_ini
+from lscfg.formats.kbest import Hypothesis
+from moses_bridge.config import Conventions, escape, write_moses, write_moses_ini
+from moses_bridge.nbest import read_nbest
+from moses_bridge.plugin import PROGRAM
+
+VARIABLE = "LSCFG_MOSES"
+"""Environment variable with the path of the program that ``lscfg moses build`` makes."""
+
+
+def find_moses(latent: bool) -> Path | None:
+    """The program that ``VARIABLE`` names, else moses_lscfg on PATH; without latent features also moses_chart.
+
+    Raises:
+        InputError: the variable names no program.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        if not os.access(named, os.X_OK):
+            raise InputError(f"no such program; it is what the environment variable {VARIABLE} names", named)
+        return Path(named).resolve()
+    found = shutil.which(PROGRAM) or (None if latent else shutil.which("moses_chart"))
+    return Path(found) if found else None
+
+
+class MosesDecoder:
+    """Runs Moses with what a cdec.ini says, converted: a new process for each call, with ``threads`` threads.
+
+    Raises:
+        InputError: there is no Moses, no such configuration, or it cannot be converted.
+    """
+
+    def __init__(self, ini: str | os.PathLike[str], program: Path | None = None, threads: int = 1):
+        self.ini = Path(ini).resolve()
+        self._config = read_ini(ini)
+        found = program or find_moses(self._config.latent is not None)
+        if found is None:
+            raise InputError(
+                f"no {PROGRAM} found; make it with lscfg moses build, and put it on PATH or set {VARIABLE}"
+            )
+        self.program = found
+        self.threads = threads
+        self._folder = Path(tempfile.mkdtemp(prefix="lscfg-moses-"))
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._moses_ini = write_moses(self._folder, self._config, {}, ini)
+        self._conventions = Conventions.of(self._config, read_grammar(self._config).feature_names)
+
+    def decode(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
+    ) -> list[list[Hypothesis]]:
+        """At most ``k`` hypotheses of each sentence, best first; an empty one where Moses gives no output.
+
+        Raises:
+            LscfgError: Moses failed; its last lines are shown.
+        """
+        write_moses_ini(self._moses_ini, self._config, self._conventions, weights, self.ini)
+        todo = [n for n, line in enumerate(sentences) if line.strip()]
+        nbest = self._folder / "nbest"
+        command = [str(self.program), "-f", str(self._moses_ini), "-v", "0", "-threads", str(self.threads)]
+        command += ["-n-best-list", str(nbest), str(k), *(["distinct"] if unique else [])]
+        text = "".join(escape(" ".join(sentences[n].split())) + "\n" for n in todo)
+        done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+        if done.returncode or not nbest.is_file():
+            last = " | ".join(done.stderr.decode(errors="replace").strip().splitlines()[-3:])
+            raise LscfgError(f"{self.program} ended with status {done.returncode}: {last}")
+        found = read_nbest(nbest)
+        lists = [[Hypothesis("", {}, 0.0)] for _ in sentences]
+        for index, n in enumerate(todo):
+            if index in found:
+                ordered = sorted(found[index], key=lambda h: -h.score)  # almost so in Moses
+                lists[n] = [self._conventions.hypothesis_from_moses(h) for h in ordered]
+        return lists

@@ -1,0 +1,59 @@
+/* The edges of one sentence's forest, to be looked up by their spans. */
+#ifndef LSCFG_MOSES_EDGE_TABLE_H
+#define LSCFG_MOSES_EDGE_TABLE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lscfg
+{
+
+/* (span, spans of the two tails) -> a number. With the sentence these tell the source side of a rule. */
+class EdgeTable
+{
+public:
+  enum : uint32_t { kNoTail = 0xffffffff, kNode = 0xfffffffe };
+  enum : int32_t { kLongest = 0xfffe }; /* the last place that a span may have */
+
+  static uint32_t Pack(int32_t i, int32_t j) { return static_cast<uint32_t>(i) << 16 | static_cast<uint32_t>(j); }
+
+  void Clear(size_t n_edges)
+  {
+    size_t slots = 64;
+    while (slots < 2 * n_edges) slots *= 2;
+    const Slot empty = {0, 0, 0, -1};
+    slots_.assign(slots, empty);
+  }
+  void Add(uint32_t span, uint32_t left, uint32_t right, int32_t number)
+  {
+    const Slot added = {span, left, right, number};
+    slots_[At(span, left, right)] = added;
+  }
+  /* -1 if there is none. */
+  int32_t Find(uint32_t span, uint32_t left, uint32_t right) const { return slots_[At(span, left, right)].number; }
+
+private:
+  struct Slot {
+    uint32_t span, left, right;
+    int32_t number; /* -1: empty */
+  };
+
+  size_t At(uint32_t span, uint32_t left, uint32_t right) const
+  {
+    uint64_t h = (static_cast<uint64_t>(left) << 32 | right) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32 ^ span) * 0xd6e8feb86659fd93u;
+    h ^= h >> 32;
+    const size_t mask = slots_.size() - 1;
+    for (size_t k = h & mask;; k = (k + 1) & mask) {
+      const Slot &s = slots_[k];
+      if (s.number < 0 || (s.span == span && s.left == left && s.right == right)) return k;
+    }
+  }
+
+  std::vector<Slot> slots_;
+};
+
+}
+
+#endif

@@ -1,0 +1,312 @@
+#include "LatentSCFG.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+#include "EdgeTable.h"
+#include "moses/ChartCellLabel.h"
+#include "moses/InputPath.h"
+#include "moses/InputType.h"
+#include "moses/ScoreComponentCollection.h"
+#include "moses/StackVec.h"
+#include "moses/StaticData.h"
+#include "moses/TargetPhrase.h"
+#include "moses/TranslationTask.h"
+
+using std::string;
+using std::vector;
+using lscfg::Check;
+using lscfg::ConfigError;
+using lscfg::EdgeTable;
+
+namespace Moses
+{
+
+namespace
+{
+
+std::atomic<size_t> made(0);
+
+string SentenceName(long id)
+{
+  return "sentence " + std::to_string(id + 1);
+}
+
+}  // namespace
+
+/* What a thread knows of the sentence that it is decoding. */
+struct LatentSCFG::Sentence {
+  Sentence() : known(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
+
+  bool known; /* if not, all features are 0 */
+  int64_t matched, unmatched;
+  long id;
+  vector<int32_t> words;
+  std::unique_ptr<lscfg_forest, void (*)(lscfg_forest *)> forest;
+  lscfg_forest_view view;
+  EdgeTable edges;
+  vector<float> values;  /* [applications][features wanted] */
+  vector<double> exact;  /* [applications][LSCFG_N_FEATURES] */
+  string trace;
+};
+
+LatentSCFG::LatentSCFG(const string &line)
+  : StatelessFeatureFunction(1, line),
+    number_(made++),
+    model_(nullptr, lscfg_model_close),
+    binding_(nullptr, lscfg_binding_free),
+    sentences_(0),
+    neutral_(0),
+    matched_(0),
+    unmatched_(0)
+{
+  for (const vector<string> &pair : m_args)
+    if (pair[0] != "tuneable-components") SetParameter(pair[0], pair[1]);
+  m_numScoreComponents = m_numTuneableComponents = latent_.columns.size();
+  for (const vector<string> &pair : m_args)
+    if (pair[0] == "tuneable-components") SetParameter(pair[0], pair[1]); /* it asks for the number of features */
+  m_args.clear();
+  if (latent_.model.empty()) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
+}
+
+LatentSCFG::~LatentSCFG()
+{
+  if (!sentences_ || (StaticData::Instance().GetVerboseLevel() < 1 && !unmatched_)) return;
+  std::cerr << "[lscfg] " << sentences_ << " sentences, " << matched_ << " rule applications with latent features, "
+            << unmatched_ << " unmatched";
+  if (neutral_) std::cerr << "; " << neutral_ << " sentences without latent features";
+  std::cerr << std::endl;
+}
+
+void LatentSCFG::SetParameter(const string &key, const string &value)
+{
+  if (latent_.Take(key, value)) return;
+  if (key == "path") tables_ = lscfg::SplitNames(value);
+  else if (key == "trace") trace_path_ = value;
+  else if (key == "tuneable" || key == "tuneable-components" || key == "verbosity" || key == "filterable" ||
+           key == "require-sorting-after-source-context")
+    StatelessFeatureFunction::SetParameter(key, value);
+  else
+    throw ConfigError(key + "=" + value + " is not understood; options are " + lscfg::LatentOptions::Usage() +
+                      " path=FILE,FILE trace=FILE");
+}
+
+void LatentSCFG::Load(AllOptions::ptr const &options)
+{
+  m_options = options;
+  if (options->search.algo != CYKPlus)
+    throw ConfigError("latent features are for the chart decoder; set search-algorithm to 3");
+  lscfg_model *model;
+  lscfg_error error;
+  Check(lscfg_model_open(latent_.model.c_str(), &model, &error), error, "model " + latent_.model);
+  model_.reset(model);
+  Check(lscfg_model_check_features(model, &latent_.features, &error), error, "model " + latent_.model);
+  if (trace_path_.empty()) return;
+  trace_.open(trace_path_.c_str());
+  if (!trace_) throw ConfigError("cannot write trace=" + trace_path_);
+}
+
+/* Moses loads its rule tables last, so that they are there with the first sentence only. */
+void LatentSCFG::Prepare() const
+{
+  std::call_once(prepared_, [this] {
+    std::unique_ptr<lscfg::RuleTables> rules(new lscfg::RuleTables(tables_));
+    lscfg_binding *binding;
+    lscfg_error error;
+    Check(lscfg_binding_new(model_.get(), rules->grammar(), &latent_.binding, &binding, &error), error);
+    binding_.reset(binding);
+    rules_ = std::move(rules);
+    if (!lscfg_binding_known(binding))
+      Warn("known", "model " + latent_.model + " knows no rule of the rule tables");
+  });
+}
+
+void LatentSCFG::Setup(TranslationTask const &) const
+{
+  Prepare();
+}
+
+void LatentSCFG::Warn(const string &kind, const string &message) const
+{
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (warned_.insert(kind).second) std::cerr << "[lscfg] warning: " << message << std::endl;
+}
+
+LatentSCFG::Sentence &LatentSCFG::Here() const
+{
+  static thread_local vector<std::unique_ptr<Sentence>> all;
+  if (number_ >= all.size()) all.resize(number_ + 1);
+  if (!all[number_]) all[number_].reset(new Sentence);
+  return *all[number_];
+}
+
+void LatentSCFG::InitializeForInput(ttasksptr const &task)
+{
+  const InputType &source = *task->GetSource();
+  Sentence &sentence = Here();
+  sentence.known = false;
+  sentence.id = source.GetTranslationId();
+  sentence.matched = sentence.unmatched = 0;
+  ++sentences_;
+  try {
+    Prepare();
+    Infer(source, &sentence);
+  } catch (const std::exception &error) {
+    Warn("error", SentenceName(sentence.id) + " gets no latent features: " + error.what());
+  }
+  if (!sentence.known) ++neutral_;
+}
+
+void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
+{
+  const int32_t n = static_cast<int32_t>(source.GetSize()) - 2; /* without <s> and </s> */
+  if (n <= 0) return;
+  if (source.GetType() != SentenceInput) throw std::runtime_error("it is no plain sentence");
+  if (n > EdgeTable::kLongest) throw std::runtime_error("it is longer than " + std::to_string(EdgeTable::kLongest) + " words");
+  vector<int32_t> &words = sentence->words;
+  words.clear();
+  for (int32_t k = 1; k <= n; ++k) words.push_back(rules_->FindWord(source.GetWord(k)));
+
+  lscfg_forest *parsed;
+  lscfg_error error;
+  int code = lscfg_parse(rules_->grammar(), words.data(), n, &rules_->options(), &parsed, &error);
+  if (code < 0) throw std::runtime_error(error.message);
+  if (code == LSCFG_NO_PARSE) throw std::runtime_error("it has no derivation");
+  sentence->forest.reset(parsed);
+  lscfg_forest_view &f = sentence->view;
+  lscfg_forest_get(parsed, &f);
+
+  lscfg_inference inference;
+  vector<double> apps(f.n_apps), nodes(f.n_nodes), &all = sentence->exact;
+  all.resize(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES);
+  code = lscfg_infer(binding_.get(), parsed, apps.data(), nodes.data(), &inference, &error);
+  if (code < 0) throw std::runtime_error(error.message);
+  if (inference.sign <= 0)
+    Warn("zero", SentenceName(sentence->id) + " has no positive sum of derivations; its latent features are 0");
+  code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, all.data(),
+                        &error);
+  if (code < 0) throw std::runtime_error(error.message);
+
+  const size_t wanted = latent_.columns.size();
+  sentence->values.resize(f.n_apps * wanted);
+  for (int32_t a = 0; a < f.n_apps; ++a) {
+    for (size_t k = 0; k < wanted; ++k) {
+      const double value = all[static_cast<size_t>(a) * LSCFG_N_FEATURES + latent_.columns[k]];
+      if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
+      sentence->values[a * wanted + k] = static_cast<float>(value);
+    }
+  }
+  sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
+  for (int32_t e = 0; e < f.n_edges; ++e) {
+    const int32_t head = f.edge_head[e];
+    if (f.node_cat[head] != 0) continue;
+    uint32_t tails[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
+    for (int k = 0; k < 2; ++k) {
+      const int32_t tail = f.edge_tail[2 * e + k];
+      if (tail >= 0) tails[k] = EdgeTable::Pack(f.node_span[2 * tail], f.node_span[2 * tail + 1]);
+    }
+    const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
+    sentence->edges.Add(span, tails[0], tails[1], e);
+    sentence->edges.Add(span, EdgeTable::kNode, EdgeTable::kNode, head);
+  }
+  sentence->known = true;
+}
+
+/* The source side is what the tails leave of the span. */
+int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
+                             const uint32_t *tails) const
+{
+  int32_t rule = rules_->FindRule(phrase);
+  if (rule < 0 && rules_->from_files()) {
+    vector<int32_t> src;
+    int32_t at = i;
+    for (int k = 0; k < n_tails; ++k) {
+      for (; at < static_cast<int32_t>(tails[k] >> 16); ++at) src.push_back(sentence.words[at]);
+      src.push_back(-1);
+      at = tails[k] & 0xffff;
+    }
+    for (; at < j; ++at) src.push_back(sentence.words[at]);
+    rule = rules_->FindRule(phrase, src);
+  }
+  if (rule < 0 && n_tails == 0 && j - i == 1) rule = lscfg_grammar_size(rules_->grammar()) + LSCFG_RULE_PASS;
+  return rule;
+}
+
+void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPath &path, const TargetPhrase &phrase,
+    const StackVec *tails, ScoreComponentCollection &scores, ScoreComponentCollection *) const
+{
+  Sentence &sentence = Here();
+  if (!sentence.known || !rules_->IsX(phrase.GetTargetLHS())) return;
+  const Range &range = path.GetWordsRange();
+  /* <s> is Moses' word 0, and its ranges include the last word. */
+  const int32_t i = static_cast<int32_t>(range.GetStartPos()) - 1, j = static_cast<int32_t>(range.GetEndPos());
+  const int n_tails = tails ? static_cast<int>(tails->size()) : 0;
+  int32_t application = -1;
+  bool dead = false; /* in no derivation: Moses builds from below what the root never reaches */
+  if (i >= 0 && j <= static_cast<int32_t>(sentence.words.size()) && n_tails <= 2) {
+    uint32_t spans[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
+    for (int k = 0; k < n_tails; ++k) {
+      const Range &tail = (*tails)[k]->GetCoverage();
+      spans[k] = EdgeTable::Pack(static_cast<int32_t>(tail.GetStartPos()) - 1, static_cast<int32_t>(tail.GetEndPos()));
+    }
+    const uint32_t span = EdgeTable::Pack(i, j);
+    const int32_t rule = FindRule(sentence, phrase, i, j, n_tails, spans);
+    const int32_t e = sentence.edges.Find(span, spans[0], spans[1]);
+    dead = rule >= 0 && sentence.edges.Find(span, EdgeTable::kNode, EdgeTable::kNode) < 0;
+    if (rule >= 0 && e >= 0) {
+      const lscfg_forest_view &f = sentence.view;
+      /* The rules of one source side have numbers one behind the other, unless they come of several tables. */
+      int32_t a = f.edge_apps[e] + (rule - f.app_rule[f.edge_apps[e]]);
+      if (a < f.edge_apps[e] || a >= f.edge_apps[e + 1] || f.app_rule[a] != rule)
+        a = static_cast<int32_t>(std::find(f.app_rule + f.edge_apps[e], f.app_rule + f.edge_apps[e + 1], rule) - f.app_rule);
+      if (a < f.edge_apps[e + 1]) application = a;
+    }
+  }
+  if (dead) return;
+  if (application < 0) {
+    ++sentence.unmatched;
+    Warn("unmatched", SentenceName(sentence.id) + ": Moses applies a rule to words " + std::to_string(i + 1) + " to " +
+                          std::to_string(j) + " that is in no rule table; its latent features are 0");
+    return;
+  }
+  ++sentence.matched;
+  scores.PlusEquals(this, &sentence.values[application * latent_.columns.size()]);
+  if (trace_.is_open()) Trace(&sentence, application, input);
+}
+
+/* sentence span [span of a tail]... ||| rule ||| features */
+void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType &input) const
+{
+  const lscfg_forest_view &f = sentence->view;
+  const int32_t e = f.app_edge[application];
+  std::ostringstream line;
+  line.precision(17);
+  line << sentence->id;
+  const int32_t nodes[] = {f.edge_head[e], f.edge_tail[2 * e], f.edge_tail[2 * e + 1]};
+  for (int32_t node : nodes)
+    if (node >= 0) line << ' ' << f.node_span[2 * node] << ' ' << f.node_span[2 * node + 1];
+  const Word &first = input.GetWord(f.node_span[2 * nodes[0]] + 1);
+  line << " ||| " << rules_->Text(f.app_rule[application], first[0]->GetString().as_string()) << " |||";
+  for (int column : latent_.columns)
+    line << ' ' << lscfg_feature_name(column) << '='
+         << sentence->exact[static_cast<size_t>(application) * LSCFG_N_FEATURES + column];
+  sentence->trace += line.str() + "\n";
+}
+
+void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &)
+{
+  Sentence &sentence = Here();
+  sentence.known = false;
+  sentence.forest.reset();
+  matched_ += sentence.matched;
+  unmatched_ += sentence.unmatched;
+  if (sentence.trace.empty()) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  trace_ << sentence.trace << std::flush;
+  sentence.trace.clear();
+}
+
+}

@@ -1,0 +1,77 @@
+/* The latent features as a feature function of Moses' chart decoder. */
+#ifndef LSCFG_MOSES_LATENT_SCFG_H
+#define LSCFG_MOSES_LATENT_SCFG_H
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "RuleTables.h"
+#include "moses/FF/StatelessFeatureFunction.h"
+
+namespace Moses
+{
+
+/* [feature] LatentSCFG name=NAME model=FILE [features=NAME,NAME] [log=true|false] [floor=X] [negative=flip|clamp]
+ * [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
+ *
+ * A sentence is parsed by the kernel before Moses looks up its rules, in the same thread; from then on each application
+ * of a rule finds its features by rule and spans. Whatever is wrong with a sentence leaves its features 0. */
+class LatentSCFG : public StatelessFeatureFunction
+{
+public:
+  explicit LatentSCFG(const std::string &line);
+  ~LatentSCFG();
+
+  void SetParameter(const std::string &key, const std::string &value) override;
+  void Load(AllOptions::ptr const &options) override;
+  bool IsUseable(const FactorMask &) const override { return true; }
+
+  void Setup(TranslationTask const &task) const override;
+  void InitializeForInput(ttasksptr const &task) override;
+  void CleanUpAfterSentenceProcessing(ttasksptr const &task) override;
+
+  void EvaluateInIsolation(const Phrase &, const TargetPhrase &, ScoreComponentCollection &,
+                           ScoreComponentCollection &) const override {}
+  void EvaluateWithSourceContext(const InputType &input, const InputPath &path, const TargetPhrase &phrase,
+                                 const StackVec *tails, ScoreComponentCollection &scores,
+                                 ScoreComponentCollection *estimates) const override;
+  void EvaluateTranslationOptionListWithSourceContext(const InputType &, const TranslationOptionList &) const override {}
+  void EvaluateWhenApplied(const Hypothesis &, ScoreComponentCollection *) const override {}
+  void EvaluateWhenApplied(const ChartHypothesis &, ScoreComponentCollection *) const override {}
+  void EvaluateWhenApplied(const Syntax::SHyperedge &, ScoreComponentCollection *) const override {}
+
+private:
+  struct Sentence;
+
+  void Prepare() const; /* throws lscfg::ConfigError */
+  Sentence &Here() const;
+  void Infer(const InputType &source, Sentence *sentence) const;
+  int32_t FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
+                   const uint32_t *tails) const;
+  void Trace(Sentence *sentence, int32_t application, const InputType &input) const;
+  void Warn(const std::string &kind, const std::string &message) const;
+
+  const size_t number_; /* of this object among all of its class */
+  lscfg::LatentOptions latent_;
+  std::vector<std::string> tables_;
+  std::string trace_path_;
+
+  std::unique_ptr<lscfg_model, void (*)(lscfg_model *)> model_;
+  mutable std::once_flag prepared_;
+  mutable std::unique_ptr<lscfg::RuleTables> rules_;
+  mutable std::unique_ptr<lscfg_binding, void (*)(lscfg_binding *)> binding_;
+
+  mutable std::mutex mutex_; /* of what follows */
+  mutable std::ofstream trace_;
+  mutable std::set<std::string> warned_;
+  mutable std::atomic<int64_t> sentences_, neutral_, matched_, unmatched_;
+};
+
+}
+
+#endif

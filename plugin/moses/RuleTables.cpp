@@ -1,0 +1,325 @@
+#include "RuleTables.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "moses/AlignmentInfo.h"
+#include "moses/DecodeGraph.h"
+#include "moses/Factor.h"
+#include "moses/FactorCollection.h"
+#include "moses/InputFileStream.h"
+#include "moses/StaticData.h"
+#include "moses/TargetPhrase.h"
+#include "moses/TranslationModel/PhraseDictionaryMemory.h"
+
+using std::string;
+using std::vector;
+
+namespace lscfg
+{
+
+namespace
+{
+
+enum { kX = 0, kS = 1, kOther = 2 }; /* the first two are categories that every grammar of the kernel has */
+
+/* Rules of a glue grammar. */
+enum { kStart = 1, kJoin = 2, kStop = 4, kWhole = 8, kEmpty = 16 };
+
+/* What Moses' escape-special-chars.perl would make of it, the other way round, and only of what lscfg escapes. */
+string Unescape(const StringPiece &text)
+{
+  static const char *const kEscapes[] = {"&#124;", "|", "&#91;", "[", "&#93;", "]"};
+  string word(text.data(), text.size());
+  for (int k = 0; k < 6; k += 2) {
+    const size_t length = strlen(kEscapes[k]);
+    for (size_t at = word.find(kEscapes[k]); at != string::npos; at = word.find(kEscapes[k], at + 1))
+      word.replace(at, length, kEscapes[k + 1]);
+  }
+  return word;
+}
+
+StringPiece Surface(const Moses::Word &word)
+{
+  return word[0] ? word[0]->GetString() : StringPiece();
+}
+
+bool IsLabel(const string &token)
+{
+  return token.size() > 2 && token[0] == '[' && token[token.size() - 1] == ']';
+}
+
+vector<string> Split(const string &text)
+{
+  vector<string> tokens;
+  for (size_t begin = 0; (begin = text.find_first_not_of(" \t\r", begin)) != string::npos;) {
+    const size_t end = std::min(text.find_first_of(" \t\r", begin), text.size());
+    tokens.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return tokens;
+}
+
+string NameOf(const lscfg_vocab *vocab, int32_t word)
+{
+  size_t length;
+  const char *text = lscfg_vocab_word(vocab, word, &length);
+  return string(text, length);
+}
+
+}  // namespace
+
+void Check(int code, const lscfg_error &error, const string &where)
+{
+  if (code < 0) throw ConfigError(where + (where.empty() ? "" : ": ") + error.message);
+}
+
+RuleTables::RuleTables(const vector<string> &files)
+  : vocab_(lscfg_vocab_new(), lscfg_vocab_free),
+    grammar_(lscfg_grammar_new(vocab_.get()), lscfg_grammar_free),
+    x_(Moses::FactorCollection::Instance().AddFactor("X", true)),
+    s_(Moses::FactorCollection::Instance().AddFactor("S", true)),
+    begin_(AddWord("<s>")),
+    end_(AddWord("</s>")),
+    glue_(0),
+    n_x_(0),
+    from_files_(!files.empty())
+{
+  using namespace Moses;
+  const vector<PhraseDictionary *> &tables = PhraseDictionary::GetColl();
+  const vector<DecodeGraph *> &graphs = StaticData::Instance().GetDecodeGraphs();
+  string limited; /* the table whose max-chart-span counts */
+  size_t max_span = 0;
+  for (size_t k = 0; k < tables.size(); ++k) {
+    const string &name = tables[k]->GetScoreProducerDescription();
+    const size_t before = n_x_;
+    const PhraseDictionaryMemory *memory = dynamic_cast<const PhraseDictionaryMemory *>(tables[k]);
+    if (!memory && !from_files_)
+      throw ConfigError("the rules of " + name + " cannot be listed, only those of a PhraseDictionaryMemory can; add "
+                        "path=FILE with the same rules as text");
+    Symbols src, labels;
+    if (memory) AddNode(memory->GetRootNode(), &src, &labels, from_files_);
+    if (memory && n_x_ == before) continue;
+    const size_t span = k < graphs.size() ? graphs[k]->GetMaxChartSpan() : 0;
+    if (!limited.empty() && span != max_span)
+      throw ConfigError(limited + " and " + name + " have rules of [X], but different values of max-chart-span; give "
+                        "them the same");
+    limited = name;
+    max_span = span;
+  }
+  for (size_t k = 0; k < files.size(); ++k) ReadFile(files[k]);
+  if (lscfg_grammar_size(grammar_.get()) == 0) throw ConfigError("the rule tables have no rule of [X]");
+
+  lscfg_error error;
+  const bool glue = (glue_ & (kStart | kJoin | kStop)) == (kStart | kJoin | kStop);
+  if (!glue && !(glue_ & kWhole))
+    throw ConfigError("the decoder's tables have neither Moses' glue rules nor a rule '<s> [X][X] </s> [X] ||| "
+                      "<s> [X][X] </s> [S]'; add a glue grammar");
+  if (!glue) {
+    const int32_t src[] = {-1 - kX}, tgt[] = {-1};
+    Check(lscfg_grammar_add(grammar_.get(), kS, src, 1, tgt, 1, &error), error);
+  }
+  Check(lscfg_grammar_finish(grammar_.get(), &error), error);
+  options_.max_span = max_span == 0 || max_span > INT32_MAX ? INT32_MAX : static_cast<int32_t>(max_span);
+  options_.glue = glue;
+  options_.pass = StaticData::Instance().options()->unk.always_create_direct_transopt ? 1 : 2;
+  options_.goal = kS;
+}
+
+/* ---- tables in the decoder's memory ---- */
+
+/* Children by their words, so that rules have the same numbers in every run. */
+void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, Symbols *labels, bool glue_only)
+{
+  using namespace Moses;
+  TargetPhraseCollection::shared_ptr phrases = node.GetTargetPhraseCollection();
+  if (phrases && !src->empty())
+    for (TargetPhraseCollection::const_iterator p = phrases->begin(); p != phrases->end(); ++p)
+      AddPhrase(**p, *src, *labels, glue_only);
+
+  typedef std::pair<string, const PhraseDictionaryNodeMemory *> Child;
+  vector<Child> children;
+  for (auto &c : node.GetTerminalMap()) children.push_back(Child(Unescape(Surface(c.first)), &c.second));
+  std::sort(children.begin(), children.end());
+  for (const Child &child : children) {
+    src->push_back(AddWord(child.first));
+    AddNode(*child.second, src, labels, glue_only);
+    src->pop_back();
+  }
+  children.clear();
+  for (auto &c : node.GetNonTerminalMap()) {
+#if defined(UNLABELLED_SOURCE)
+    const Word &label = c.first;
+#else
+    const Word &label = c.first.second;
+#endif
+    children.push_back(Child(Surface(label).as_string(), &c.second));
+  }
+  std::sort(children.begin(), children.end());
+  for (const Child &child : children) {
+    src->push_back(-1 - kX);
+    labels->push_back(child.first == "X" ? kX : child.first == "S" ? kS : kOther);
+    AddNode(*child.second, src, labels, glue_only);
+    labels->pop_back();
+    src->pop_back();
+  }
+}
+
+void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, const Symbols &labels, bool glue_only)
+{
+  for (size_t k = 0; k < phrase.GetSize(); ++k)
+    if (!phrase.GetWord(k).IsNonTerminal()) AddWord(Unescape(Surface(phrase.GetWord(k))));
+  Symbols tgt;
+  if (!Encode(phrase, &tgt)) throw ConfigError("a rule table has a rule with a nonterminal without alignment");
+  const Moses::Word &lhs = phrase.GetTargetLHS();
+  if (lhs[0] == s_) {
+    TakeGlue(src, tgt, labels);
+    return;
+  }
+  if (!IsX(lhs) || std::count(labels.begin(), labels.end(), kX) != static_cast<int>(labels.size()))
+    throw ConfigError("a rule table has a rule of another label than [X]: ..." + Surface(phrase.GetTargetLHS()).as_string() +
+                      "; latent features are those of Hiero grammars, of [X] and a glue grammar of [S]");
+  ++n_x_;
+  if (glue_only) return;
+  lscfg_error error;
+  const int32_t rule =
+      lscfg_grammar_add(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size(), &error);
+  Check(rule, error, "rule table");
+  rules_[&phrase] = rule;
+}
+
+void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols &labels)
+{
+  const Symbols start(1, begin_), stop = {-1, end_}, join = {-1, -1}, whole = {begin_, -1, end_}, empty = {begin_, end_};
+  unsigned found = 0;
+  if (src == start && tgt == start) found = kStart;
+  else if (src == stop && labels == Symbols(1, kS) && tgt == stop) found = kStop;
+  else if (src == join && labels == Symbols({kS, kX}) && tgt == Symbols({-1, -2})) found = kJoin;
+  else if (src == whole && labels == Symbols(1, kX) && tgt == whole) found = kWhole;
+  else if (src == empty && tgt == empty) found = kEmpty;
+  if (!found)
+    throw ConfigError("a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
+                      "'<s> [X] </s>' and '<s> </s>'); latent features know no other");
+  glue_ |= found;
+}
+
+/* ---- tables as text ---- */
+
+void RuleTables::ReadFile(const string &path)
+{
+  if (!std::ifstream(path.c_str()).good()) throw ConfigError("no rule table " + path);
+  Moses::InputFileStream file(path);
+  string line;
+  for (long number = 1; std::getline(file, line); ++number) {
+    try {
+      AddLine(line);
+    } catch (const std::exception &error) {
+      const char *message = error.what();
+      const char *mark = "[lscfg] ";
+      throw ConfigError(path + ":" + std::to_string(number) + ": " +
+                        (strncmp(message, mark, strlen(mark)) ? message : message + strlen(mark)));
+    }
+  }
+}
+
+/* source [X] ||| target [X] ||| scores ||| alignment ... */
+void RuleTables::AddLine(const string &line)
+{
+  vector<vector<string>> fields;
+  for (size_t begin = 0; begin <= line.size() && fields.size() < 4;) {
+    const size_t end = std::min(line.find("|||", begin), line.size());
+    fields.push_back(Split(line.substr(begin, end - begin)));
+    begin = end + 3;
+  }
+  if (fields.size() < 4) throw ConfigError("expected source ||| target ||| scores ||| alignment");
+  vector<string> &from = fields[0], &to = fields[1];
+  if (from.size() < 2 || to.size() < 1 || from.back() != "[X]" || to.back() != "[X]")
+    throw ConfigError("expected sides that end in [X]");
+  from.pop_back();
+  to.pop_back();
+  Symbols src, tgt, gap_at(from.size(), -1);
+  for (size_t k = 0, gaps = 0; k < from.size(); ++k) {
+    if (IsLabel(from[k])) {
+      if (from[k] != "[X][X]") throw ConfigError("the nonterminal " + from[k] + " is not [X][X]");
+      gap_at[k] = gaps++;
+    }
+    src.push_back(IsLabel(from[k]) ? -1 - kX : AddWord(Unescape(from[k])));
+  }
+  for (size_t k = 0; k < to.size(); ++k) tgt.push_back(IsLabel(to[k]) ? INT32_MIN : AddWord(Unescape(to[k])));
+  for (const string &link : fields[3]) {
+    char *rest;
+    const size_t s = strtoul(link.c_str(), &rest, 10);
+    const size_t t = *rest == '-' ? strtoul(rest + 1, &rest, 10) : to.size();
+    if (*rest || s >= from.size() || t >= to.size()) throw ConfigError("bad alignment " + link);
+    if (gap_at[s] >= 0 && tgt[t] == INT32_MIN) tgt[t] = -1 - gap_at[s];
+  }
+  if (std::count(tgt.begin(), tgt.end(), INT32_MIN)) throw ConfigError("a nonterminal without alignment");
+  lscfg_error error;
+  Check(lscfg_grammar_add(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size(), &error), error);
+}
+
+/* ---- what the decoder shows of a rule ---- */
+
+int32_t RuleTables::AddWord(const StringPiece &word)
+{
+  return lscfg_vocab_add(vocab_.get(), word.data(), word.size());
+}
+
+int32_t RuleTables::FindWord(const Moses::Word &word) const
+{
+  const StringPiece text = Surface(word);
+  if (!memchr(text.data(), '&', text.size())) return lscfg_vocab_find(vocab_.get(), text.data(), text.size());
+  const string unescaped = Unescape(text);
+  return lscfg_vocab_find(vocab_.get(), unescaped.data(), unescaped.size());
+}
+
+bool RuleTables::IsX(const Moses::Word &label) const
+{
+  return label[0] == x_;
+}
+
+bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const
+{
+  tgt->clear();
+  for (size_t k = 0; k < phrase.GetSize(); ++k) {
+    const Moses::Word &word = phrase.GetWord(k);
+    if (word.IsNonTerminal()) {
+      const Moses::AlignmentInfo::NonTermIndexMap &map = phrase.GetAlignNonTerm().GetNonTermIndexMap();
+      if (k >= map.size()) return false;
+      tgt->push_back(-1 - static_cast<int32_t>(map[k]));
+    } else {
+      tgt->push_back(FindWord(word));
+      if (tgt->back() < 0) return false;
+    }
+  }
+  return true;
+}
+
+int32_t RuleTables::FindRule(const Moses::TargetPhrase &phrase, const Symbols &src) const
+{
+  Symbols tgt;
+  if (!Encode(phrase, &tgt)) return -1;
+  return lscfg_grammar_find(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size());
+}
+
+string RuleTables::Text(int32_t rule, const string &word) const
+{
+  const int32_t size = lscfg_grammar_size(grammar_.get());
+  if (rule >= size) return "[X] ||| " + word + " ||| " + word;
+  int32_t n_src, n_tgt, gaps = 0;
+  const int32_t *src = lscfg_grammar_src(grammar_.get(), rule, &n_src);
+  const int32_t *tgt = lscfg_grammar_tgt(grammar_.get(), rule, &n_tgt);
+  string text = "[X] |||";
+  for (int32_t k = 0; k < n_src; ++k)
+    text += " " + (src[k] < 0 ? "[X," + std::to_string(++gaps) + "]" : NameOf(vocab_.get(), src[k]));
+  text += " |||";
+  for (int32_t k = 0; k < n_tgt; ++k)
+    text += " " + (tgt[k] < 0 ? "[" + std::to_string(-tgt[k]) + "]" : NameOf(vocab_.get(), tgt[k]));
+  return text;
+}
+
+}

@@ -1,0 +1,272 @@
+"""The feature function for Moses inside a real Moses, whose source tree is named by MOSES_ROOT; conversions always."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import rule_table, save_model
+
+from lscfg.cli import main
+from lscfg.decode import EmbeddedDecoder, read_grammar
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
+from lscfg.formats.weights import read_weights
+from lscfg.kernel import FeatureOptions, Grammar
+from lscfg.marginals import LatentFeatures
+from moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
+from moses_bridge.decoder import MosesDecoder, find_moses
+from moses_bridge.plugin import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
+from moses_bridge.rule_table import GLUE_FILE
+
+RULES = [
+    "una ||| a",
+    "una ||| one",
+    "casa ||| house",
+    "casa ||| home",
+    "blanca ||| white",
+    "a|b ||| c|d",
+    "una casa ||| a house",
+    "una [X,1] ||| a [X,1]",
+    "[X,1] blanca ||| white [X,1]",
+    "[X,1] [X,2] ||| [X,2] [X,1]",
+    "[X,1] [X,2] ||| [X,1] [X,2]",
+    "[X,1] y [X,2] ||| [X,2] and [X,1]",
+]
+SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "", "a|b casa", "y una", "una una una una una"]
+WEIGHTS = {"Count": -0.3, "PassThrough": -1.5, "LatentMarginal": 0.5, "LatentEgivenF": 0.25, "LatentFgivenE": 0.125}
+
+
+@pytest.fixture(scope="session")
+def tree() -> MosesTree:
+    if "MOSES_ROOT" not in os.environ:
+        pytest.skip("no Moses: MOSES_ROOT is not set")
+    return MosesTree.at(os.environ["MOSES_ROOT"])
+
+
+@pytest.fixture(scope="session")
+def program(tree: MosesTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("moses") / "moses_lscfg"
+    build_program(tree, path)
+    return path
+
+
+@pytest.fixture
+def ini(tmp_path: Path) -> Path:
+    """A cdec.ini with grammar and model beside it; the model lacks the last rule."""
+    rng = np.random.default_rng(7)
+    table = rule_table(RULES[:-1])
+    values = [rng.uniform(-0.05, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
+    save_model(tmp_path / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03]))
+    lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
+    (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
+    (tmp_path / "cdec.ini").write_text(
+        "formalism=scfg\ngrammar=grammar\nfeature_function=WordPenalty\nfeature_function=LSCFG model=model.lscfg\n"
+        "scfg_max_span_limit=50\ncubepruning_pop_limit=5000\nadd_pass_through_rules=true\n"
+        "scfg_no_hiero_glue_grammar=true\n"
+    )
+    return tmp_path / "cdec.ini"
+
+
+def run(program: Path, moses_ini: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(program), "-f", str(moses_ini), "-v", "0", *options],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def with_options(ini: Path, **options: str) -> DecoderConfig:
+    config = read_ini(ini)
+    model = str(ini.parent / "model.lscfg")
+    return DecoderConfig(**{**config.__dict__, "latent": LatentFeature({"model": model, **options})})
+
+
+# ---- without Moses ----
+
+
+def test_weights_there_and_back(ini: Path, tmp_path: Path) -> None:
+    config = read_ini(ini)
+    weights = {**WEIGHTS, "WordPenalty": 0.75}
+    made = write_moses(tmp_path / "moses", config, weights, ini)
+    conventions = Conventions.of(config, read_grammar(config).feature_names)
+    moses = read_moses_weights(made)
+    assert moses["TM"] == pytest.approx(0.3 / math.log(10)) and moses["Latent_1"] == 0.25
+    assert conventions.weights_from_moses(moses) == pytest.approx(weights)
+    main(["moses", "weights", str(made), "-c", str(ini), "-o", str(tmp_path / "w")])
+    assert read_weights(tmp_path / "w") == pytest.approx(weights)
+    (tmp_path / "none").write_text("[feature]\nA\n")
+    with pytest.raises(InputError, match="no weights"):
+        read_moses_weights(tmp_path / "none")
+
+
+def test_rules_for_moses(ini: Path, tmp_path: Path) -> None:
+    write_moses(tmp_path / "moses", read_ini(ini), {}, ini)
+    import gzip
+
+    lines = gzip.decompress((tmp_path / "moses" / "rule-table.gz").read_bytes()).decode().splitlines()
+    assert "[X][X] y [X][X] [X] ||| [X][X] and [X][X] [X] ||| 3.16227766e-06 ||| 0-2 2-0 ||| ||| |||" in lines
+    assert "a&#124;b [X] ||| c&#124;d [X] ||| 0.00316227766 |||  ||| ||| |||" in lines
+    assert len(lines) == len(RULES)
+    assert unescape(escape("a|b [c]")) == "a|b [c]"
+    (ini.parent / "grammar").write_text("[NP] ||| a ||| b |||\n[S] ||| [X,1] ||| [1] |||\n")
+    with pytest.raises(InputError, match="other categories than"):
+        write_moses(tmp_path / "moses", read_ini(ini), {}, ini)
+
+
+def test_no_moses_there(tmp_path: Path, ini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"no moses/FF/StatelessFeatureFunction.h"):
+        MosesTree.at(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("LSCFG_MOSES", raising=False)
+    assert find_moses(latent=True) is None
+    with pytest.raises(InputError, match="make it with lscfg moses build"):
+        MosesDecoder(ini)
+    (tmp_path / "moses").write_text('#!/bin/sh\necho "Feature name LatentSCFG is not registered." >&2\nexit 1\n')
+    (tmp_path / "moses").chmod(0o755)
+    with pytest.raises(InputError, match="it does not know the feature LatentSCFG"):
+        check_program(tmp_path / "moses")
+
+
+def test_sources(tmp_path: Path) -> None:
+    folder = write_sources(tmp_path)
+    names = {path.name for path in folder.iterdir()}
+    assert {"LatentSCFG.h", "LatentSCFG.cpp", "options.h", "lscfg.h", "parse.c", "Jamfile", "README"} <= names
+    assert "main.cpp" not in names
+    assert write_sources(tmp_path) == folder
+    (tmp_path / "other" / "LatentSCFG").mkdir(parents=True)
+    (tmp_path / "other" / "LatentSCFG" / "mine").write_text("")
+    with pytest.raises(InputError, match="something else"):
+        write_sources(tmp_path / "other")
+
+
+# ---- with Moses ----
+
+
+def test_check(program: Path) -> None:
+    assert "all 28 rule applications" in check_program(program)
+
+
+@pytest.mark.parametrize("glue", [False, True])
+def test_features_of_all_applications(program: Path, ini: Path, tmp_path: Path, glue: bool) -> None:
+    options = {"trace": str(tmp_path / "trace"), "features": "LatentSpan,LatentMarginal,LatentFgivenE", "log": "false"}
+    config = DecoderConfig(**{**with_options(ini, **options).__dict__, "glue": glue})
+    done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == len(SENTENCES), done.stderr[-2000:]
+    assert "unmatched" not in done.stderr
+    grammar = read_grammar(config)
+    asked = FeatureOptions(log=False, names=("LatentSpan", "LatentMarginal", "LatentFgivenE"))
+    latent = LatentFeatures(tmp_path / "model.lscfg", grammar, asked)
+    if glue:
+        return
+    found = read_trace(tmp_path / "trace")
+    for n, sentence in enumerate(SENTENCES):
+        expected = expected_trace(grammar, latent, sentence) if sentence else {}
+        theirs = found.get(n, {})
+        assert theirs.keys() == expected.keys()
+        for key, values in expected.items():
+            np.testing.assert_allclose(theirs[key], values, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("lm", [False, True])
+def test_moses_decodes_as_the_embedded_decoder(program: Path, ini: Path, tmp_path: Path, lm: bool) -> None:
+    if lm:
+        (tmp_path / "lm.arpa").write_text(
+            "\\data\\\nngram 1=6\nngram 2=2\n\n\\1-grams:\n-2\t<unk>\t0\n-99\t<s>\t-0.3\n-1\t</s>\t0\n-0.7\ta\t-0.3\n"
+            "-0.9\thouse\t-0.2\n-1.1\twhite\t-0.1\n\n\\2-grams:\n-0.2\ta\twhite\n-0.3\twhite\thouse\n\n\\end\\\n".replace(
+                "a\twhite\n", "a white\n"
+            ).replace("white\thouse", "white house")
+        )
+        ini.write_text(ini.read_text() + "feature_function=KLanguageModel lm.arpa\n")
+    weights = {**WEIGHTS, "WordPenalty": 0.3, "LanguageModel": 0.8, "LanguageModel_OOV": -0.4}
+    sentences = [s for s in SENTENCES if len(s.split()) < 5]
+    theirs = MosesDecoder(ini, program, 2).decode(sentences, weights, 10000, unique=False)
+    with EmbeddedDecoder.from_ini(ini) as decoder:
+        ours = decoder.decode(sentences, weights, 10000, unique=False)
+    for sentence, a, every in zip(sentences, theirs, ours, strict=True):
+        unknown = sum(word == "y" for word in sentence.split())  # Moses passes no other words through
+        b = [h for h in every if h.features.get("PassThrough", 0) <= unknown]
+        assert len(a) == len(b)
+        names = sorted({name for h in b for name in h.features})
+        rows = [
+            sorted((h.text, *(round(h.features.get(n, 0), 3) + 0.0 for n in names)) for h in found) for found in (a, b)
+        ]
+        for one, other in zip(*rows, strict=True):
+            assert one[0] == other[0]
+            assert one[1:] == pytest.approx(other[1:], abs=3e-3)
+        scores = np.array([sum(weights.get(n, 0) * h.features.get(n, 0) for n in names) for h in a])
+        apart = scores - [h.score for h in a]  # what <s> and </s> count
+        assert np.ptp(apart) < 1e-3 and (np.diff(scores) < 1e-3).all()
+
+
+def test_threads_and_odd_sentences(program: Path, ini: Path, tmp_path: Path) -> None:
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini), WEIGHTS, ini)
+    odd = ["", "  ", "x" * 3000, "\u3000", "é\u0301 ｃａｓａ", "una " * 40, "%s &amp;", "'", "casa"]
+    text = "\n".join((SENTENCES + odd) * 8) + "\n"
+    lists = []
+    for threads in ("1", "2", "3"):
+        nbest = tmp_path / f"nbest.{threads}"
+        done = run(program, moses_ini, escape(text), "-threads", threads, "-n-best-list", str(nbest), "20")
+        assert done.returncode == 0 and len(done.stdout.splitlines()) == 8 * (len(SENTENCES) + len(odd))
+        lists.append(nbest.read_bytes())
+    assert lists[0] == lists[1] == lists[2] and b"nan" not in lists[0] and b"inf" not in lists[0]
+
+
+def test_a_forest_without_probability_counts_nothing(program: Path, ini: Path, tmp_path: Path) -> None:
+    table = rule_table(["otra ||| other"])
+    save_model(tmp_path / "model.lscfg", table, [np.zeros(1)], np.ones(1), np.zeros(1))
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini), WEIGHTS, ini)
+    done = run(program, moses_ini, "una casa\ncasa\n", "-n-best-list", "-", "5")
+    assert done.returncode == 0 and "Latent= 0.000 0.000 0.000 " in done.stdout
+    assert done.stderr.count("no positive sum of derivations") == 1
+    assert "knows no rule of the rule tables" in done.stderr
+
+
+def test_rules_from_a_file(program: Path, ini: Path, tmp_path: Path) -> None:
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini, trace=str(tmp_path / "a")), {}, ini)
+    text = escape("\n".join(SENTENCES) + "\n")
+    assert run(program, moses_ini, text).returncode == 0
+    table = tmp_path / "moses" / "rule-table.gz"
+    moses_ini.write_text(moses_ini.read_text().replace(f"trace={tmp_path}/a", f"trace={tmp_path}/b path={table}"))
+    assert run(program, moses_ini, text).returncode == 0
+    one, other = read_trace(tmp_path / "a"), read_trace(tmp_path / "b")
+    assert one.keys() == other.keys()
+    for n in one:
+        assert one[n].keys() == other[n].keys()
+        for key in one[n]:
+            assert one[n][key] == pytest.approx(other[n][key], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("model=", "model=/nowhere/", "/nowhere/"),
+        ("LatentSCFG name", "LatentSCFG features=Nothing name", "there is no feature 'Nothing'"),
+        ("LatentSCFG name", "LatentSCFG floor=0 name", "floor=0: expected a number above 0"),
+        ("LatentSCFG name", "LatentSCFG negative=no name", "negative=no: expected flip or clamp"),
+        ("LatentSCFG name", "LatentSCFG colour=red name", "colour=red is not understood; options are model=FILE"),
+        ("LatentSCFG name", "LatentSCFG path=/nowhere/t name", "no rule table /nowhere/t"),
+        ("LatentSCFG name", "LatentSCFG features=LatentSpan name", "1 features, but 3 weights"),
+        ("[search-algorithm]\n3", "[search-algorithm]\n5", "set search-algorithm to 3"),
+        ("rule-table.gz", GLUE_FILE, "no rule of [X]"),
+    ],
+)
+def test_bad_configuration(program: Path, ini: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini), {}, ini)
+    moses_ini.write_text(moses_ini.read_text().replace(old, new))
+    done = run(program, moses_ini, "una casa\n")
+    assert done.returncode == 1 and done.stdout == ""
+    assert message in done.stderr and "[lscfg]" in done.stderr
+
+
+def test_a_grammar_without_features(program: Path, tmp_path: Path, ini: Path) -> None:
+    (ini.parent / "grammar").write_text("[X] ||| casa ||| house |||\n[S] ||| [X,1] ||| [1] |||\n")
+    assert Grammar.from_files([ini.parent / "grammar"]).feature_names == []
+    found = MosesDecoder(ini, program).decode(["casa", "", "nada"], {}, 5)
+    assert [h[0].text for h in found] == ["house", "", "nada"]
