@@ -35,7 +35,8 @@ $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
 SANITIZED = build/sanitized
 SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
 # Of other programs, or of nothing that other tests do not ask of the kernel.
-NOT_SANITIZED = bleu bridges c_interface cdec_plugin cdec_processes demo_corpus experiment fuzz heatmap hosts ini moses_plugin replication report
+NOT_SANITIZED = bleu bridges c_interface cdec_plugin cdec_processes demo_corpus experiment fuzz heatmap hosts ini \
+  moses_plugin replication report
 
 sanitize: $(SANITIZED)/done
 	PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
