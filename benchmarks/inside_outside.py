@@ -38,7 +38,7 @@ from lscfg.parameters import Parameters, save_low_rank
 from lscfg.text import read_lines
 
 
-def pruned(model: str, targets: int) -> tuple[Parameters, Path, np.ndarray | None]:
+def pruned(model: str, targets: int, path: Path) -> tuple[Parameters, Path, np.ndarray | None]:
     """The model with the first ``targets`` rules of each source side, its file, and its numbers of components."""
     parameters = Parameters.load(model)
     source = parameters.rules.source_id
@@ -49,7 +49,6 @@ def pruned(model: str, targets: int) -> tuple[Parameters, Path, np.ndarray | Non
     chosen = [np.isin(np.nonzero(arity == k)[0], kept) for k in range(3)]
     first, second, third = (t[which] for t, which in zip(parameters.tensors, chosen, strict=True))
     small = Parameters(parameters.rules.select(kept), (first, second, third), parameters.root, parameters.unk)
-    path = Path(f"{model}.pruned")
     arrays, _ = tensors.load(model, "model")
     if "C2.components" not in arrays:
         small.save(path, third.dtype)
@@ -147,7 +146,7 @@ def main() -> None:
     titles = {"m": 4, "rank": 6, "edges": 8, "apps": 9, "parse ms": 10, "kernel ms": 11, "NumPy ms": 10, "ratio": 8}
     print("".join(f"{name:>{width}}" for name, width in titles.items()))
     for name in args.models:
-        parameters, path, components = pruned(name, args.targets)
+        parameters, path, components = pruned(name, args.targets, Path(f"{name}.pruned"))
         model = Model(path)
         grammar: Grammar = model.grammar()
         words = [grammar.vocab.add_line(line) for line in lines]

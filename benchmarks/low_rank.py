@@ -19,6 +19,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+from inside_outside import pruned
 
 from lscfg.compress import CPSettings, compress
 from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
@@ -47,20 +48,6 @@ def analyse(path: str | Path, lines: list[str], repeats: int) -> tuple[float, li
     return min(times), [inference.apps for inference in found], features
 
 
-def pruned(model: str, targets: int, folder: Path) -> Path:
-    """The model's first ``targets`` rules of each source side, as a file."""
-    parameters = Parameters.load(model)
-    source = parameters.rules.source_id
-    order = np.argsort(source, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - np.searchsorted(source[order], source[order])
-    kept, arity = rank < targets, parameters.rules.arity
-    first, second, third = (t[kept[arity == k]] for k, t in enumerate(parameters.tensors))
-    rules = parameters.rules.select(np.nonzero(kept)[0])
-    Parameters(rules, (first, second, third), parameters.root, parameters.unk).save(folder / "full")
-    return folder / "full"
-
-
 def difference(full: list[np.ndarray], found: list[np.ndarray], chosen: list[np.ndarray]) -> float:
     """Mean absolute difference over the chosen applications."""
     pairs = zip(full, found, chosen, strict=True)
@@ -80,7 +67,7 @@ def main() -> None:
     args = parser.parse_args()
     lines = read_lines(args.text)[: args.sentences]
     with tempfile.TemporaryDirectory() as folder:
-        full = pruned(args.model, args.targets, Path(folder))
+        _, full, _ = pruned(args.model, args.targets, Path(folder) / "full")
         seconds, marginals, features = analyse(full, lines, args.repeats)
         chosen = [values > 1e-3 for values in marginals]
         norm = np.linalg.norm(Parameters.load(full).tensors[2].reshape(-1, Model(full).rank ** 3), axis=1)

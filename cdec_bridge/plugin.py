@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,15 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.plugin import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link
+from lscfg.plugin import (
+    EXAMPLE_RULES,
+    EXAMPLE_SENTENCE,
+    compile_adapter,
+    demangled,
+    example_model,
+    link,
+    run_example,
+)
 from lscfg.text import atomic_write
 
 LIBRARY = "liblscfg_cdec.so"
@@ -101,13 +108,8 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
         latent = LatentFeature(options, str(Path(library).resolve()))
         write_ini(place / "cdec.ini", _with(config, latent))
         write_ini(place / "ours.ini", _with(config, LatentFeature(latent.options)))
-        done = subprocess.run(
-            [str(tree.program), "-c", str(place / "cdec.ini"), "-w", str(place / "weights"), "-k", "1000"],
-            input=EXAMPLE_SENTENCE + "\n",
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "LD_BIND_NOW": "1"},
+        done = run_example(
+            [str(tree.program), "-c", str(place / "cdec.ini"), "-w", str(place / "weights"), "-k", "1000"]
         )
         if done.returncode:
             raise InputError(_diagnosis(done.stderr, done.returncode), tree.program)

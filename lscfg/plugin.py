@@ -119,6 +119,13 @@ def example_model() -> Parameters:
     return Parameters(table, (tensors[0], tensors[1], tensors[2]), root, unk, one=one)
 
 
+def run_example(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """The decoder's answer to the example; symbols that a library lacks are found missing when it is loaded."""
+    environment = {**os.environ, "LD_BIND_NOW": "1"}
+    text = EXAMPLE_SENTENCE + "\n"
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
+
+
 def _rule_table(rules: Iterable[tuple[str, str]]) -> RuleTable:
     words: dict[str, int] = {}
 

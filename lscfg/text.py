@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -173,3 +174,11 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     """Writes the lines, each ended by a newline, atomically."""
     with atomic_write(path) as file:
         file.writelines(line + "\n" for line in lines)
+
+
+def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None:
+    """The same, or to standard output where there is no path."""
+    if path:
+        write_lines(path, lines)
+    else:
+        sys.stdout.writelines(line + "\n" for line in lines)

@@ -17,7 +17,16 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.kernel import Forest, Grammar, ParseOptions
 from lscfg.marginals import LatentFeatures
-from lscfg.plugin import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link, sources
+from lscfg.plugin import (
+    EXAMPLE_RULES,
+    EXAMPLE_SENTENCE,
+    compile_adapter,
+    demangled,
+    example_model,
+    link,
+    run_example,
+    sources,
+)
 from lscfg.text import atomic_write
 from moses_bridge.config import write_moses
 
@@ -204,14 +213,7 @@ def check_program(program: str | os.PathLike[str]) -> str:
         latent = LatentFeature({"model": str(folder / "model.lscfg"), "trace": str(folder / "trace")})
         config = DecoderConfig((folder / "grammar",), max_span=20, pass_through=True, glue=False, latent=latent)
         ini = write_moses(folder / "moses", config)
-        done = subprocess.run(
-            [str(Path(program).resolve()), "-f", str(ini), "-v", "0", "-n-best-list", "-", "1000"],
-            input=EXAMPLE_SENTENCE + "\n",
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "LD_BIND_NOW": "1"},
-        )
+        done = run_example([str(Path(program).resolve()), "-f", str(ini), "-v", "0", "-n-best-list", "-", "1000"])
         if done.returncode:
             raise InputError(_diagnosis(done.stderr, done.returncode), program)
         if not (folder / "trace").is_file():

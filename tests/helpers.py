@@ -13,6 +13,21 @@ from lscfg.kernel import Forest
 from lscfg.parameters import OneState, Parameters
 from lscfg.rules import RuleTable
 
+SPANISH_RULES = (
+    "una ||| a",
+    "una ||| one",
+    "casa ||| house",
+    "casa ||| home",
+    "blanca ||| white",
+    "una casa ||| a house",
+    "una [X,1] ||| a [X,1]",
+    "[X,1] blanca ||| white [X,1]",
+    "[X,1] [X,2] ||| [X,2] [X,1]",
+    "[X,1] [X,2] ||| [X,1] [X,2]",
+    "[X,1] y [X,2] ||| [X,2] and [X,1]",
+)
+"""For the hosts' decoders: some sentences have hundreds of derivations."""
+
 
 def rule_table(rules: Iterable[str]) -> RuleTable:
     """A table of rules given as ``source ||| target`` in cdec's notation, sorted by arity (stable)."""

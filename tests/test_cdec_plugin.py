@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import rule_table, save_model
+from helpers import SPANISH_RULES, rule_table, save_model
 
 from cdec_bridge.plugin import CdecTree, build_library, check_library
 from lscfg import tensors
@@ -21,19 +21,7 @@ from lscfg.kernel import LATENT_FEATURES, ParseOptions
 from lscfg.parameters import OneState
 
 NAMES = LATENT_FEATURES
-RULES = [
-    "una ||| a",
-    "una ||| one",
-    "casa ||| house",
-    "casa ||| home",
-    "blanca ||| white",
-    "una casa ||| a house",
-    "una [X,1] ||| a [X,1]",
-    "[X,1] blanca ||| white [X,1]",
-    "[X,1] [X,2] ||| [X,2] [X,1]",
-    "[X,1] [X,2] ||| [X,1] [X,2]",
-    "[X,1] y [X,2] ||| [X,2] and [X,1]",
-]
+RULES = list(SPANISH_RULES)
 WEIGHTS = "PassThrough -1\nGlue 0.25\nLatentMarginal 0.5\nLatentEgivenF 0.25\nLatentFgivenE 0.125\n"
 WEIGHTS += "".join(f"{name} {0.1 + 0.017 * k}\n" for k, name in enumerate(NAMES[4:]))
 SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "casa", "y una", "una una una una una una"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import rule_table, save_model
+from helpers import SPANISH_RULES, rule_table, save_model
 
 from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder, read_grammar
@@ -23,20 +23,7 @@ from moses_bridge.decoder import MosesDecoder, find_moses
 from moses_bridge.plugin import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
 from moses_bridge.rule_table import GLUE_FILE
 
-RULES = [
-    "una ||| a",
-    "una ||| one",
-    "casa ||| house",
-    "casa ||| home",
-    "blanca ||| white",
-    "a|b ||| c|d",
-    "una casa ||| a house",
-    "una [X,1] ||| a [X,1]",
-    "[X,1] blanca ||| white [X,1]",
-    "[X,1] [X,2] ||| [X,2] [X,1]",
-    "[X,1] [X,2] ||| [X,1] [X,2]",
-    "[X,1] y [X,2] ||| [X,2] and [X,1]",
-]
+RULES = [*SPANISH_RULES[:5], "a|b ||| c|d", *SPANISH_RULES[5:]]
 SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "", "a|b casa", "y una", "una una una una una"]
 WEIGHTS = {"Count": -0.3, "PassThrough": -1.5, "LatentMarginal": 0.5, "LatentEgivenF": 0.25, "LatentFgivenE": 0.125}
 

@@ -63,14 +63,13 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _decode(args: argparse.Namespace) -> None:
-    import sys
     from pathlib import Path
 
     from cdec_bridge.decoder import find_cdec, program_below
     from cdec_bridge.processes import CdecProcesses
     from lscfg.errors import InputError
     from lscfg.formats.kbest import parse_hypothesis
-    from lscfg.text import atomic_write, read_lines
+    from lscfg.text import put_lines, read_lines
 
     program = program_below(args.cdec_root) if args.cdec_root else find_cdec()
     if program is None:
@@ -84,9 +83,4 @@ def _decode(args: argparse.Namespace) -> None:
         lines = [line for found in lists for line in found]
     else:
         lines = [parse_hypothesis(found[0], program)[1].text if found else "" for found in lists]
-    text = "".join(line + "\n" for line in lines)
-    if args.output:
-        with atomic_write(args.output) as file:
-            file.write(text)
-    else:
-        sys.stdout.write(text)
+    put_lines(args.output, lines)

@@ -27,13 +27,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
-    import sys
-
     from lscfg.decode import EmbeddedDecoder
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
     from lscfg.formats.weights import read_weights
-    from lscfg.text import atomic_write, read_lines
+    from lscfg.text import put_lines, read_lines
 
     sentences = read_lines(args.text)
     with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs) as decoder:
@@ -47,9 +45,4 @@ def run(args: argparse.Namespace) -> None:
         lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
     else:
         lines = [found[0].text for found in lists]
-    text = "".join(line + "\n" for line in lines)
-    if args.output:
-        with atomic_write(args.output) as file:
-            file.write(text)
-    else:
-        sys.stdout.write(text)
+    put_lines(args.output, lines)
