@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--reference", type=float, metavar="SECONDS", help="what another program takes for all of it")
     parser.add_argument("-m", type=int, default=16)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument(
         "-o", "--output", metavar="NAME", help="write NAME.json, and NAME.png where matplotlib is found"
     )

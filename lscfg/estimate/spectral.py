@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg import log
 from lscfg.derive import Derivations
@@ -81,8 +82,34 @@ class SpectralSettings:
             raise InputError(f"the number of threads must be at least 1, got {self.threads}")
 
 
+class RowBlocks:
+    """A sparse matrix whose products with dense ones are made by blocks of rows, on as many threads.
+
+    A row's product is one sum, whichever block it is in: the values do not depend on the number of threads.
+    """
+
+    def __init__(self, matrix: sparse.csr_matrix, threads: int):
+        self.shape = matrix.shape
+        even = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, threads + 1)[1:-1])
+        borders = [0, *even.tolist(), matrix.shape[0]]
+        self._blocks = []
+        for first, end in itertools.pairwise(borders):
+            values = slice(matrix.indptr[first], matrix.indptr[end])
+            rows = matrix.indptr[first : end + 1] - matrix.indptr[first]
+            shape = (end - first, matrix.shape[1])
+            self._blocks.append(sparse.csr_matrix((matrix.data[values], matrix.indices[values], rows), shape=shape))
+        self._workers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def __matmul__(self, dense: np.ndarray) -> np.ndarray:
+        first, *others = self._blocks
+        if self._workers is None:
+            return first @ dense
+        products = [self._workers.submit(block.__matmul__, dense) for block in others]
+        return np.concatenate([first @ dense, *(product.result() for product in products)])
+
+
 def truncated_svd(
-    matrix: sparse.csr_matrix, rank: int, seed: int, method: str = "arpack"
+    matrix: sparse.csr_matrix, rank: int, seed: int, method: str = "arpack", threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """U [rows, k], singular values [k] in falling order, V [columns, k]; k = rank or less.
 
@@ -103,10 +130,10 @@ def truncated_svd(
     elif method == "randomized":
         u, sigma, vt = randomized_svd(matrix, rank, seed)
     elif matrix.shape[0] < matrix.shape[1]:
-        v, sigma, ut = _arpack(matrix.T.tocsr(), rank, seed)
+        v, sigma, ut = _arpack(matrix.T.tocsr(), rank, seed, threads)
         u, vt = ut.T, v.T
     else:
-        u, sigma, vt = _arpack(matrix, rank, seed)
+        u, sigma, vt = _arpack(matrix, rank, seed, threads)
     kept = int((sigma > SMALLEST_SINGULAR_VALUE * sigma[0]).sum()) if sigma[0] > 0 else 0
     if not kept:
         raise InputError(
@@ -119,7 +146,7 @@ def truncated_svd(
     return np.ascontiguousarray(u[:, :kept] * signs), sigma[:kept], np.ascontiguousarray(vt[:kept].T * signs)
 
 
-def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """U, singular values in falling order and V' of a matrix of at least as many rows as columns.
 
     Most of ARPACK's time goes by the number of columns, and many of them (features of few examples) have one entry.
@@ -136,7 +163,16 @@ def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int) -> tuple[np.ndarray
     if rank >= min(merged.shape):
         merged = matrix
     start = np.random.default_rng(seed).normal(size=min(merged.shape))
-    u, sigma, _ = svds(merged, k=rank, v0=start, solver="arpack")
+    forward, back = RowBlocks(merged, threads), RowBlocks(merged.T.tocsr(), threads)
+    operator = LinearOperator(
+        merged.shape,
+        matvec=forward.__matmul__,
+        rmatvec=back.__matmul__,
+        matmat=forward.__matmul__,
+        rmatmat=back.__matmul__,
+        dtype=merged.dtype,
+    )
+    u, sigma, _ = svds(operator, k=rank, v0=start, solver="arpack")
     order = np.argsort(-sigma, kind="stable")
     u, sigma = u[:, order], sigma[order]
     inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
@@ -181,21 +217,26 @@ def embed(examples: Examples, settings: SpectralSettings) -> Embedding:
     Raises:
         InputError: too little text for the rank asked, or files that do not fit the corpus.
     """
-    matrices, columns = [], {}
-    for side, templates in (("inside", settings.inside), ("outside", settings.outside)):
-        features = extract(examples, templates, side == "inside", settings.sources, settings.min_count)
-        columns[side] = features.columns
-        matrices.append(scale(features.matrix, examples.is_example) if settings.scaling else features.matrix)
-        log.info(f"{side} features " + ", ".join(f"{name} {n}" for name, n in features.columns.items()))
-    phi, psi = matrices
+
+    def matrix(templates: tuple[str, ...], inside: bool) -> tuple[sparse.csr_matrix, dict[str, int]]:
+        features = extract(examples, templates, inside, settings.sources, settings.min_count)
+        scaled = scale(features.matrix, examples.is_example) if settings.scaling else features.matrix
+        return scaled, features.columns
+
+    with ThreadPoolExecutor(min(settings.threads, 2)) as workers:
+        (phi, *inside), (psi, *outside) = workers.map(matrix, (settings.inside, settings.outside), (True, False))
+    columns = {"inside": inside[0], "outside": outside[0]}
+    for side, sizes in columns.items():
+        log.info(f"{side} features " + ", ".join(f"{name} {n}" for name, n in sizes.items()))
     covariance = (phi[examples.is_example].T @ psi[examples.is_example]) / examples.n_examples
-    u, sigma, v = truncated_svd(covariance.tocsr(), settings.rank, settings.seed, settings.svd)
+    u, sigma, v = truncated_svd(covariance.tocsr(), settings.rank, settings.seed, settings.svd, settings.threads)
     log.info(
         f"{covariance.nnz} covariances; singular values "
         + " ".join(f"{value:.4f}" for value in sigma)
         + f"; condition {sigma[0] / sigma[-1]:.1f}"
     )
-    return Embedding(phi @ u, psi @ (v / sigma), sigma, columns)
+    y, z = RowBlocks(phi, settings.threads) @ u, RowBlocks(psi, settings.threads) @ (v / sigma)
+    return Embedding(y, z, sigma, columns)
 
 
 @dataclass(frozen=True)
