@@ -17,6 +17,7 @@ from lscfg.demo import generate, write
 from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
+from lscfg.formats.weights import read_weights
 from lscfg.kernel import LATENT_FEATURES, DeriveOptions
 from lscfg.parameters import Parameters
 from lscfg.text import read_lines
@@ -165,6 +166,24 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
         assert (row["p_value"], row["p_bootstrap"]) == (score.p_randomised, score.p_bootstrap)
     again = lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and not list(whole[0].glob("systems/*/run2"))
+
+
+def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_path):
+    file = tmp_path / "e.toml"
+    file.write_text(
+        TOML.replace("iterations = 3", "iterations = 2")
+        + '\n[systems.HIERO]\ngrammar = "hiero"\n'
+        + '\n[systems.BOTH]\ngrammar = "hiero"\nestimator = "mle"\nfeatures = "ratios"\nstart = "HIERO"\n'
+    )
+    with pytest.raises(InputError, match="--systems: BOTH begins with the weights of HIERO; give both"):
+        read_experiment(file, Overrides(data=corpus, systems=["MIN", "BOTH"]))
+    run = lscfg("run", file, "--data", corpus, "-o", tmp_path / "out", "--systems", "MIN,HIERO,BOTH", "--jobs", 1)
+    assert run.returncode == 0, run.stderr
+    rows = {row["system"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["systems"]}
+    assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
+    assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
+    weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
+    assert {*LATENT_FEATURES[4:]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
 
 
 def test_single_run_scores_are_sacrebleus(whole, corpus):
@@ -364,6 +383,7 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
         ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
+        ("m = 3", 'start = "HIERO"', r"e\.toml:22: start: 'HIERO' is no system before this one"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),

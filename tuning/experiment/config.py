@@ -164,7 +164,7 @@ class Report:
 
 @dataclass(frozen=True)
 class System:
-    """One row of the table: a grammar, the minimal one with latent features unless ``estimator`` is none."""
+    """One row of the table: a grammar, and latent features of the minimal one unless ``estimator`` is none."""
 
     grammar: str = "minimal"
     """minimal or hiero."""
@@ -173,6 +173,8 @@ class System:
     seed: int = 1
     features: list[str] = field(default_factory=list)
     """Names of its latent features; none: those of [features]."""
+    start: str = ""
+    """A system before this one, from whose tuned weights its own tuning begins; none: from those of [tuning]."""
     # spectral; max_targets for mle too
     inside: list[str] = field(default_factory=lambda: list(INSIDE))
     outside: list[str] = field(default_factory=lambda: list(OUTSIDE))
@@ -263,7 +265,7 @@ DEFAULT_SYSTEMS = {
     "MIN": {},
     "MLE": {"estimator": "mle"},
     "SPECTRAL": {"estimator": "spectral"},
-    "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": "ratios"},
+    "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": "ratios", "start": "MIN"},
 }
 
 
@@ -311,6 +313,9 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
             if name not in experiment.systems:
                 raise InputError(f"--systems: no system {name!r}; there are {', '.join(experiment.systems)}")
         chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
+        for name, system in chosen.items():
+            if system.start and system.start not in chosen:
+                raise InputError(f"--systems: {name} begins with the weights of {system.start}; give both")
         wanted = experiment.report.charts
         charts = wanted if all(name in chosen for name in wanted) else []
         report = dataclasses.replace(experiment.report, charts=charts)
@@ -327,10 +332,9 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             raise reader.error(("systems", name, "estimator"), f"estimator must be one of {', '.join(ESTIMATORS)}")
         if system.grammar not in GRAMMARS:
             raise reader.error(("systems", name, "grammar"), f"grammar must be one of {', '.join(GRAMMARS)}")
-        if system.grammar == "hiero" and system.estimator != "none":
-            raise reader.error(
-                ("systems", name, "estimator"), "a Hiero grammar has no hidden states: estimator none only"
-            )
+        before = list(experiment.systems)[: list(experiment.systems).index(name)]
+        if system.start and system.start not in before:
+            raise reader.error(("systems", name, "start"), f"start: {system.start!r} is no system before this one")
         if system.features:
             _check_features(system.features, ("systems", name, "features"), reader)
         if system.estimator in ("em", "clusters"):

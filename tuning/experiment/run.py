@@ -85,7 +85,8 @@ def run_experiment(
             found = systems[name] = SystemStages(rules, model, [], [], [])
             own = experiment.of(system)
             for run in range(experiment.tuning.runs):
-                found.tuned.append(stages.tune(cache, own, rules, lm, model, jobs, run))
+                start = systems[system.start].tuned[run] if system.start else None
+                found.tuned.append(stages.tune(cache, own, rules, lm, model, jobs, run, start))
                 found.decoded.append(stages.decode(cache, own, rules, lm, model, found.tuned[run], jobs))
                 found.scored.append(stages.score(cache, own, found.decoded[run]))
             _publish(folder / "systems" / name, own, lm, found)

@@ -178,14 +178,25 @@ def _parameters(system: System, trees: Derivations, folder: Path, jobs: int) -> 
 
 
 def tune(
-    cache: StageCache, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None, jobs: int, run: int = 0
+    cache: StageCache,
+    experiment: Experiment,
+    rules: Stage,
+    lm: Stage,
+    model: Stage | None,
+    jobs: int,
+    run: int = 0,
+    start: Stage | None = None,
 ) -> Stage:
-    """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in."""
+    """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
+
+    It begins with the weights of ``start``, another tuning, where there is one, and the latent features at 0.
+    """
     corpus, settings = experiment.corpus, experiment.tuning
+    latent = dict.fromkeys(experiment.features.names, 0.0) if model else {}
     seed = settings.seed + run
 
     def make(folder: Path) -> None:
-        from lscfg.formats.weights import write_weights
+        from lscfg.formats.weights import read_weights, write_weights
         from tuning.tune import TuneSettings
         from tuning.tune import tune as tune_weights
 
@@ -198,7 +209,7 @@ def tune(
                 decoder,
                 read_lines(corpus.dev_source),
                 [read_lines(path) for path in corpus.dev_reference],
-                settings.weights,
+                latent | read_weights(start / WEIGHTS) if start else settings.weights,
                 options,
                 folder,
                 resume=(folder / HISTORY).exists(),
@@ -218,6 +229,9 @@ def tune(
     del facts["runs"]  # each is a stage of its own
     inputs = _decoder_inputs(experiment, rules, lm, model) | {"dev source": corpus.dev_source}
     inputs |= {f"dev reference {k}": path for k, path in enumerate(corpus.dev_reference)}
+    if start:
+        del facts["weights"]
+        inputs["start"] = start
     return cache.run("tune", _decoder_facts(experiment, rules, model) | facts, inputs, make)
 
 
@@ -260,10 +274,11 @@ def charts(cache: StageCache, rules: Stage, model: Stage, sentences: list[str]) 
 
     def make(folder: Path) -> None:
         from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
+        from lscfg.marginals import UNKNOWN
 
         parameters, found = Model(model / MODEL), []
         grammar = Grammar.from_files([rules / GRAMMAR])
-        binding = Binding(parameters, grammar)
+        binding = Binding(parameters, grammar, UNKNOWN["compose"])
         for sentence in sentences:
             words = grammar.vocab.add_line(sentence)
             forest = grammar.parse(words, ParseOptions(max(len(words), 1), False, 2, X))
