@@ -393,7 +393,7 @@ class Model:
         """Refuses features that the model cannot give.
 
         Raises:
-            InputError: ratios to one state are wanted, and the file does not have it.
+            InputError: the file lacks the model with one state, or the context weights, that a feature needs.
         """
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_model_check_features(self.pointer, options.pointer(), error), error, self.path)
@@ -412,7 +412,7 @@ LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") fo
 
 
 def feature_names(names: Iterable[str]) -> tuple[str, ...]:
-    """The names with those in place of ``paper`` and ``ratios`` that they stand for."""
+    """The names with those in place of ``paper``, ``ratios`` and ``context`` that they stand for."""
     found: list[str] = []
     for name in names:
         encoded = name.encode()
@@ -426,11 +426,11 @@ class FeatureOptions:
     """How marginals become features.
 
     Attributes:
-        log: natural logarithms instead of the values; ratios to one state are logarithms in either case.
+        log: natural logarithms instead of the values; ratios and those of context are logarithms in either case.
         floor: no logarithm is taken of less, > 0.
         negative: what a negative marginal counts as: ``"flip"`` its absolute value, ``"clamp"`` zero.
         names: the features wanted, some of ``LATENT_FEATURES`` in any order, ``paper`` for the first three of them,
-            ``ratios`` for those to one state.
+            ``ratios`` for those to one state, ``context`` for those of the source words around a rule.
     """
 
     log: bool = True
@@ -447,7 +447,7 @@ class FeatureOptions:
         if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
             raise InputError(
                 f"features {','.join(self.names)!r}: expected some of {', '.join(LATENT_FEATURES)}, once each; "
-                "paper and ratios stand for several"
+                "paper, ratios and context stand for several"
             )
 
     def pointer(self) -> Any:
@@ -558,7 +558,7 @@ class Binding:
             inference: what ``infer`` gave for this forest; where ratios to one state are wanted, that is inferred here.
 
         Raises:
-            InputError: ratios to one state are wanted, and the model does not have it.
+            InputError: the model lacks what a feature needs.
         """
         apps, nodes = (np.ascontiguousarray(a, np.float64) for a in (inference.apps, inference.nodes))
         if apps.shape != (forest.n_apps,) or nodes.shape != (forest.n_nodes,):

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -32,6 +32,20 @@ class OneState:
 
 
 @dataclass(frozen=True)
+class ContextWeights:
+    """How source words around a rule application speak for its target side (``lscfg.estimate.context``).
+
+    Attributes:
+        offsets: int64 [rules + words + 1], where those of each rule, then of each target word, begin.
+        items: int32 [weights], context items, ascending for each; weights: float32 [weights].
+    """
+
+    offsets: np.ndarray
+    items: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
 class Parameters:
     """C^r of every rule, C^S of the root, and the tensor of the OOV rule.
 
@@ -43,6 +57,7 @@ class Parameters:
         unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
         about: what the model was made from, written into the file (strings, numbers, lists, dicts).
         one: the same rules with one state, if that is known.
+        context: the context model of their target sides, if there is one.
     """
 
     rules: RuleTable
@@ -51,6 +66,7 @@ class Parameters:
     unk: np.ndarray
     about: dict[str, Any] = field(default_factory=dict)
     one: OneState | None = None
+    context: ContextWeights | None = None
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
@@ -87,7 +103,7 @@ class Parameters:
         Raises:
             InputError: a value is too large for the precision, or the file cannot be written.
         """
-        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, self.one, precision)
+        save_model(path, self, self.tensors, precision)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Parameters:
@@ -103,19 +119,36 @@ class Parameters:
                 arrays["C2"] = expand(arrays["C2.components"], arrays["C2.factors"])
             parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
             one = OneState(arrays["one.rules"], arrays["one.unk"]) if "one.rules" in arrays else None
-            return cls(rules, parameters, arrays["CS"], arrays["unk"], json.loads(metadata["about"]), one)  # type: ignore[arg-type]
+            context = None
+            if "context.weights" in arrays:
+                context = ContextWeights(*(arrays[f"context.{name}"] for name in ("offsets", "items", "weights")))
+            about = json.loads(metadata["about"])
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context)  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
 
 
+class Model(Protocol):
+    """What a model file holds beside the tensors; ``Parameters`` has all of it."""
+
+    @property
+    def rules(self) -> RuleTable: ...
+    @property
+    def root(self) -> np.ndarray: ...
+    @property
+    def unk(self) -> np.ndarray: ...
+    @property
+    def about(self) -> dict[str, Any]: ...
+    @property
+    def one(self) -> OneState | None: ...
+    @property
+    def context(self) -> ContextWeights | None: ...
+
+
 def save_model(
     path: str | os.PathLike[str],
-    rules: RuleTable,
+    model: Model,
     arrays: Sequence[np.ndarray | tensors.Blocks],
-    root: np.ndarray,
-    unk: np.ndarray,
-    about: dict[str, Any],
-    one: OneState | None = None,
     precision: DTypeLike = np.float32,
 ) -> None:
     """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written, in the precision then.
@@ -128,7 +161,7 @@ def save_model(
         f"C{k}": array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
         for k, array in enumerate(arrays)
     }
-    _save(path, rules, values, root, unk, about, one)
+    _save(path, model, values, model.about)
 
 
 def save_low_rank(
@@ -142,24 +175,23 @@ def save_low_rank(
     single = np.dtype(np.float32)
     values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
     values |= {"C2.components": components, "C2.factors": rounded(factors, single)}
-    _save(path, parameters.rules, values, parameters.root, parameters.unk, about, parameters.one)
+    _save(path, parameters, values, about)
 
 
 def _save(
     path: str | os.PathLike[str],
-    rules: RuleTable,
+    model: Model,
     values: Mapping[str, np.ndarray | tensors.Blocks],
-    root: np.ndarray,
-    unk: np.ndarray,
     about: dict[str, Any],
-    one: OneState | None,
 ) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     metadata = {"lscfg": "model", "version": __version__, "about": text}
-    ends = {"CS": root.astype(np.float64, copy=False), "unk": unk.astype(np.float64, copy=False)}
-    if one:
-        ends |= {"one.rules": one.rules, "one.unk": one.unk}
-    tensors.save(path, {**ends, **values, **rules.arrays()}, metadata)
+    others = {"CS": model.root.astype(np.float64, copy=False), "unk": model.unk.astype(np.float64, copy=False)}
+    if model.one:
+        others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}
+    if model.context:
+        others |= {f"context.{name}": array for name, array in vars(model.context).items()}
+    tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 
 def expand(components: np.ndarray, factors: np.ndarray) -> np.ndarray:

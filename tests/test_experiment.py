@@ -183,7 +183,7 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
     assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
     weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
-    assert {*LATENT_FEATURES[4:]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
+    assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
 
 
 def test_single_run_scores_are_sacrebleus(whole, corpus):
@@ -210,7 +210,7 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     experiment = read_experiment(corpus / "all.toml")
     cache = StageCache(whole[0] / "cache")
     derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
-    model = stages.estimate(cache, experiment.systems["SPECTRAL"], derivations, 1)
+    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 1)
     sentence = (corpus / "test.es").read_text().splitlines()[0]
     rules = stages.grammar(cache, experiment, derivations)
     made = stages.charts(StageCache(tmp_path), rules, model, [sentence, ""])
@@ -254,7 +254,7 @@ def test_latent_features_of_each_system(corpus):
     experiment = read_experiment(corpus / "f.toml")
     own = {name: experiment.of(system) for name, system in experiment.systems.items()}
     assert own["SPECTRAL"].features.names == ["LatentSpan", "LatentTarget"]
-    assert tuple(own["RATIOS"].features.names) == LATENT_FEATURES[4:] and own["MIN"].features.names == []
+    assert tuple(own["RATIOS"].features.names) == LATENT_FEATURES[4:11] and own["MIN"].features.names == []
     starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
     assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
@@ -275,7 +275,7 @@ def test_experiments_of_table_3(shared, name):
     estimators = [(system.estimator, system.m) for system in experiment.systems.values()]
     assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
     ratios = experiment.of(experiment.systems["LATENT-16"])
-    assert tuple(ratios.features.names) == LATENT_FEATURES[4:]
+    assert tuple(ratios.features.names) == LATENT_FEATURES[4:11]
     check_host(experiment)
     check_corpus(experiment)
     for system in experiment.systems.values():
@@ -339,7 +339,7 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     experiment = read_experiment(corpus / f"{estimator}.toml")
     cache = StageCache(tmp_path)
     derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
-    model = stages.estimate(cache, experiment.systems["SPECTRAL"], derivations, 2)
+    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 2)
     assert sorted(path.name for path in model.path.iterdir()) == [
         "model.lscfg",
         "size.json",

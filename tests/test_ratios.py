@@ -33,7 +33,7 @@ from lscfg.kernel import (
 from lscfg.marginals import LatentFeatures
 from lscfg.parameters import OneState, Parameters
 
-RATIOS = LATENT_FEATURES[4:]
+RATIOS = LATENT_FEATURES[4:11]
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
 OOV = BindingOptions(compose=True, oov=True, oov_parts=True)
 

@@ -48,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="single",
         help="of the tensors in the file; sums over them are in double precision anyway (default: %(default)s)",
     )
+    parser.add_argument(
+        "--context",
+        metavar="TEXT",
+        help="source side of the corpus: the model also learns which target side a rule has among the words around it",
+    )
     _add_spectral(parser.add_argument_group("spectral"))
     _add_em_arguments(parser)
 
@@ -125,12 +130,14 @@ def run(args: argparse.Namespace) -> None:
     """
     from lscfg import log
     from lscfg.derive import Derivations
+    from lscfg.estimate.context import add_context, read_source
     from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
     from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
 
     _keep_freed_memory()
     derivations = Derivations.load(args.derivations)
+    source = read_source(args.context, derivations) if args.context else []
     if args.method == "mle":
         model: Any = estimate_mle(derivations, args.max_targets)
     elif args.method in ("em", "clusters"):
@@ -150,6 +157,8 @@ def run(args: argparse.Namespace) -> None:
             threads=args.threads,
         )
         model = spectral_estimate(derivations, settings)
+    if args.context:
+        model = add_context(model, derivations, source)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 

@@ -22,7 +22,7 @@ from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, extract, sc
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.kernel import add_moments
 from lscfg.log import warn
-from lscfg.parameters import OneState, Parameters, rounded, save_model
+from lscfg.parameters import ContextWeights, OneState, Parameters, rounded, save_model
 from lscfg.rules import RuleTable
 from lscfg.tensors import Blocks
 
@@ -255,6 +255,7 @@ class Estimate:
     unk: np.ndarray
     about: dict[str, Any]
     one: OneState
+    context: ContextWeights | None = None
 
     @property
     def rank(self) -> int:
@@ -264,7 +265,7 @@ class Estimate:
     def parameters(self) -> Parameters:
         """All of them in memory."""
         first, second, third = (blocks.array() for blocks in self.tensors)
-        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about, self.one)
+        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about, self.one, self.context)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
         """Writes the model file, the same bytes as ``parameters().save``.
@@ -272,7 +273,7 @@ class Estimate:
         Raises:
             InputError: a value is not finite in the precision, or the file cannot be written.
         """
-        save_model(path, self.rules, self.tensors, self.root, self.unk, self.about, self.one, precision)
+        save_model(path, self, self.tensors, precision)
 
 
 def estimate_spectral(derivations: Derivations, settings: SpectralSettings) -> Parameters:

@@ -78,7 +78,7 @@ private:
       if (!found) {
         std::string known;
         for (int k = 0; k < LSCFG_N_FEATURES; ++k) known += lscfg_feature_name(k) + std::string(", ");
-        throw ConfigError("there is no feature '" + name + "'; there are " + known + "paper and ratios");
+        throw ConfigError("there is no feature '" + name + "'; there are " + known + "paper, ratios and context");
       }
       if (found & features.wanted) throw ConfigError("features=" + value + " names a feature twice");
       for (int k = 0; k < LSCFG_N_FEATURES; ++k)

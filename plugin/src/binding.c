@@ -51,9 +51,9 @@ static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets, 
     const grammar_rule *rule = &g->rules.data[r];
     if (rule->n_src + rule->n_tgt > longest) longest = rule->n_src + rule->n_tgt;
   }
-  int32_t *ids = words_in_model(model, g), *symbols = malloc(((size_t)longest + 1) * sizeof *symbols);
+  int32_t *ids = b->word_in_model = words_in_model(model, g), *symbols = malloc(((size_t)longest + 1) * sizeof *symbols);
+  b->n_vocab = lscfg_vocab_size(g->vocab);
   if (!ids || !symbols) {
-    free(ids);
     free(symbols);
     return out_of_memory(error);
   }
@@ -87,7 +87,6 @@ static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets, 
     b->composition = NULL;
   }
   b->n_targets = (int32_t)rule_table_size(targets);
-  free(ids);
   free(symbols);
   return code;
 }
@@ -183,6 +182,7 @@ void lscfg_binding_free(lscfg_binding *b) {
   free(b->rule_row);
   free(b->rule_target);
   free(b->rule_kind);
+  free(b->word_in_model);
   composition_free(b->composition);
   if (b->inner) free(b->inner->rule_row);
   free(b->inner);

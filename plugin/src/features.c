@@ -1,18 +1,21 @@
-/* The decoder features of rule applications, from their marginals. docs/FORMATS.md defines them for the user. */
+/* The decoder features of rule applications, from their marginals and the words around them. docs/FORMATS.md defines them for the user. */
+#include "context.h"
 #include "forest.h"
 #include "model.h"
 
 #include <math.h>
 
 enum { PAPER = 1 << LSCFG_MARGINAL | 1 << LSCFG_E_GIVEN_F | 1 << LSCFG_F_GIVEN_E };
-enum { MARGINALS = PAPER | 1 << LSCFG_SPAN, ALL = (1 << LSCFG_N_FEATURES) - 1, RATIOS = ALL & ~MARGINALS };
+enum { MARGINALS = PAPER | 1 << LSCFG_SPAN };
+enum { RATIOS = (1 << LSCFG_CONTEXT_0) - (1 << LSCFG_TARGET), CONTEXT = (1 << LSCFG_N_FEATURES) - (1 << LSCFG_CONTEXT_0) };
 
 static const double most = 4; /* of a ratio's logarithm: a search should not hang on one doubtful estimate */
 
 const char *lscfg_feature_name(int32_t feature) {
   static const char *const names[LSCFG_N_FEATURES] = {
       "LatentMarginal", "LatentEgivenF", "LatentFgivenE", "LatentSpan",       "LatentTarget", "LatentTargetBare",
-      "LatentOrdered",  "LatentSwapped", "LatentSource0", "LatentSourceBare", "LatentSourceN"};
+      "LatentOrdered",  "LatentSwapped", "LatentSource0", "LatentSourceBare", "LatentSourceN",
+      "ContextTarget0", "ContextTargetBare", "ContextTargetN"};
   return feature >= 0 && feature < LSCFG_N_FEATURES ? names[feature] : NULL;
 }
 
@@ -23,7 +26,10 @@ static int is_name(const char *known, const char *name, size_t length) {
 uint32_t lscfg_feature_set(const char *name, size_t length) {
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++)
     if (is_name(lscfg_feature_name(k), name, length)) return 1u << k;
-  return is_name("paper", name, length) ? PAPER : is_name("ratios", name, length) ? RATIOS : 0;
+  return is_name("paper", name, length)     ? PAPER
+         : is_name("ratios", name, length)  ? RATIOS
+         : is_name("context", name, length) ? CONTEXT
+                                            : 0;
 }
 
 static uint32_t wanted_features(const lscfg_feature_options *options) {
@@ -31,12 +37,14 @@ static uint32_t wanted_features(const lscfg_feature_options *options) {
 }
 
 int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
-  uint32_t ratios = wanted_features(options) & RATIOS;
-  if (!ratios || model->one_state) return LSCFG_OK;
+  uint32_t lost = wanted_features(options) & (model->one_state ? 0 : RATIOS | CONTEXT);
   int32_t first = 0;
-  while (!(ratios >> first & 1)) first++;
+  if (!lost && !model->context_weights) lost = wanted_features(options) & CONTEXT;
+  if (!lost) return LSCFG_OK;
+  while (!(lost >> first & 1)) first++;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "the model file is without one.rules and one.unk, which %s needs; make the model anew",
+                    model->one_state ? "the model file is without context weights, which %s needs; estimate it with --context"
+                                     : "the model file is without one.rules and one.unk, which %s needs; make the model anew",
                     lscfg_feature_name(first));
 }
 
@@ -112,11 +120,6 @@ static double gain(both part, both whole, double floor) {
   return found > most ? most : found < -most ? -most : found;
 }
 
-/* Whether the rule's source side is two nonterminals and nothing else. */
-static int is_bare(const lscfg_grammar *g, int32_t rule) {
-  return rule < lscfg_grammar_size(g) && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
-}
-
 /* Whether the rule, of two nonterminals, swaps them. */
 static int swaps(const lscfg_grammar *g, int32_t rule) {
   const int32_t *symbol = g->symbols.data + g->rules.data[rule].tgt;
@@ -151,7 +154,7 @@ static void edge_ratios(const ratios *r, int32_t edge, both node) {
   const int32_t *rule = r->forest->app_rule.data, *tail = r->forest->edge_tail.data + 2 * (int64_t)edge;
   int32_t begin = r->forest->edge_apps.data[edge], end = r->forest->edge_apps.data[edge + 1];
   both whole = app_sum(r, begin, end), by_order[2] = {{{0, 0}}, {{0, 0}}};
-  int bare = is_bare(g, rule[begin]);
+  int bare = grammar_is_bare(g, rule[begin]);
   put(r, begin, end, bare ? LSCFG_SOURCE_BARE : tail[0] < 0 ? LSCFG_SOURCE_0 : LSCFG_SOURCE_N, whole, node);
   if (!bare) {
     for (int32_t a = begin; a < end; a++) put(r, a, a + 1, LSCFG_TARGET, app_sum(r, a, a + 1), whole);
@@ -191,5 +194,6 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
   uint32_t wanted = wanted_features(options);
   if (wanted & MARGINALS && marginal_features(b, f, app_marginals, node_marginals, options, features))
     return out_of_memory(error);
+  if (wanted & CONTEXT && context_features(b, f, wanted, most, features)) return out_of_memory(error);
   return wanted & RATIOS ? ratio_features(b, f, app_marginals, options, features, error) : LSCFG_OK;
 }

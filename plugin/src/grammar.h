@@ -69,6 +69,11 @@ static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
   return 0;
 }
 
+/* Whether the rule's source side is two nonterminals and nothing else; no rule behind those of the grammar is. */
+static inline int grammar_is_bare(const lscfg_grammar *g, int32_t rule) {
+  return rule < g->rules.size && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
+}
+
 static inline int32_t category_symbol(int32_t category) { return -1 - category; }
 
 #endif

@@ -1,4 +1,5 @@
 /* The model file, mapped and validated. */
+#include "context.h"
 #include "model.h"
 
 #include <math.h>
@@ -149,6 +150,30 @@ static int map_one_state(lscfg_model *model, lscfg_error *error) {
   return LSCFG_OK;
 }
 
+/* The weights of words around a rule, if the file has them. */
+static int map_context(lscfg_model *model, lscfg_error *error) {
+  tensor_view offsets, items, weights;
+  int64_t outcomes = model->n_rules + model->n_words;
+  if (!tensor_file_has(&model->file, "context.weights", "F32")) return LSCFG_OK;
+  int code = tensor_file_get(&model->file, "context.weights", "F32", 1, &weights, error);
+  if (!code) code = tensor_file_get(&model->file, "context.items", "I32", 1, &items, error);
+  if (!code) code = tensor_file_get(&model->file, "context.offsets", "I64", 1, &offsets, error);
+  if (code) return code;
+  if (offsets.shape[0] != outcomes + 1 || items.shape[0] != weights.shape[0])
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.offsets' and 'context.items' do not fit the model's rules and words");
+  code = check_offsets("context.offsets", offsets.data, outcomes, items.shape[0], error);
+  if (!code) code = check_values("context.weights", weights.data, 1, weights.shape[0], error);
+  int64_t end = CONTEXT_KINDS * (model->n_words + 2);
+  for (int64_t k = 0; k < items.shape[0] && !code; k++) {
+    int32_t item = ((const int32_t *)items.data)[k];
+    if (item < 0 || item >= end) code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)item);
+  }
+  model->context_offsets = offsets.data;
+  model->context_items = items.data;
+  model->context_weights = weights.data;
+  return code;
+}
+
 int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error) {
   lscfg_model *model = calloc(1, sizeof *model);
   *opened = NULL;
@@ -157,6 +182,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_words(model, error);
   if (!code) code = map_rules(model, error);
+  if (!code) code = map_context(model, error);
   if (!code) code = map_one_state(model, error);
   if (code) {
     lscfg_model_close(model);

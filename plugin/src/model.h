@@ -23,6 +23,9 @@ struct lscfg_model {
   const int32_t *symbols;
   const int64_t *rule_offsets; /* [n_rules + 1], in symbols */
   const int32_t *src_length;   /* [n_rules] */
+  const int64_t *context_offsets; /* weights of context items, see context.c, of each rule, then of each target word, or */
+  const int32_t *context_items;   /* NULL: those of outcome k are context_offsets[k] .. context_offsets[k+1]-1 */
+  const float *context_weights;
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
 
@@ -42,6 +45,8 @@ struct lscfg_binding {
   int32_t n_rules;   /* the grammar's, without the extra ones */
   int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or one of these: */
   const int32_t *rule_group; /* the grammar's */
+  int32_t *word_in_model;    /* [n_vocab] the model's number of a word that the grammar knew, -1: none */
+  int32_t n_vocab;
   group_sums *sums;
   int32_t *rule_target;        /* equal numbers: equal target sides */
   int32_t n_targets;

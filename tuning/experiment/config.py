@@ -173,6 +173,8 @@ class System:
     seed: int = 1
     features: list[str] = field(default_factory=list)
     """Names of its latent features; none: those of [features]."""
+    context: bool = False
+    """Whether the model learns from the words around rules, too, for the features ``context``."""
     start: str = ""
     """A system before this one, from whose tuned weights its own tuning begins; none: from those of [tuning]."""
     # spectral; max_targets for mle too

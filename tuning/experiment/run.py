@@ -81,7 +81,7 @@ def run_experiment(
         for name, system in experiment.systems.items():
             log.info(f"system {name}")
             rules = grammars[system.grammar]
-            model = stages.estimate(cache, system, derivations, jobs)
+            model = stages.estimate(cache, experiment, system, derivations, jobs)
             found = systems[name] = SystemStages(rules, model, [], [], [])
             own = experiment.of(system)
             for run in range(experiment.tuning.runs):

@@ -121,7 +121,7 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
     return cache.run("lm", facts, inputs, make)
 
 
-def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -> Stage | None:
+def estimate(cache: StageCache, experiment: Experiment, system: System, derivations: Stage, jobs: int) -> Stage | None:
     """The system's latent model; none for the plain grammar."""
     if system.estimator == "none":
         return None
@@ -129,10 +129,13 @@ def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
+        from lscfg.estimate.context import add_context, read_source
         from lscfg.grammar import MinimalRules, effective_size
 
         trees = Derivations.load(derivations / DERIVATIONS)
         parameters = _parameters(system, trees, folder, jobs)
+        if system.context:
+            parameters = add_context(parameters, trees, read_source(experiment.corpus.source, trees))
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
@@ -149,6 +152,8 @@ def estimate(cache: StageCache, system: System, derivations: Stage, jobs: int) -
         facts["max_targets"] = system.max_targets
     else:
         facts |= dataclasses.asdict(em_settings(system))
+    if system.context:
+        inputs["context"] = experiment.corpus.source
     return cache.run("estimate", facts, inputs, make)
 
 
