@@ -15,7 +15,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
 from lscfg.grammar import MAX_TARGETS
-from lscfg.kernel import BRACKETINGS, LATENT_FEATURES, FeatureOptions, feature_names
+from lscfg.kernel import BRACKETINGS, CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, feature_names
 from lscfg.parameters import MAX_ARITY
 from lscfg.text import read_bytes
 
@@ -173,8 +173,6 @@ class System:
     seed: int = 1
     features: list[str] = field(default_factory=list)
     """Names of its latent features; none: those of [features]."""
-    context: bool = False
-    """Whether the model learns from the words around rules, too, for the features ``context``."""
     start: str = ""
     """A system before this one, from whose tuned weights its own tuning begins; none: from those of [tuning]."""
     # spectral; max_targets for mle too
@@ -239,6 +237,10 @@ class Experiment:
     evaluation: Evaluation = field(default_factory=Evaluation)
     report: Report = field(default_factory=Report)
 
+    def with_context(self, system: System) -> bool:
+        """Whether the system's model has to learn of the words around rules."""
+        return not {*CONTEXT_FEATURES}.isdisjoint(self.of(system).features.names)
+
     def of(self, system: System) -> Experiment:
         """The experiment as the system has it: with its features, without start weights of other latent ones."""
         names = feature_names(system.features or self.features.names) if system.estimator != "none" else ()
@@ -267,7 +269,7 @@ DEFAULT_SYSTEMS = {
     "MIN": {},
     "MLE": {"estimator": "mle"},
     "SPECTRAL": {"estimator": "spectral"},
-    "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": "ratios", "start": "MIN"},
+    "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"], "start": "MIN"},
 }
 
 

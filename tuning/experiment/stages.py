@@ -125,6 +125,7 @@ def estimate(cache: StageCache, experiment: Experiment, system: System, derivati
     """The system's latent model; none for the plain grammar."""
     if system.estimator == "none":
         return None
+    context = experiment.with_context(system)
     files = {name: getattr(system, name) for name in ("src_classes", "tgt_classes", "rule_values")}
 
     def make(folder: Path) -> None:
@@ -134,7 +135,7 @@ def estimate(cache: StageCache, experiment: Experiment, system: System, derivati
 
         trees = Derivations.load(derivations / DERIVATIONS)
         parameters = _parameters(system, trees, folder, jobs)
-        if system.context:
+        if context:
             parameters = add_context(parameters, trees, read_source(experiment.corpus.source, trees))
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
@@ -152,7 +153,7 @@ def estimate(cache: StageCache, experiment: Experiment, system: System, derivati
         facts["max_targets"] = system.max_targets
     else:
         facts |= dataclasses.asdict(em_settings(system))
-    if system.context:
+    if context:
         inputs["context"] = experiment.corpus.source
     return cache.run("estimate", facts, inputs, make)
 
