@@ -127,9 +127,8 @@ def test_damaged_values(model_file, name, value, message):
 def test_rule_twice(tmp_path):
     table = rule_table(["a ||| x", "a ||| x", "a ||| x", "a ||| x", "b [X,1] ||| [X,1] y"])
     path = save_model(tmp_path / "m", table, [np.ones([2] * (a + 1)) for a in table.arity], np.ones(2), np.ones(2))
-    model = Model(path)
     with pytest.raises(InputError, match="rules 0 and 1 are the same"):
-        Binding(model, model.grammar())
+        Model(path)
 
 
 def test_products_that_are_not_finite(tmp_path):

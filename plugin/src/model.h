@@ -3,10 +3,11 @@
 
 #include "contract.h"
 #include "grammar.h"
+#include "rule_table.h"
 #include "safetensors.h"
 
-/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it. Rules are numbered
- * by arity: those without nonterminals first. */
+/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index of
+ * the rules. Rules are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
   int32_t rank;                       /* m */
@@ -23,6 +24,7 @@ struct lscfg_model {
   const int32_t *symbols;
   const int64_t *rule_offsets; /* [n_rules + 1], in symbols */
   const int32_t *src_length;   /* [n_rules] */
+  rule_table index, sources;   /* the rules by what they say, under their numbers; their source sides */
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
 
