@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cdec_bridge.folding import fold_ini
+from cdec_bridge.folding import FoldedConfig, fold_ini
 from cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
@@ -53,10 +54,9 @@ class CdecDecoder:
             raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
         self.program = found
         self.jobs = jobs
-        try:
+        self._folded: FoldedConfig | None = None
+        with contextlib.suppress(InputError):  # what cannot be divided is run as it is
             self._folded = fold_ini(self.ini)
-        except InputError:
-            self._folded = None
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True

@@ -49,13 +49,14 @@ def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
     Raises:
         InputError: the file has no such line, or not one with ``mode=parse``, or has several passes already.
     """
-    settings = [
-        (number, *(part.strip() for part in line.split("#", 1)[0].partition("=")[::2]))
-        for number, line in enumerate(read_lines(path), 1)
-        if line.split("#", 1)[0].strip()
-    ]
-    kept, first, second, latent = [], [], [], None
-    for number, key, value in settings:
+    kept: list[str] = []
+    first: list[str] = []
+    second: list[str] = []
+    latent = None
+    for number, text in enumerate(read_lines(path), 1):
+        key, _, value = (part.strip() for part in text.split("#", 1)[0].partition("="))
+        if not key:
+            continue
         if key[:-1] in _PASSES and key[-1] in "23":
             raise InputError(f"{key}: there are several passes already; only one can be divided", path, number)
         if key == "summary_feature" or (key == "intersection_strategy" and value.lower() != "cube_pruning"):
