@@ -155,7 +155,7 @@ def _save(
     one: OneState | None,
 ) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    metadata = {"lscfg": "model", "version": __version__, "about": text}
+    metadata = {"lscfg": "model", "format": tensors.FORMAT, "version": __version__, "about": text}
     ends = {"CS": root.astype(np.float64, copy=False), "unk": unk.astype(np.float64, copy=False)}
     if one:
         ends |= {"one.rules": one.rules, "one.unk": one.unk}

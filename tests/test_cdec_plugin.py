@@ -278,12 +278,15 @@ def damaged(cdec: Cdec, how: str) -> None:
         path.write_bytes(b"")
     elif how == "text":
         path.write_text("[X] ||| una ||| a\n" * 10)
+    elif how == "format":
+        arrays, metadata = tensors.load(path, "model")
+        tensors.save(path, arrays, {**metadata, "format": "2"})
     else:
         arrays, metadata = tensors.load(path, "model")
         tensors.save(path, {name: a[:, :2].copy() if name == "C0" else a for name, a in arrays.items()}, metadata)
 
 
-@pytest.mark.parametrize("how", ["missing", "truncated", "empty", "text", "rank"])
+@pytest.mark.parametrize("how", ["missing", "truncated", "empty", "text", "rank", "format"])
 def test_bad_model(cdec, how):
     damaged(cdec, how)
     cdec.ini(cdec.line())
@@ -291,6 +294,7 @@ def test_bad_model(cdec, how):
     assert done.returncode != 0
     (message,) = messages(done)
     assert "model.lscfg: " in message
+    assert how != "format" or "has format 2, and this version of lscfg reads format 1" in message
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,15 @@ static int check_offsets(const char *name, const int64_t *offsets, int64_t n, in
   return LSCFG_OK;
 }
 
+/* Of files that do not say, the first. */
+static int check_format(const lscfg_model *model, lscfg_error *error) {
+  size_t length;
+  const char *format = tensor_file_metadata(&model->file, "format", &length);
+  if (!format || (length == 1 && *format == '1')) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has format %.*s, and this version of lscfg reads format 1; update it",
+                    length < 20 ? (int)length : 20, format);
+}
+
 static int map_words(lscfg_model *model, lscfg_error *error) {
   tensor_view bytes, offsets;
   int code = tensor_file_get(&model->file, "vocab.bytes", "U8", 1, &bytes, error);
@@ -168,6 +177,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   *opened = NULL;
   if (!model) return out_of_memory(error);
   int code = tensor_file_open(&model->file, path, error);
+  if (!code) code = check_format(model, error);
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_words(model, error);
   if (!code) code = map_rules(model, error);
