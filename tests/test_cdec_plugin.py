@@ -588,6 +588,16 @@ def test_neutral_sentences_folded(cdec, exact):
     assert not any("LatentMarginal" in h.features for h in plain)
 
 
+def test_folded_in_a_recorded_forest(cdec, exact):
+    cdec.ini("feature_function=WordPenalty", *two_passes(cdec))
+    plain = cdec.lists("una casa y una casa\n", env=exact)
+    weights = read_weights(cdec.folder / "weights")
+    write_weights(cdec.folder / "weights", {**weights, "Folded": 1.0})
+    unfold = f"feature_function3=External {cdec.library} mode=unfold"
+    cdec.ini("feature_function=WordPenalty", *two_passes(cdec, "fold=all"), unfold)
+    assert_same(plain, cdec.lists("una casa y una casa\n", env=exact), 1e-9)
+
+
 def test_decoder_folds_by_itself(cdec, exact, monkeypatch):
     cdec.ini("feature_function=WordPenalty", cdec.line())
     monkeypatch.setenv("LD_PRELOAD", exact["LD_PRELOAD"])
