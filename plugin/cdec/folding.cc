@@ -35,13 +35,15 @@ Folding* Folding::last_ = nullptr;
 Folding::Folding(Fold what, const DecoderSettings& decoder, const vector<int>& features)
     : all_(what == Fold::kAll), features_(features), folded_(FD::Convert(kFolded)), number_(FD::Convert(kNumber)) {
   if (last_) throw ConfigError("fold= stands in two lines; one is enough");
-  if (decoder.weights.empty()) throw ConfigError("fold= needs tuned weights, but cdec is given none; name them with -w FILE");
+  if (decoder.weights.empty())
+    throw ConfigError("fold= needs tuned weights, but cdec is given none; name them with -w FILE");
   if (decoder.later_weights) throw ConfigError("fold= needs one set of weights, but later passes have their own");
   const string& path = decoder.weights;
   const std::map<string, double> named = ReadWeights(path);
   for (int feature : features)
     if (!named.count(FD::Convert(feature)))
-      throw ConfigError(path + ": no weight of " + FD::Convert(feature) + ", which is to be folded; tune without fold= first");
+      throw ConfigError(path + ": no weight of " + FD::Convert(feature) +
+                        ", which is to be folded; tune without fold= first");
   if (named.count(kNumber)) throw ConfigError(path + ": " + kNumber + " must have no weight; remove it");
   for (const auto& weight : named) {
     const size_t feature = FD::Convert(weight.first);

@@ -166,8 +166,8 @@ Fold ToFold(const string& value) {
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
                     "' is not understood; options are " + lscfg::LatentOptions::Usage() +
-                    " mode=parse|record|forest|unfold fold=none|latent|all grammar=FILE max_span=N glue=true|false pass_through=true|false "
-                    "goal=CATEGORY");
+                    " mode=parse|record|forest|unfold fold=none|latent|all grammar=FILE max_span=N glue=true|false "
+                    "pass_through=true|false goal=CATEGORY");
 }
 
 }  // namespace
