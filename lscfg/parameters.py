@@ -185,7 +185,7 @@ def _save(
     about: dict[str, Any],
 ) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    metadata = {"lscfg": "model", "version": __version__, "about": text}
+    metadata = {"lscfg": "model", "format": tensors.FORMAT, "version": __version__, "about": text}
     others = {"CS": model.root.astype(np.float64, copy=False), "unk": model.unk.astype(np.float64, copy=False)}
     if model.one:
         others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}

@@ -21,6 +21,9 @@ from lscfg.text import atomic_write, read_bytes
 _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
 """Names that the format gives to the types that lscfg's files hold."""
 
+FORMAT = "1"
+"""What files say of themselves under ``format``; those that say nothing are of this one, too."""
+
 
 DOUBLE = np.dtype(np.float64)
 
@@ -190,6 +193,11 @@ def _check(
 ) -> None:
     if metadata.get("lscfg") != kind:
         raise InputError(f"not an lscfg {kind} file, but {metadata.get('lscfg', 'something else')!r}", path)
+    if metadata.get("format", FORMAT) != FORMAT:
+        raise InputError(
+            f"the {kind} has format {metadata['format']}, and this version of lscfg reads format {FORMAT}; update it",
+            path,
+        )
     for name in names or ():
         if name not in present:
             raise InputError(f"array {name!r} is missing; make the file anew", path)

@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 from helpers import SPANISH_RULES, rule_table, save_model
 
+from cdec_bridge.decoder import CdecDecoder
+from cdec_bridge.folding import fold_ini
 from cdec_bridge.plugin import CdecTree, build_library, check_library
 from lscfg import tensors
 from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
+from lscfg.formats.weights import read_weights, write_weights
 from lscfg.kernel import LATENT_FEATURES, ParseOptions
 from lscfg.parameters import OneState
 
@@ -275,12 +278,15 @@ def damaged(cdec: Cdec, how: str) -> None:
         path.write_bytes(b"")
     elif how == "text":
         path.write_text("[X] ||| una ||| a\n" * 10)
+    elif how == "format":
+        arrays, metadata = tensors.load(path, "model")
+        tensors.save(path, arrays, {**metadata, "format": "2"})
     else:
         arrays, metadata = tensors.load(path, "model")
         tensors.save(path, {name: a[:, :2].copy() if name == "C0" else a for name, a in arrays.items()}, metadata)
 
 
-@pytest.mark.parametrize("how", ["missing", "truncated", "empty", "text", "rank"])
+@pytest.mark.parametrize("how", ["missing", "truncated", "empty", "text", "rank", "format"])
 def test_bad_model(cdec, how):
     damaged(cdec, how)
     cdec.ini(cdec.line())
@@ -288,6 +294,7 @@ def test_bad_model(cdec, how):
     assert done.returncode != 0
     (message,) = messages(done)
     assert "model.lscfg: " in message
+    assert how != "format" or "has format 2, and this version of lscfg reads format 1" in message
 
 
 @pytest.mark.parametrize(
@@ -484,6 +491,120 @@ def _text(grammar, rule):
         k += symbol < 0
         src.append(word(symbol) if symbol >= 0 else f"[X,{k}]")
     return " ".join(src) + " ||| " + " ".join(word(s) if s >= 0 else f"[X,{-s}]" for s in grammar.tgt(rule))
+
+
+# ---- folding ----
+
+
+def both(cdec: Cdec, exact: dict[str, str], text: str, *options: str, unfold: bool = True) -> list[list[Hypothesis]]:
+    """The lists of the configuration as it is and folded."""
+    folded = fold_ini(cdec.folder / "cdec.ini", unfold)
+    plain = cdec.lists(text, *options, env=exact)
+    (cdec.folder / "cdec.ini").write_text("\n".join([*folded.lines, ""]))
+    write_weights(cdec.folder / "weights", folded.weights(read_weights(cdec.folder / "weights")))
+    return [plain, cdec.lists(text, *options, env=exact)]
+
+
+@pytest.mark.parametrize("glue", [False, True])
+@pytest.mark.parametrize("features", ["paper", "paper,ratios"])
+def test_folded_and_unfolded(cdec, exact, glue, features):
+    """Lists of one pass, in their order, with all features; seven ratios are more than cdec keeps in place."""
+    base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
+    lm = "feature_function=SourceSpanSizeFeatures"  # has a state
+    cdec.ini(
+        "feature_function=WordPenalty", lm, cdec.line(f"features={features}"), "cubepruning_pop_limit=30", base=base
+    )
+    plain, folded = both(cdec, exact, "".join(s + "\n" for s in SENTENCES))
+    assert [h.text for h in plain] == [h.text for h in folded]
+    assert [h.score for h in plain] == pytest.approx([h.score for h in folded], abs=1e-9)
+    assert_same(plain, folded, 1e-9)
+    assert all({"WordPenalty", "LatentMarginal"} <= set(h.features) for h in folded if len(h.text.split()) > 1)
+    assert not any(name.startswith("Folded") for h in folded for name in h.features)
+
+
+def test_folded_for_good(cdec, exact):
+    """Without a pass that unfolds, one entry holds all that stood before it."""
+    cdec.ini("feature_function=WordPenalty", cdec.line())
+    plain, folded = both(cdec, exact, "una casa y una casa\n", unfold=False)
+    assert {name for h in folded for name in h.features} == {"Folded"}
+    assert [h.score for h in plain] == pytest.approx([h.features["Folded"] for h in folded], abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1, -2.5])
+def test_only_latent_features_folded(cdec, exact, weight):
+    """The sum is divided by its weight, so that any will do."""
+    cdec.ini("feature_function=WordPenalty", cdec.line())
+    plain = cdec.lists("una casa y una casa\n", env=exact)
+    cdec.ini("feature_function=WordPenalty", cdec.line("fold=latent"))
+    weights = read_weights(cdec.folder / "weights")
+    write_weights(cdec.folder / "weights", {**weights, "Folded": weight})
+    folded = cdec.lists("una casa y una casa\n", env=exact)
+    assert [h.score for h in plain] == pytest.approx([h.score for h in folded], abs=1e-9)
+    for a, b in zip(plain, folded, strict=True):
+        latent = sum(weights[name] * a.features.get(name, 0.0) for name in NAMES[:3])
+        assert b.features["Folded"] * weight == pytest.approx(latent, abs=1e-9)
+        assert "WordPenalty" in b.features and "LatentMarginal" not in b.features
+
+
+@pytest.mark.parametrize(
+    ("options", "weights", "message"),
+    [
+        ("fold=latent", WEIGHTS, "fold= needs a weight of Folded; add the line 'Folded 1'"),
+        ("fold=all", WEIGHTS + "Folded 0\n", "fold= needs a weight of Folded"),
+        ("fold=all", "LatentMarginal 1\nFolded 1\n", "no weight of LatentEgivenF, which is to be folded"),
+        ("fold=all", WEIGHTS + "Folded 1\nFoldedEdge 1\n", "FoldedEdge must have no weight"),
+        ("fold=yes", WEIGHTS, "fold=yes: expected none, latent or all"),
+        ("mode=unfold", WEIGHTS, "mode=unfold needs a line with fold=latent or fold=all"),
+    ],
+)
+def test_bad_folding(cdec, options, weights, message):
+    cdec.ini(cdec.line(options))
+    (cdec.folder / "weights").write_text(weights)
+    done = cdec.run("una casa\n")
+    assert done.returncode != 0
+    assert len(messages(done)) == 1 and message in messages(done)[0]
+
+
+def test_folding_needs_one_set_of_weights(cdec):
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
+    cdec.ini(cdec.line("fold=all"), "weights2=weights", "feature_function2=WordPenalty")
+    done = cdec.run("una casa\n")
+    assert done.returncode != 0 and "later passes have their own" in messages(done)[0]
+    cdec.ini(cdec.line("fold=all"))
+    done = subprocess.run(
+        [str(cdec.program), "-c", "cdec.ini"], capture_output=True, text=True, cwd=cdec.folder, check=False
+    )
+    assert done.returncode != 0 and "cdec is given none" in messages(done)[0]
+    cdec.ini(cdec.line("fold=all"), cdec.line("fold=latent"))
+    assert "stands in two lines" in cdec.run("una casa\n").stderr
+
+
+def test_neutral_sentences_folded(cdec, exact):
+    """A lattice has no latent features in this mode; what it has is folded all the same."""
+    cdec.ini("feature_function=WordPenalty", cdec.line())
+    plain, folded = both(cdec, exact, "((('una',0,1),('y',0,1),),(('casa',0,1),),)\n")
+    assert [h.score for h in plain] == pytest.approx([h.score for h in folded], abs=1e-9)
+    assert_same(plain, folded, 1e-9)
+    assert not any("LatentMarginal" in h.features for h in plain)
+
+
+def test_folded_in_a_recorded_forest(cdec, exact):
+    cdec.ini("feature_function=WordPenalty", *two_passes(cdec))
+    plain = cdec.lists("una casa y una casa\n", env=exact)
+    weights = read_weights(cdec.folder / "weights")
+    write_weights(cdec.folder / "weights", {**weights, "Folded": 1.0})
+    unfold = f"feature_function3=External {cdec.library} mode=unfold"
+    cdec.ini("feature_function=WordPenalty", *two_passes(cdec, "fold=all"), unfold)
+    assert_same(plain, cdec.lists("una casa y una casa\n", env=exact), 1e-9)
+
+
+def test_decoder_folds_by_itself(cdec, exact, monkeypatch):
+    cdec.ini("feature_function=WordPenalty", cdec.line())
+    monkeypatch.setenv("LD_PRELOAD", exact["LD_PRELOAD"])
+    weights = read_weights(cdec.folder / "weights")
+    theirs = CdecDecoder(cdec.folder / "cdec.ini", cdec.program).decode(SENTENCES, weights, 3000, unique=False)
+    plain = cdec.lists("".join(s + "\n" for s in SENTENCES), env=exact)
+    assert_same(plain, [h for found in theirs for h in found], 1e-9)
 
 
 # ---- building and checking ----

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from helpers import rule_table, save_model
 
+from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
-from lscfg.parameters import OneState
+from lscfg.parameters import OneState, Parameters
 
 
 @pytest.fixture
@@ -37,6 +38,30 @@ def test_whole_file_opens(model_file):
     assert (model.rank, len(model)) == (2, 3)
     grammar = model.grammar()
     assert [grammar.arity(r) for r in range(3)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("format", ["2", "11", ""])
+def test_another_format_is_refused(model_file, capsys, format):
+    """By the kernel, and so by all that bind a model, and by what reads tensors into memory."""
+
+    def change(header, data):
+        assert header["__metadata__"]["format"] == "1"
+        header["__metadata__"]["format"] = format
+
+    rewritten(model_file, change)
+    message = f"the model has format {format}, and this version of lscfg reads format 1; update it"
+    with pytest.raises(InputError, match=message):
+        Model(model_file)
+    with pytest.raises(InputError, match=message):
+        Parameters.load(model_file)
+    (model_file.parent / "text").write_text("a\n")
+    assert main(["marginals", str(model_file), str(model_file.parent / "text")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_files_without_a_format_are_of_the_first(model_file):
+    Model(rewritten(model_file, lambda header, data: header["__metadata__"].pop("format")))
+    assert len(Parameters.load(model_file).rules) == 3
 
 
 def test_missing_and_empty_files(tmp_path):
@@ -127,9 +152,8 @@ def test_damaged_values(model_file, name, value, message):
 def test_rule_twice(tmp_path):
     table = rule_table(["a ||| x", "a ||| x", "a ||| x", "a ||| x", "b [X,1] ||| [X,1] y"])
     path = save_model(tmp_path / "m", table, [np.ones([2] * (a + 1)) for a in table.arity], np.ones(2), np.ones(2))
-    model = Model(path)
     with pytest.raises(InputError, match="rules 0 and 1 are the same"):
-        Binding(model, model.grammar())
+        Model(path)
 
 
 def test_products_that_are_not_finite(tmp_path):

@@ -1,10 +1,10 @@
-"""``lscfg cdec``: the feature function for cdec, built and tried out; cdec over a file in several processes."""
+"""``lscfg cdec``: the feature function for cdec, built, tried out and folded; cdec over a file in several processes."""
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "latent features inside cdec: build the library, check it, run cdec"
+HELP = "latent features inside cdec: build the library, check it, fold them, run cdec"
 EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
 
 
@@ -19,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
     build.add_argument("-o", "--output", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
     check.add_argument("--library", metavar="FILE", help="the library to be checked (default: a new one)")
+    fold = actions.add_parser("fold", help="write a tuned configuration with which cdec decodes faster and the same")
+    fold.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini with a line of the library")
+    fold.add_argument("-w", "--weights", metavar="WEIGHTS", required=True, help="tuned weights")
+    fold.add_argument("-o", "--output", metavar="DIR", required=True, help="where cdec.ini and weights are written")
+    fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
     decode = actions.add_parser("decode", help="run cdec over a file, in several processes and in order")
     decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
     decode.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
@@ -37,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
         InputError: no cdec there, or something does not fit: header, symbol or version are named.
         LscfgError: cdec failed.
     """
-    {"build": _build, "check": _check, "decode": _decode}[args.action](args)
+    {"build": _build, "check": _check, "fold": _fold, "decode": _decode}[args.action](args)
 
 
 def _build(args: argparse.Namespace) -> None:
@@ -60,6 +65,28 @@ def _check(args: argparse.Namespace) -> None:
         if not args.library:
             build_library(tree, library)
         print(check_library(tree, library))
+
+
+def _fold(args: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from cdec_bridge.folding import FOLDED, fold_ini
+    from lscfg import log
+    from lscfg.errors import InputError
+    from lscfg.formats.weights import read_weights, write_weights
+    from lscfg.text import write_lines
+
+    folded, weights = fold_ini(args.config, not args.no_unfold), read_weights(args.weights)
+    missing = [name for name in folded.features if name not in weights]
+    if missing:
+        raise InputError(f"no weight of {', '.join(missing)}; give the weights that were tuned", args.weights)
+    if FOLDED in weights:
+        raise InputError(f"{FOLDED} has a weight already; give the weights that were tuned", args.weights)
+    folder = Path(args.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_weights(folder / "weights", folded.weights(weights))
+    write_lines(folder / "cdec.ini", [*folded.lines, f"weights={folder.resolve() / 'weights'}"])
+    log.info(f"wrote {folder / 'cdec.ini'}; decode with: cdec -c {folder / 'cdec.ini'}")
 
 
 def _decode(args: argparse.Namespace) -> None:

@@ -1,6 +1,7 @@
 /* What cdec looks for in a library of feature functions. */
 #include <iostream>
 
+#include "folding.h"
 #include "latent.h"
 #include "recorder.h"
 #include "settings.h"
@@ -9,6 +10,7 @@ extern "C" __attribute__((visibility("default"))) FeatureFunction* create_ff(con
   try {
     const Settings settings = ReadSettings(arguments);
     if (settings.mode == Mode::kRecord) return new Recorder;
+    if (settings.mode == Mode::kUnfold) return new Unfolding;
     return new LatentFeatures(settings);
   } catch (const ConfigError& error) {
     std::cerr << error.what() << std::endl;

@@ -57,6 +57,7 @@ LatentFeatures::LatentFeatures(const Settings& settings)
     Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
                         "; all latent features are 0");
   for (int column : settings_.latent.columns) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
+  if (settings_.fold != Fold::kNone) folding_.reset(new Folding(settings_.fold, settings_.decoder, feature_ids_));
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
@@ -90,6 +91,7 @@ void LatentFeatures::PrepareForInput(const SentenceMetadata& sentence) {
   neutral_ = true;
   rules_.Clear();
   unmatched_edges_.clear();
+  if (folding_) folding_->Clear();
   try {
     if (settings_.mode == Mode::kParse) Parse(sentence);
     else UseRecorded(sentence);
@@ -293,24 +295,35 @@ const EdgeTable::Edge* LatentFeatures::Find(const HG::Edge& edge, uint32_t left,
   return edges_.Find(rule, EdgeTable::Pack(edge.i_, edge.j_), left, right);
 }
 
+/* The values of the edge, NULL where nothing is known of it. */
+const double* LatentFeatures::ValuesOf(const HG::Edge& edge, const vector<const void*>& tails, uint32_t* label) const {
+  uint32_t labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
+  *label = EdgeTable::Pack(edge.i_, edge.j_);
+  if (neutral_) return nullptr;
+  for (size_t k = 0; k < tails.size() && k < 2; ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
+  const EdgeTable::Edge* found = tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
+  if (!found) {
+    unmatched_ += unmatched_edges_.insert(std::make_tuple(edge.rule_.get(), edge.i_, edge.j_, labels[0], labels[1])).second;
+    return nullptr;
+  }
+  *label = found->label;
+  if (found->row < 0) return nullptr;
+  matched_ += !seen_[found->row];
+  seen_[found->row] = 1;
+  return &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
+}
+
 void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge& edge,
                                            const vector<const void*>& tails, SparseVector<double>* features,
                                            SparseVector<double>*, void* state) const {
-  uint32_t label = EdgeTable::Pack(edge.i_, edge.j_), labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
-  for (size_t k = 0; k < tails.size() && k < 2; ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
-  const EdgeTable::Edge* found = neutral_ || tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
-  if (found) label = found->label;
+  uint32_t label;
+  const double* values = ValuesOf(edge, tails, &label);
   memcpy(state, &label, sizeof label);
-  if (neutral_) return;
-  if (!found) {
-    unmatched_ += unmatched_edges_.insert(std::make_tuple(edge.rule_.get(), edge.i_, edge.j_, labels[0], labels[1])).second;
+  if (folding_) {
+    folding_->Write(values, settings_.latent.columns, features);
     return;
   }
-  if (found->row < 0) return;
-  matched_ += !seen_[found->row];
-  seen_[found->row] = 1;
-  const double* values = &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
-  for (size_t k = 0; k < feature_ids_.size(); ++k) {
+  for (size_t k = 0; values && k < feature_ids_.size(); ++k) {
     const double value = values[settings_.latent.columns[k]];
     if (value != 0) features->set_value(feature_ids_[k], value);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ff.h"
+#include "folding.h"
 #include "grammar.h"
 #include "recorder.h"
 #include "sentence.h"
@@ -38,6 +39,7 @@ class LatentFeatures : public FeatureFunction {
   const BoundGrammar* GrammarOfRecorded(const std::vector<Recorder::Edge>& edges);
   void Infer(const BoundGrammar& grammar, const lscfg_forest* forest);
   const EdgeTable::Edge* Find(const HG::Edge& edge, uint32_t left, uint32_t right) const;
+  const double* ValuesOf(const HG::Edge& edge, const std::vector<const void*>& tails, uint32_t* label) const;
   void Warn(const std::string& kind, const std::string& message) const;
 
   const Settings settings_;
@@ -45,6 +47,7 @@ class LatentFeatures : public FeatureFunction {
   std::unique_ptr<Words> words_;
   std::unique_ptr<BoundGrammar> grammar_, sentence_grammar_;
   std::vector<int> feature_ids_; /* of the columns that are wanted */
+  std::unique_ptr<Folding> folding_; /* null: each feature is an entry of its own */
 
   /* of the sentence at hand */
   bool neutral_ = true; /* nothing is known of it: all features are 0 */

@@ -38,6 +38,8 @@ class ConfigReader {
     else if (key == "scfg_no_hiero_glue_grammar") settings.glue = false;
     else if (key == "add_pass_through_rules") settings.pass_through = true;
     else if (key == "coarse_to_fine_beam_prune") settings.coarse_to_fine = true;
+    else if (key == "weights") settings.weights = value;
+    else if (key == "weights2" || key == "weights3") settings.later_weights = true;
   }
 
   void ReadCommandLine(const vector<string>& arguments) {
@@ -82,6 +84,7 @@ class ConfigReader {
       case 'c': return "config";
       case 'f': return "formalism";
       case 'g': return "grammar";
+      case 'w': return "weights";
       case 'd': return "scfg_default_nt";
       case 'S': return "scfg_max_span_limit";
       case 'n': return "scfg_no_hiero_glue_grammar";
@@ -95,7 +98,7 @@ class ConfigReader {
     static const char* const names[] = {
         "config",        "formalism",          "grammar",         "goal",
         "scfg_default_nt", "scfg_max_span_limit", "scfg_extra_glue_grammar", "scfg_no_hiero_glue_grammar",
-        "add_pass_through_rules", "coarse_to_fine_beam_prune"};
+        "add_pass_through_rules", "coarse_to_fine_beam_prune", "weights", "weights2", "weights3"};
     for (const char* full : names)
       if (name == full || (name.size() >= 4 && string(full).compare(0, name.size(), name) == 0 && name != "scfg" &&
                            name != "scfg_"))
@@ -149,14 +152,22 @@ Mode ToMode(const string& value) {
   if (value == "parse") return Mode::kParse;
   if (value == "record") return Mode::kRecord;
   if (value == "forest") return Mode::kForest;
-  throw ConfigError("mode=" + value + ": expected parse, record or forest");
+  if (value == "unfold") return Mode::kUnfold;
+  throw ConfigError("mode=" + value + ": expected parse, record, forest or unfold");
+}
+
+Fold ToFold(const string& value) {
+  if (value == "none") return Fold::kNone;
+  if (value == "latent") return Fold::kLatent;
+  if (value == "all") return Fold::kAll;
+  throw ConfigError("fold=" + value + ": expected none, latent or all");
 }
 
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
                     "' is not understood; options are " + lscfg::LatentOptions::Usage() +
-                    " mode=parse|record|forest grammar=FILE max_span=N glue=true|false pass_through=true|false "
-                    "goal=CATEGORY");
+                    " mode=parse|record|forest|unfold fold=none|latent|all grammar=FILE max_span=N glue=true|false "
+                    "pass_through=true|false goal=CATEGORY");
 }
 
 }  // namespace
@@ -181,6 +192,7 @@ Settings ReadSettings(const string& arguments) {
     const string key = token.substr(0, equals), value = token.substr(equals + 1);
     if (s.latent.Take(key, value)) continue;
     if (key == "mode") s.mode = ToMode(value);
+    else if (key == "fold") s.fold = ToFold(value);
     else if (key == "max_span") s.decoder.max_span = ToCount(key, value);
     else if (key == "glue") s.decoder.glue = lscfg::ToBool(key, value);
     else if (key == "pass_through") s.decoder.pass_through = lscfg::ToBool(key, value);
@@ -191,6 +203,7 @@ Settings ReadSettings(const string& arguments) {
       s.decoder.grammars.push_back(value);
     } else Unknown(token);
   }
-  if (s.mode != Mode::kRecord && s.latent.model.empty()) throw ConfigError("the line names no model; add model=FILE");
+  const bool computes = s.mode == Mode::kParse || s.mode == Mode::kForest;
+  if (computes && s.latent.model.empty()) throw ConfigError("the line names no model; add model=FILE");
   return s;
 }

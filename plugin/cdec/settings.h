@@ -12,10 +12,11 @@ using lscfg::ConfigError;
 /* The part of cdec's configuration that decides which forest a sentence has; the values are cdec's defaults. */
 struct DecoderSettings {
   bool found = false; /* some configuration was read, so that an empty list of grammars means that there is none */
-  std::string formalism, goal = "S", default_nt = "X", extra_glue;
+  std::string formalism, goal = "S", default_nt = "X", extra_glue, weights;
   std::vector<std::string> grammars;
   int max_span = 10;
   bool glue = true, pass_through = false, coarse_to_fine = false;
+  bool later_weights = false; /* later passes have weights of their own */
 };
 
 /* From the command line of this process and the files that its -c options name. Never fails: what cannot be read is
@@ -25,11 +26,15 @@ DecoderSettings ReadDecoderSettings();
 enum class Mode {
   kParse,  /* parse each sentence anew */
   kRecord, /* keep the forest of this pass */
-  kForest  /* use the forest that was kept in an earlier pass */
+  kForest, /* use the forest that was kept in an earlier pass */
+  kUnfold  /* give edges back what an earlier pass has folded */
 };
+
+enum class Fold { kNone, kLatent, kAll };
 
 struct Settings {
   Mode mode = Mode::kParse;
+  Fold fold = Fold::kNone;
   lscfg::LatentOptions latent;
   DecoderSettings decoder;
 };

@@ -166,8 +166,8 @@ int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, 
 typedef struct lscfg_model lscfg_model;
 typedef struct lscfg_binding lscfg_binding;
 
-/* Maps the file and checks every size, offset and symbol in it; values of tensors when they are first needed. Read-only
- * from then on. */
+/* Maps the file, checks every size, offset and symbol in it and indexes the rules; values of tensors are checked when they
+ * are first needed. A model that has a rule twice is refused. Read-only from then on. */
 int lscfg_model_open(const char *path, lscfg_model **, lscfg_error *);
 void lscfg_model_close(lscfg_model *);
 int32_t lscfg_model_rank(const lscfg_model *); /* m, the number of hidden states */
@@ -193,9 +193,8 @@ enum {
 };
 
 /* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options (NULL)
- * they are all zero. A model that has a rule twice is refused. A rule of another category than [X], glue for one, joins
- * independent trees. A composed rule has the sum over all derivations of its two sides by rules of the model,
- * nonterminals being derivations of themselves. */
+ * they are all zero. A rule of another category than [X], glue for one, joins independent trees. A composed rule has the
+ * sum over all derivations of its two sides by rules of the model, nonterminals being derivations of themselves. */
 int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_binding_options *, lscfg_binding **,
                       lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);

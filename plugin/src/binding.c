@@ -43,7 +43,7 @@ static void supply_unknown(lscfg_binding *b) {
   }
 }
 
-static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets, lscfg_error *error) {
+static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error) {
   const lscfg_grammar *g = b->grammar;
   const lscfg_model *model = b->model;
   int32_t longest = 0, n = lscfg_grammar_size(g);
@@ -58,25 +58,18 @@ static int bind_rules(lscfg_binding *b, rule_table *known, rule_table *targets, 
     return out_of_memory(error);
   }
   int code = LSCFG_OK;
-  for (int64_t r = 0; r < model->n_rules && !code; r++) {
-    int32_t k = rule_table_intern(known, model->symbols + model->rule_offsets[r], model->src_length[r],
-                                  (int32_t)(model->rule_offsets[r + 1] - model->rule_offsets[r]), 0);
-    if (k < 0) code = out_of_memory(error);
-    else if (k < r)
-      code = lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)k, (long long)r);
-  }
   for (int32_t r = 0; r < n && !code; r++) {
     const grammar_rule *rule = &g->rules.data[r];
     b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
     b->rule_kind[r] = rule->lhs == CATEGORY_X ? LSCFG_RULE_IS_ZERO : LSCFG_RULE_IS_STATELESS;
     if (b->rule_target[r] < 0) code = out_of_memory(error);
     if (code || !translate(g, rule, ids, symbols)) continue;
-    int32_t k = rule_table_find(known, symbols, rule->n_src, rule->n_src + rule->n_tgt);
+    int32_t k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
     if (k < 0) continue;
     b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
     b->rule_kind[r] = LSCFG_RULE_IS_KNOWN;
   }
-  if (!code && b->options.compose && !(b->composition = composition_new(b, known, ids, b->options.oov_parts)))
+  if (!code && b->options.compose && !(b->composition = composition_new(b, ids, b->options.oov_parts)))
     code = out_of_memory(error);
   if (!code) supply_unknown(b);
   int composed = 0;
@@ -135,7 +128,7 @@ static int make_one_state(lscfg_binding *b) {
 
 int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const lscfg_binding_options *options,
                       lscfg_binding **made, lscfg_error *error) {
-  rule_table known = {0}, targets = {0};
+  rule_table targets = {0};
   int32_t n = lscfg_grammar_size(g);
   *made = NULL;
   if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
@@ -154,14 +147,13 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
   b->rule_kind = calloc((size_t)n + 1, sizeof *b->rule_kind);
   int code;
-  if (b->rule_row && b->sums && b->rule_target && b->rule_kind && !rule_table_init(&known) && !rule_table_init(&targets)) {
+  if (b->rule_row && b->sums && b->rule_target && b->rule_kind && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
-    code = bind_rules(b, &known, &targets, error);
+    code = bind_rules(b, &targets, error);
     if (!code && (make_inner(b) || make_one_state(b))) code = out_of_memory(error);
   } else {
     code = out_of_memory(error);
   }
-  rule_table_release(&known);
   rule_table_release(&targets);
   if (code) {
     lscfg_binding_free(b);

@@ -26,8 +26,8 @@ typedef struct {
 
 typedef struct {
   composition *made;
-  const rule_table *known;
-  rule_table sources, composites; /* source sides of the model; composites by their sides */
+  const lscfg_model *model;
+  rule_table composites; /* by their sides */
   int oov_parts;
   /* the rule in hand */
   int32_t n_src, n_tgt;
@@ -78,7 +78,7 @@ static int add_pattern(composer *w, int32_t i, int32_t j, int32_t n_gaps, int32_
       symbols[p.length++] = w->src[k++];
     }
   }
-  if (rule_table_find(&w->sources, symbols, p.length, p.length) < 0) return LSCFG_OK;
+  if (rule_table_find(&w->model->sources, symbols, p.length, p.length) < 0) return LSCFG_OK;
   w->pattern_symbols.size += p.length;
   w->patterns.data[w->patterns.size++] = p;
   return LSCFG_OK;
@@ -138,7 +138,7 @@ static int try_rule(composer *w, int32_t which, int32_t s, int32_t t, const int3
     w->symbols[n++] = g < 0 ? w->tgt[k] : -1 - g;
     k = g < 0 ? k + 1 : span[g][1];
   }
-  if ((made.rule = rule_table_find(w->known, w->symbols, p.length, n)) < 0) return LSCFG_OK;
+  if ((made.rule = rule_table_find(&w->model->index, w->symbols, p.length, n)) < 0) return LSCFG_OK;
   for (int32_t g = 0; g < p.n_gaps; g++) {
     made.child[g] = derive_gap(w, &p, g, span[g]);
     if (made.child[g] == NO_MEMORY) return LSCFG_ENOMEM;
@@ -269,11 +269,6 @@ static int compose_rule(composer *w, int32_t *result) {
 static int compose_all(composer *w, const lscfg_binding *b, const int32_t *words) {
   const lscfg_grammar *g = b->grammar;
   int32_t room[2 * MAX_CELLS];
-  for (int64_t r = 0; r < rule_table_size(w->known); r++) {
-    int32_t n = w->known->src_length.data[r];
-    const int32_t *src = w->known->symbols.data + w->known->offsets.data[r];
-    if (rule_table_intern(&w->sources, src, n, n, 0) < 0) return LSCFG_ENOMEM;
-  }
   for (int32_t r = 0; r < g->rules.size; r++) {
     w->made->of_rule[r] = -1;
     if (b->rule_row[r] >= 0 || !take_rule(w, g, &g->rules.data[r], words, room)) continue;
@@ -286,15 +281,14 @@ static int compose_all(composer *w, const lscfg_binding *b, const int32_t *words
   return LSCFG_OK;
 }
 
-composition *composition_new(const lscfg_binding *b, const rule_table *known, const int32_t *words, int oov_parts) {
-  composer w = {.made = calloc(1, sizeof *w.made), .known = known, .oov_parts = oov_parts};
+composition *composition_new(const lscfg_binding *b, const int32_t *words, int oov_parts) {
+  composer w = {.made = calloc(1, sizeof *w.made), .model = b->model, .oov_parts = oov_parts};
   int code = LSCFG_ENOMEM;
   if (!w.made) return NULL;
   w.made->of_rule = malloc(((size_t)b->grammar->rules.size + 1) * sizeof *w.made->of_rule);
   w.symbols = malloc((size_t)2 * MAX_CELLS * sizeof *w.symbols);
-  if (w.made->of_rule && w.symbols && !rule_table_init(&w.sources) && !rule_table_init(&w.composites))
+  if (w.made->of_rule && w.symbols && !rule_table_init(&w.composites))
     code = compose_all(&w, b, words);
-  rule_table_release(&w.sources);
   rule_table_release(&w.composites);
   free(w.cells.data);
   free(w.ranges.data);

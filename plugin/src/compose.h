@@ -3,7 +3,6 @@
 #define LSCFG_COMPOSE_H
 
 #include "model.h"
-#include "rule_table.h"
 
 /* One way to make a composite: a rule of the model over other composites, or over nonterminals of the composite. */
 typedef struct {
@@ -25,9 +24,9 @@ struct composition {
   int32_t *of_rule; /* grammar rule -> composite, -1: none */
 };
 
-/* Looks for the derivations of the grammar's rules of [X] that have no tensor. known holds the model's rules, and
- * words [grammar vocabulary] their words' numbers. NULL: memory is out. */
-composition *composition_new(const lscfg_binding *, const rule_table *known, const int32_t *words, int oov_parts);
+/* Looks for the derivations of the grammar's rules of [X] that have no tensor. words [grammar vocabulary] are the words'
+ * numbers in the model. NULL: memory is out. */
+composition *composition_new(const lscfg_binding *, const int32_t *words, int oov_parts);
 void composition_free(composition *);
 
 #endif

@@ -19,6 +19,15 @@ static int check_offsets(const char *name, const int64_t *offsets, int64_t n, in
   return LSCFG_OK;
 }
 
+/* Of files that do not say, the first. */
+static int check_format(const lscfg_model *model, lscfg_error *error) {
+  size_t length;
+  const char *format = tensor_file_metadata(&model->file, "format", &length);
+  if (!format || (length == 1 && *format == '1')) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has format %.*s, and this version of lscfg reads format 1; update it",
+                    length < 20 ? (int)length : 20, format);
+}
+
 static int map_words(lscfg_model *model, lscfg_error *error) {
   tensor_view bytes, offsets;
   int code = tensor_file_get(&model->file, "vocab.bytes", "U8", 1, &bytes, error);
@@ -123,6 +132,20 @@ static int map_rules(lscfg_model *model, lscfg_error *error) {
   return code;
 }
 
+/* Once for all bindings: grammars of single sentences are many, and each has only some hundred rules. */
+static int index_rules(lscfg_model *model, lscfg_error *error) {
+  if (rule_table_init(&model->index) || rule_table_init(&model->sources)) return out_of_memory(error);
+  for (int64_t r = 0; r < model->n_rules; r++) {
+    const int32_t *symbols = model->symbols + model->rule_offsets[r];
+    int32_t n = (int32_t)(model->rule_offsets[r + 1] - model->rule_offsets[r]), n_src = model->src_length[r];
+    int32_t found = rule_table_intern(&model->index, symbols, n_src, n, 0);
+    if (found < 0 || rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0) return out_of_memory(error);
+    if (found < r)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)found, (long long)r);
+  }
+  return LSCFG_OK;
+}
+
 /* The model of one state, if the file has it. */
 static int map_one_state(lscfg_model *model, lscfg_error *error) {
   static const double root = 1;
@@ -179,10 +202,12 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   *opened = NULL;
   if (!model) return out_of_memory(error);
   int code = tensor_file_open(&model->file, path, error);
+  if (!code) code = check_format(model, error);
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_words(model, error);
   if (!code) code = map_rules(model, error);
   if (!code) code = map_context(model, error);
+  if (!code) code = index_rules(model, error);
   if (!code) code = map_one_state(model, error);
   if (code) {
     lscfg_model_close(model);
@@ -195,6 +220,8 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
 void lscfg_model_close(lscfg_model *model) {
   if (!model) return;
   tensor_file_close(&model->file);
+  rule_table_release(&model->index);
+  rule_table_release(&model->sources);
   free(model->one_state);
   free(model);
 }

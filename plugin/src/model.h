@@ -3,10 +3,11 @@
 
 #include "contract.h"
 #include "grammar.h"
+#include "rule_table.h"
 #include "safetensors.h"
 
-/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it. Rules are numbered
- * by arity: those without nonterminals first. */
+/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index of
+ * the rules. Rules are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
   int32_t rank;                       /* m */
@@ -26,6 +27,7 @@ struct lscfg_model {
   const int64_t *context_offsets; /* weights of context items, see context.c, of each rule, then of each target word, or */
   const int32_t *context_items;   /* NULL: those of outcome k are context_offsets[k] .. context_offsets[k+1]-1 */
   const float *context_weights;
+  rule_table index, sources;   /* the rules by what they say, under their numbers; their source sides */
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
 

@@ -197,3 +197,10 @@ int tensor_file_has(const tensor_file *file, const char *name, const char *dtype
   return find_entry(begin, end, name, &entry) && entry && read_entry(entry, end, &view, offsets, &n_offsets) &&
          !strcmp(view.dtype, dtype);
 }
+
+const char *tensor_file_metadata(const tensor_file *file, const char *key, size_t *length) {
+  const char *begin = file->bytes + 8, *end = begin + file->header, *entry, *text;
+  if (!find_entry(begin, end, "__metadata__", &entry) || !entry || !find_entry(entry, end, key, &entry) || !entry)
+    return NULL;
+  return read_string(entry, end, &text, length) ? text : NULL;
+}

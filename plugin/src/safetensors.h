@@ -26,5 +26,7 @@ int tensor_file_get(const tensor_file *, const char *name, const char *dtype, in
                     lscfg_error *);
 /* Whether there is a tensor of that name and type. */
 int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
+/* The string behind a key of the metadata, not NUL-terminated and with its escapes; NULL where there is none. */
+const char *tensor_file_metadata(const tensor_file *, const char *key, size_t *length);
 
 #endif

@@ -1,0 +1,86 @@
+"""A cdec.ini in which cdec searches with one entry in the place of an edge's features, and gives them back afterwards.
+
+cdec copies the features of every candidate of cube pruning, and above seven they lie in a hash map. So the feature
+functions without a state move to a pass of their own, whose last one folds what an edge has by then to one entry; the
+language model searches in the second pass; a third one unfolds. Derivations and scores are those of the one pass.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lscfg.errors import InputError
+from lscfg.kernel import feature_names
+from lscfg.text import read_lines
+
+FOLDED = "Folded"
+"""The feature that holds the sum; values are divided by its weight."""
+
+_OF_ONE_PASS = ("cubepruning_pop_limit", "beam_prune", "density_prune")
+_PASSES = ("weights", "feature_function", "intersection_strategy", "summary_feature", *_OF_ONE_PASS)
+
+
+@dataclass(frozen=True)
+class FoldedConfig:
+    """A configuration that folds.
+
+    Attributes:
+        lines: of the cdec.ini, without ``weights``.
+        features: the latent features that are folded; each must have a weight.
+    """
+
+    lines: list[str]
+    features: tuple[str, ...]
+
+    def weights(self, tuned: Mapping[str, float]) -> dict[str, float]:
+        """The weights that cdec is to be given; latent features that have none are 0."""
+        return {**dict.fromkeys(self.features, 0.0), **tuned, FOLDED: 1.0}
+
+
+def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
+    """The cdec.ini with its line of lscfg's library folded; paths in it count from where they did.
+
+    Args:
+        unfold: give edges their features back, so that k-best lists have them.
+
+    Raises:
+        InputError: the file has no such line, or not one with ``mode=parse``, or has several passes already.
+    """
+    kept: list[str] = []
+    first: list[str] = []
+    second: list[str] = []
+    latent = None
+    for number, text in enumerate(read_lines(path), 1):
+        key, _, value = (part.strip() for part in text.split("#", 1)[0].partition("="))
+        if not key:
+            continue
+        if key[:-1] in _PASSES and key[-1] in "23":
+            raise InputError(f"{key}: there are several passes already; only one can be divided", path, number)
+        if key == "summary_feature" or (key == "intersection_strategy" and value.lower() != "cube_pruning"):
+            raise InputError(f"{key}={value} would not be the same in several passes", path, number)
+        if key == "weights":
+            continue
+        name, *arguments = value.split() or [""]
+        if key in _OF_ONE_PASS:
+            second.append(f"{key}2={value}")
+        elif key != "feature_function":
+            kept.append(f"{key}={value}")
+        elif name == "External" and arguments and "lscfg" in Path(arguments[0]).name:
+            if latent:
+                raise InputError("a second line with lscfg's library; keep one of the two", path, number)
+            options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)
+            if options.get("mode", "parse") != "parse" or "fold" in options:
+                raise InputError(f"the line {value!r} is not one of mode=parse and without fold=", path, number)
+            latent = value, arguments[0], feature_names(options.get("features", "paper").split(","))
+        else:
+            (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
+    if latent is None:
+        raise InputError("no line feature_function=External with lscfg's library", path)
+    line, library, features = latent
+    first += [f"feature_function={line} fold=all", "intersection_strategy=full"]
+    last = 3 if any(setting.startswith("feature_function") for setting in second) else 2  # cdec stops at a gap
+    third = [f"feature_function{last}=External {library} mode=unfold"] if unfold else []
+    return FoldedConfig([*kept, *first, *second, *third], features)

@@ -1,0 +1,100 @@
+"""Configurations of cdec that are divided into passes, in which features are folded; no cdec is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cdec_bridge.folding import fold_ini
+from lscfg.cli import main
+from lscfg.errors import InputError
+from lscfg.formats.weights import read_weights
+
+LINE = "feature_function=External lib/liblscfg_cdec.so model=m.lscfg features=LatentSpan,paper"
+INI = f"""# tuned
+formalism=scfg
+grammar=g.gz
+feature_function=KLanguageModel lm.arpa
+{LINE}
+feature_function=WordPenalty  # words
+cubepruning_pop_limit=30
+density_prune=100
+weights=old
+quiet=true
+"""
+WEIGHTS = "LatentSpan 1\nLatentMarginal 2\nLatentEgivenF 3\nLatentFgivenE 0\nWordPenalty -1\n"
+
+
+@pytest.fixture
+def ini(tmp_path: Path) -> Path:
+    (tmp_path / "cdec.ini").write_text(INI)
+    (tmp_path / "weights").write_text(WEIGHTS)
+    return tmp_path / "cdec.ini"
+
+
+def test_passes(ini):
+    folded = fold_ini(ini)
+    assert folded.lines == [
+        "formalism=scfg",
+        "grammar=g.gz",
+        "quiet=true",
+        "feature_function=WordPenalty",
+        f"{LINE} fold=all",
+        "intersection_strategy=full",
+        "feature_function2=KLanguageModel lm.arpa",
+        "cubepruning_pop_limit2=30",
+        "density_prune2=100",
+        "feature_function3=External lib/liblscfg_cdec.so mode=unfold",
+    ]
+    ini.write_text(INI.replace("feature_function=KLanguageModel lm.arpa\n", ""))
+    assert fold_ini(ini).lines[-1].startswith("feature_function2=External")
+    ini.write_text(INI)
+    assert fold_ini(ini, unfold=False).lines == folded.lines[:-1]
+    assert set(folded.features) == {"LatentSpan", "LatentMarginal", "LatentEgivenF", "LatentFgivenE"}
+    assert folded.weights({"LatentSpan": 2.0, "A": 1.0}) == {
+        **dict.fromkeys(folded.features, 0.0),
+        "LatentSpan": 2.0,
+        "A": 1.0,
+        "Folded": 1.0,
+    }
+
+
+def test_command(ini):
+    out = ini.parent / "out"
+    assert main(["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
+    assert (out / "cdec.ini").read_text().splitlines() == [*fold_ini(ini).lines, f"weights={out / 'weights'}"]
+    assert read_weights(out / "weights") == {**read_weights(ini.parent / "weights"), "Folded": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("LatentSpan 1\nLatentMarginal 1\n", "no weight of LatentEgivenF, LatentFgivenE"),
+        (WEIGHTS + "Folded 1\n", "already"),
+    ],
+)
+def test_bad_weights(ini, capsys, weights, message):
+    (ini.parent / "weights").write_text(weights)
+    arguments = ["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+    assert not (ini.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (LINE, "", "no line feature_function=External"),
+        (LINE, f"{LINE}\n{LINE}", "a second line"),
+        (LINE, f"{LINE} fold=all", "without fold="),
+        (LINE, f"{LINE} mode=forest", "mode=parse"),
+        ("quiet=true", "feature_function2=X", ":10: feature_function2: there are several passes"),
+        ("quiet=true", "intersection_strategy=fast_cube_pruning", "would not be the same"),
+        ("quiet=true", "summary_feature=S", "would not be the same"),
+    ],
+)
+def test_what_cannot_be_divided(ini, old, new, message):
+    ini.write_text(INI.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        fold_ini(ini)
