@@ -14,18 +14,46 @@ import re
 import resource
 import subprocess
 import tempfile
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cdec_bridge.decoder import program_below
 
 
-def user_seconds(program: Path, ini: Path, weights: str, text: str) -> tuple[float, str]:
-    """User CPU of one run, and what it wrote to stderr."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run(
-        [str(program), "-c", str(ini), "-w", weights], input=text, capture_output=True, text=True, check=True
-    )
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, done.stderr
+def run(command: Sequence[object], text: str) -> tuple[float, float, str]:
+    """User CPU and wall clock of a decoder, in seconds, and what it wrote to stderr."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
+    words = [str(word) for word in command]
+    done = subprocess.run(words, input=text, capture_output=True, text=True, encoding="utf-8", check=True)
+    wall = time.perf_counter() - began
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, wall, done.stderr
+
+
+def compare(runs: Iterable[tuple[str, Sequence[object]]], text: str, nothing: str) -> None:
+    """Prints what each command takes to load and to decode, over the first one, which has no latent features.
+
+    Args:
+        runs: names and commands.
+        text: what they decode.
+        nothing: the input after which a decoder has loaded everything.
+    """
+    reference = (0.0, 0.0)
+    print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6} {'wall s':>8} {'ratio':>6}")
+    for name, command in runs:
+        load, load_wall, _ = run(command, nothing)
+        whole, whole_wall, stderr = run(command, text)
+        if any(reference):
+            assert re.search(r"\[lscfg\].* 0 unmatched", stderr), stderr[-500:]
+        spent = (whole - load, whole_wall - load_wall)
+        reference = reference if any(reference) else spent
+        ratios = [own / other for own, other in zip(spent, reference, strict=True)]
+        print(f"{name[-40:]:40} {load:8.2f} {spent[0]:9.2f} {ratios[0]:6.2f} {spent[1]:8.2f} {ratios[1]:6.2f}")
+
+
+def first_lines(path: str, count: int) -> str:
+    """The beginning of a text."""
+    return "".join(Path(path).read_text(encoding="utf-8").splitlines(keepends=True)[:count])
 
 
 def main() -> None:
@@ -42,25 +70,19 @@ def main() -> None:
     program = program_below(args.cdec_root)
     if program is None:
         parser.error(f"no cdec below {args.cdec_root}")
-    text = "".join(Path(args.text).read_text(encoding="utf-8").splitlines(keepends=True)[: args.lines])
     plain = Path(args.ini).read_text(encoding="utf-8")
     library = Path(args.library).resolve()
     lines = {"cdec": ""}
     for model in args.model:
         line = f"feature_function=External {library} model={Path(model).resolve()}"
         lines |= {f"{model}, one feature": f"{line} features=LatentMarginal\n", model: f"{line}\n"}
-    reference = 0.0
-    print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6}")
     with tempfile.TemporaryDirectory() as folder:
-        ini = Path(folder) / "cdec.ini"
-        for name, line in lines.items():
+        runs = []
+        for number, (name, line) in enumerate(lines.items()):
+            ini = Path(folder) / f"{number}.ini"
             ini.write_text(f"{plain.rstrip()}\n{line}", encoding="utf-8")
-            load, _ = user_seconds(program, ini, args.weights, "")
-            whole, stderr = user_seconds(program, ini, args.weights, text)
-            if line:
-                assert re.search(r"\[lscfg\].* 0 unmatched", stderr), stderr[-500:]
-            reference = reference or whole - load
-            print(f"{name[-40:]:40} {load:8.2f} {whole - load:9.2f} {(whole - load) / reference:6.2f}")
+            runs.append((name, [program, "-c", ini, "-w", args.weights]))
+        compare(runs, first_lines(args.text, args.lines), "")
 
 
 if __name__ == "__main__":

@@ -347,7 +347,7 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
     ("old", "new", "message"),
     [
         ("[tuning]", "[tunning]", "unknown key 'tunning'"),
-        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are iterations"),
+        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are optimiser"),
         ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
         ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
         ("iterations = 3", "iterations = 3.5", "must be a whole number"),

@@ -176,9 +176,7 @@ def test_moses_decodes_as_the_embedded_decoder(program: Path, ini: Path, tmp_pat
     theirs = MosesDecoder(ini, program, 2).decode(sentences, weights, 10000, unique=False)
     with EmbeddedDecoder.from_ini(ini) as decoder:
         ours = decoder.decode(sentences, weights, 10000, unique=False)
-    for sentence, a, every in zip(sentences, theirs, ours, strict=True):
-        unknown = sum(word == "y" for word in sentence.split())  # Moses passes no other words through
-        b = [h for h in every if h.features.get("PassThrough", 0) <= unknown]
+    for a, b in zip(theirs, ours, strict=True):
         assert len(a) == len(b)
         names = sorted({name for h in b for name in h.features})
         rows = [

@@ -199,6 +199,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
       sentence->values[a * wanted + k] = static_cast<float>(value);
     }
   }
+  const int32_t pass = rules_->pass();
   sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
   for (int32_t e = 0; e < f.n_edges; ++e) {
     const int32_t head = f.edge_head[e];
@@ -208,6 +209,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
       const int32_t tail = f.edge_tail[2 * e + k];
       if (tail >= 0) tails[k] = EdgeTable::Pack(f.node_span[2 * tail], f.node_span[2 * tail + 1]);
     }
+    if (f.app_rule[f.edge_apps[e]] == pass) tails[0] = EdgeTable::kPass;
     const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
     sentence->edges.Add(span, tails[0], tails[1], e);
     sentence->edges.Add(span, EdgeTable::kNode, EdgeTable::kNode, head);
@@ -231,7 +233,7 @@ int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phras
     for (; at < j; ++at) src.push_back(sentence.words[at]);
     rule = rules_->FindRule(phrase, src);
   }
-  if (rule < 0 && n_tails == 0 && j - i == 1) rule = lscfg_grammar_size(rules_->grammar()) + LSCFG_RULE_PASS;
+  if (rule < 0 && n_tails == 0 && j - i == 1) rule = rules_->pass();
   return rule;
 }
 
@@ -254,6 +256,7 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
     }
     const uint32_t span = EdgeTable::Pack(i, j);
     const int32_t rule = FindRule(sentence, phrase, i, j, n_tails, spans);
+    if (rule == rules_->pass()) spans[0] = EdgeTable::kPass;
     const int32_t e = sentence.edges.Find(span, spans[0], spans[1]);
     dead = rule >= 0 && sentence.edges.Find(span, EdgeTable::kNode, EdgeTable::kNode) < 0;
     if (rule >= 0 && e >= 0) {

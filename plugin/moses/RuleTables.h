@@ -35,6 +35,8 @@ public:
 
   const lscfg_grammar *grammar() const { return grammar_.get(); }
   const lscfg_parse_options &options() const { return options_; }
+  /* The rule of a word that is passed through. */
+  int32_t pass() const { return lscfg_grammar_size(grammar_.get()) + LSCFG_RULE_PASS; }
 
   /* The vocabulary's number of a word, -1 if no rule has it. */
   int32_t FindWord(const Moses::Word &word) const;
