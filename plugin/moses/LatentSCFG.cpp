@@ -8,6 +8,9 @@
 
 #include "EdgeTable.h"
 #include "moses/ChartCellLabel.h"
+#include "moses/ChartHypothesis.h"
+#include "moses/ChartManager.h"
+#include "moses/IOWrapper.h"
 #include "moses/InputPath.h"
 #include "moses/InputType.h"
 #include "moses/ScoreComponentCollection.h"
@@ -39,9 +42,10 @@ string SentenceName(long id)
 
 /* What a thread knows of the sentence that it is decoding. */
 struct LatentSCFG::Sentence {
-  Sentence() : known(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
+  Sentence() : known(false), complete(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
 
-  bool known; /* if not, all features are 0 */
+  bool known;    /* if not, all features are 0 */
+  bool complete; /* Moses has a derivation */
   int64_t matched, unmatched;
   long id;
   vector<int32_t> words;
@@ -147,7 +151,7 @@ void LatentSCFG::InitializeForInput(ttasksptr const &task)
 {
   const InputType &source = *task->GetSource();
   Sentence &sentence = Here();
-  sentence.known = false;
+  sentence.known = sentence.complete = false;
   sentence.id = source.GetTranslationId();
   sentence.matched = sentence.unmatched = 0;
   ++sentences_;
@@ -280,6 +284,14 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
   if (trace_.is_open()) Trace(&sentence, application, input);
 }
 
+/* Only hypotheses with <s>, Moses' word 0, are of the glue grammar. */
+void LatentSCFG::EvaluateWhenApplied(const ChartHypothesis &hypothesis, ScoreComponentCollection *) const
+{
+  const Range &range = hypothesis.GetCurrSourceRange();
+  if (range.GetStartPos() == 0 && range.GetNumWordsCovered() == hypothesis.GetManager().GetSource().GetSize())
+    Here().complete = true;
+}
+
 /* sentence span [span of a tail]... ||| rule ||| features */
 void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType &input) const
 {
@@ -299,9 +311,12 @@ void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType 
   sentence->trace += line.str() + "\n";
 }
 
-void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &)
+void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &task)
 {
   Sentence &sentence = Here();
+  const auto io = task ? task->GetIOWrapper() : nullptr;
+  OutputCollector *output = io ? const_cast<IOWrapper &>(*io).GetSingleBestOutputCollector() : nullptr;
+  if (output && !sentence.complete) output->Write(sentence.id, m_options->output.ReportHypoScore ? "0 \n" : "\n");
   sentence.known = false;
   sentence.forest.reset();
   matched_ += sentence.matched;

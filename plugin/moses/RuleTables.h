@@ -49,7 +49,7 @@ public:
   int32_t FindRule(const Moses::TargetPhrase &phrase, const std::vector<int32_t> &src) const;
   bool from_files() const { return from_files_; }
   bool IsX(const Moses::Word &label) const;
-  /* As a line of a grammar of cdec's, without features. word: what is passed through. */
+  /* As a line of a grammar of cdec's, without features. word: what is passed through, escaped. */
   std::string Text(int32_t rule, const std::string &word) const;
 
 private:
