@@ -29,8 +29,8 @@ UNLIMITED = 100_000
 """max-chart-span of the glue grammar."""
 
 EVERY_RULE = 1_000_000
-"""table-limit that no source side reaches. With 0 Moses does not sort the rules of a source side, and cube pruning, which
-goes through them one by one, would look at the first ones of the file instead of the best."""
+"""table-limit that no source side reaches. With 0 Moses does not sort the rules of a source side, and cube pruning,
+which goes through them one by one, would begin with the first ones of the file instead of the best."""
 
 LATENT_OPTIONS = ("model", "features", "log", "floor", "negative", "unknown", "path", "trace")
 

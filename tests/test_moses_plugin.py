@@ -192,8 +192,9 @@ def test_moses_decodes_as_the_embedded_decoder(program: Path, ini: Path, tmp_pat
 
 def test_threads_and_odd_sentences(program: Path, ini: Path, tmp_path: Path) -> None:
     moses_ini = write_moses(tmp_path / "moses", with_options(ini), WEIGHTS, ini)
-    odd = ["", "  ", "x" * 3000, "\u3000", "é\u0301 ｃａｓａ", "una " * 40, "%s &amp;", "'", "<s> casa </s>", "| || |||"]
-    odd += ["[X] [X,1] ]", "una " * 60, "casa"]  # longer than the rules may be, so that there is no derivation
+    odd = ["", "  ", "x" * 3000, "\u3000", "é\u0301 ｃａｓａ", "una " * 40, "%s &amp;", "'", "<s> casa </s>"]
+    odd += ["| || |||", "[X] [X,1] ]", "casa"]
+    odd += ["una " * 60]  # longer than rules may be, so that there is no derivation
     sentences = (SENTENCES + odd) * 8
     text = "\n".join(sentences) + "\n"
     lists, lines = [], []
