@@ -30,25 +30,27 @@ def run(command: Sequence[object], text: str) -> tuple[float, float, str]:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, wall, done.stderr
 
 
-def compare(runs: Iterable[tuple[str, Sequence[object]]], text: str, nothing: str) -> None:
+def compare(runs: Iterable[tuple[str, Sequence[object]]], text: str, nothing: str, repeats: int) -> None:
     """Prints what each command takes to load and to decode, over the first one, which has no latent features.
 
     Args:
         runs: names and commands.
         text: what they decode.
         nothing: the input after which a decoder has loaded everything.
+        repeats: the least of so many times counts.
     """
-    reference = (0.0, 0.0)
+    reference: tuple[float, float] | None = None
     print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6} {'wall s':>8} {'ratio':>6}")
     for name, command in runs:
-        load, load_wall, _ = run(command, nothing)
-        whole, whole_wall, stderr = run(command, text)
-        if any(reference):
-            assert re.search(r"\[lscfg\].* 0 unmatched", stderr), stderr[-500:]
-        spent = (whole - load, whole_wall - load_wall)
-        reference = reference if any(reference) else spent
-        ratios = [own / other for own, other in zip(spent, reference, strict=True)]
-        print(f"{name[-40:]:40} {load:8.2f} {spent[0]:9.2f} {ratios[0]:6.2f} {spent[1]:8.2f} {ratios[1]:6.2f}")
+        loading, whole = ([run(command, given) for _ in range(repeats)] for given in (nothing, text))
+        load, load_wall = (min(times[k] for times in loading) for k in (0, 1))
+        user, wall = min(times[0] for times in whole) - load, min(times[1] for times in whole) - load_wall
+        if reference is None:
+            reference = user, wall
+        else:
+            assert all(re.search(r"\[lscfg\].* 0 unmatched", stderr) for _, _, stderr in whole), whole[0][2][-500:]
+        ratios = f"{user:9.2f} {user / reference[0]:6.2f} {wall:8.2f} {wall / reference[1]:6.2f}"
+        print(f"{name[-40:]:40} {load:8.2f} {ratios}", flush=True)
 
 
 def first_lines(path: str, count: int) -> str:
@@ -66,6 +68,7 @@ def main() -> None:
     parser.add_argument("--library", required=True)
     parser.add_argument("--model", required=True, action="append")
     parser.add_argument("--lines", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     program = program_below(args.cdec_root)
     if program is None:
@@ -82,7 +85,7 @@ def main() -> None:
             ini = Path(folder) / f"{number}.ini"
             ini.write_text(f"{plain.rstrip()}\n{line}", encoding="utf-8")
             runs.append((name, [program, "-c", ini, "-w", args.weights]))
-        compare(runs, first_lines(args.text, args.lines), "")
+        compare(runs, first_lines(args.text, args.lines), "", args.repeats)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--model", required=True, action="append")
     parser.add_argument("--features", default="paper", help="their names, as of features= (default: %(default)s)")
     parser.add_argument("--lines", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     plain = Path(args.ini).read_text(encoding="utf-8")
     weights = " ".join("0" for _ in FeatureOptions(names=tuple(args.features.split(","))).names)
@@ -42,7 +43,7 @@ def main() -> None:
             ini = Path(folder) / f"{number}.ini"
             ini.write_text(plain + lines, encoding="utf-8")
             runs.append((name, [Path(args.program).resolve(), "-f", ini, "-threads", "1"]))
-        compare(runs, escape(first_lines(args.text, args.lines)), "\n")
+        compare(runs, escape(first_lines(args.text, args.lines)), "\n", args.repeats)
 
 
 if __name__ == "__main__":
