@@ -39,18 +39,20 @@ def compare(runs: Iterable[tuple[str, Sequence[object]]], text: str, nothing: st
         nothing: the input after which a decoder has loaded everything.
         repeats: the least of so many times counts.
     """
-    reference: tuple[float, float] | None = None
+    commands = list(runs)
+    loading, whole = [], []
+    for _ in range(repeats):  # all of them in turn, so that whatever else the machine does falls on all alike
+        loading.append([run(command, nothing) for _, command in commands])
+        whole.append([run(command, text) for _, command in commands])
+    reference = (0.0, 0.0)
     print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6} {'wall s':>8} {'ratio':>6}")
-    for name, command in runs:
-        loading, whole = ([run(command, given) for _ in range(repeats)] for given in (nothing, text))
-        load, load_wall = (min(times[k] for times in loading) for k in (0, 1))
-        user, wall = min(times[0] for times in whole) - load, min(times[1] for times in whole) - load_wall
-        if reference is None:
-            reference = user, wall
-        else:
-            assert all(re.search(r"\[lscfg\].* 0 unmatched", stderr) for _, _, stderr in whole), whole[0][2][-500:]
-        ratios = f"{user:9.2f} {user / reference[0]:6.2f} {wall:8.2f} {wall / reference[1]:6.2f}"
-        print(f"{name[-40:]:40} {load:8.2f} {ratios}", flush=True)
+    for number, (name, _) in enumerate(commands):
+        assert not number or all(re.search(r"\[lscfg\].* 0 unmatched", one[number][2]) for one in whole), name
+        load = [min(one[number][k] for one in loading) for k in (0, 1)]
+        spent = [min(one[number][k] for one in whole) - load[k] for k in (0, 1)]
+        reference = reference if number else (spent[0], spent[1])
+        user, wall = (f"{own:8.2f} {own / other:6.2f}" for own, other in zip(spent, reference, strict=True))
+        print(f"{name[-40:]:40} {load[0]:8.2f}  {user} {wall}")
 
 
 def first_lines(path: str, count: int) -> str:
