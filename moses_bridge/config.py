@@ -28,6 +28,10 @@ INI = "moses.ini"
 UNLIMITED = 100_000
 """max-chart-span of the glue grammar."""
 
+EVERY_RULE = 1_000_000
+"""table-limit that no source side reaches. With 0 Moses does not sort the rules of a source side, and cube pruning,
+which goes through them one by one, would begin with the first ones of the file instead of the best."""
+
 LATENT_OPTIONS = ("model", "features", "log", "floor", "negative", "unknown", "path", "trace")
 
 
@@ -168,9 +172,9 @@ def write_moses_ini(
     features = ["UnknownWordPenalty tuneable=true"]  # else it is not in n-best lists
     if config.word_penalty:
         features.append("WordPenalty")
-    table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit=0"
-    features.append(table.format("TM", len(conventions.rule_features), path.parent / TABLE))
-    features.append(table.format("Glue", 1, path.parent / GLUE_FILE))
+    table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit={}"
+    features.append(table.format("TM", len(conventions.rule_features), path.parent / TABLE, EVERY_RULE))
+    features.append(table.format("Glue", 1, path.parent / GLUE_FILE, EVERY_RULE))
     if config.language_model is not None:
         features.append(f"KENLM name=LM factor=0 path={config.language_model.resolve()} oov-feature=1")
     if config.latent is not None:
@@ -193,6 +197,7 @@ def write_moses_ini(
         # as in cdec, only the pop limit prunes
         "stack": ["0"],
         "beam-threshold": ["0"],
+        "always-create-direct-transopt": [str(config.pass_through).lower()],
         "feature": features,
         "weight": [f"{name}= " + " ".join(f"{value:.9g}" for value in of) for name, of in values.items()],
     }

@@ -253,10 +253,10 @@ def read_trace(path: str | os.PathLike[str]) -> dict[int, dict[Application, list
 
 
 def expected_trace(grammar: Grammar, latent: LatentFeatures, sentence: str) -> dict[Application, list[float]]:
-    """The same as lscfg computes it, for a grammar with glue of its own and Moses' unknown words."""
+    """The same as lscfg computes it, for a grammar with glue of its own; every word passes through."""
     words = sentence.split()
     ids = np.array([grammar.vocab.find(word) for word in words], np.int32)
-    forest = grammar.parse(ids, ParseOptions(max_span=2**31 - 1, glue=False, pass_through=2))
+    forest = grammar.parse(ids, ParseOptions(max_span=2**31 - 1, glue=False, pass_through=1))
     if forest is None:
         return {}
     values = latent.features(forest)

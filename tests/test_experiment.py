@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -186,6 +187,17 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
 
 
+def test_optimiser_of_the_experiment(whole, corpus, tmp_path):
+    (corpus / "mert.toml").write_text(TOML.replace("kbest = 20", 'kbest = 20\noptimiser = "mert"'))
+    folder, _ = whole
+    shutil.copytree(folder / "cache", tmp_path / "mert" / "cache")
+    lscfg("run", corpus / "mert.toml", "-o", tmp_path / "mert", "--systems", "MIN")
+    log = json.loads((tmp_path / "mert" / "systems" / "MIN" / "tuning.json").read_text())
+    assert log["settings"]["optimiser"] == "mert"
+    ours = json.loads((folder / "systems" / "MIN" / "tuning.json").read_text())
+    assert ours["history"][0] == log["history"][0] and ours["history"][1] != log["history"][1]
+
+
 def test_single_run_scores_are_sacrebleus(whole, corpus):
     results = json.loads((whole[0] / "results.json").read_text())
     references = [(corpus / "test.en").read_text().splitlines()]
@@ -366,7 +378,7 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
     ("old", "new", "message"),
     [
         ("[tuning]", "[tunning]", "unknown key 'tunning'"),
-        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are iterations"),
+        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are optimiser"),
         ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
         ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
         ("iterations = 3", "iterations = 3.5", "must be a whole number"),
@@ -379,6 +391,12 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
         ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),
         ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
+        ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of mira, mert, pro, forest-mert"),
+        (
+            "[tuning]",
+            '[decoder]\nname = "cdec"\n[tuning]\noptimiser = "forest-mert"',
+            r"e\.toml:17: forest-mert needs the hypergraphs of the embedded decoder",
+        ),
         ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences count from 1"),
         ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
         ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),

@@ -8,6 +8,9 @@
 
 #include "EdgeTable.h"
 #include "moses/ChartCellLabel.h"
+#include "moses/ChartHypothesis.h"
+#include "moses/ChartManager.h"
+#include "moses/IOWrapper.h"
 #include "moses/InputPath.h"
 #include "moses/InputType.h"
 #include "moses/ScoreComponentCollection.h"
@@ -39,9 +42,10 @@ string SentenceName(long id)
 
 /* What a thread knows of the sentence that it is decoding. */
 struct LatentSCFG::Sentence {
-  Sentence() : known(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
+  Sentence() : known(false), complete(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
 
-  bool known; /* if not, all features are 0 */
+  bool known;    /* if not, all features are 0 */
+  bool complete; /* Moses has a derivation */
   int64_t matched, unmatched;
   long id;
   vector<int32_t> words;
@@ -147,7 +151,7 @@ void LatentSCFG::InitializeForInput(ttasksptr const &task)
 {
   const InputType &source = *task->GetSource();
   Sentence &sentence = Here();
-  sentence.known = false;
+  sentence.known = sentence.complete = false;
   sentence.id = source.GetTranslationId();
   sentence.matched = sentence.unmatched = 0;
   ++sentences_;
@@ -199,6 +203,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
       sentence->values[a * wanted + k] = static_cast<float>(value);
     }
   }
+  const int32_t pass = rules_->pass();
   sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
   for (int32_t e = 0; e < f.n_edges; ++e) {
     const int32_t head = f.edge_head[e];
@@ -208,6 +213,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
       const int32_t tail = f.edge_tail[2 * e + k];
       if (tail >= 0) tails[k] = EdgeTable::Pack(f.node_span[2 * tail], f.node_span[2 * tail + 1]);
     }
+    if (f.app_rule[f.edge_apps[e]] == pass) tails[0] = EdgeTable::kPass;
     const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
     sentence->edges.Add(span, tails[0], tails[1], e);
     sentence->edges.Add(span, EdgeTable::kNode, EdgeTable::kNode, head);
@@ -231,7 +237,7 @@ int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phras
     for (; at < j; ++at) src.push_back(sentence.words[at]);
     rule = rules_->FindRule(phrase, src);
   }
-  if (rule < 0 && n_tails == 0 && j - i == 1) rule = lscfg_grammar_size(rules_->grammar()) + LSCFG_RULE_PASS;
+  if (rule < 0 && n_tails == 0 && j - i == 1) rule = rules_->pass();
   return rule;
 }
 
@@ -254,6 +260,7 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
     }
     const uint32_t span = EdgeTable::Pack(i, j);
     const int32_t rule = FindRule(sentence, phrase, i, j, n_tails, spans);
+    if (rule == rules_->pass()) spans[0] = EdgeTable::kPass;
     const int32_t e = sentence.edges.Find(span, spans[0], spans[1]);
     dead = rule >= 0 && sentence.edges.Find(span, EdgeTable::kNode, EdgeTable::kNode) < 0;
     if (rule >= 0 && e >= 0) {
@@ -277,6 +284,14 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
   if (trace_.is_open()) Trace(&sentence, application, input);
 }
 
+/* Only hypotheses with <s>, Moses' word 0, are of the glue grammar. */
+void LatentSCFG::EvaluateWhenApplied(const ChartHypothesis &hypothesis, ScoreComponentCollection *) const
+{
+  const Range &range = hypothesis.GetCurrSourceRange();
+  if (range.GetStartPos() == 0 && range.GetNumWordsCovered() == hypothesis.GetManager().GetSource().GetSize())
+    Here().complete = true;
+}
+
 /* sentence span [span of a tail]... ||| rule ||| features */
 void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType &input) const
 {
@@ -296,9 +311,12 @@ void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType 
   sentence->trace += line.str() + "\n";
 }
 
-void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &)
+void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &task)
 {
   Sentence &sentence = Here();
+  const auto io = task ? task->GetIOWrapper() : nullptr;
+  OutputCollector *output = io ? const_cast<IOWrapper &>(*io).GetSingleBestOutputCollector() : nullptr;
+  if (output && !sentence.complete) output->Write(sentence.id, m_options->output.ReportHypoScore ? "0 \n" : "\n");
   sentence.known = false;
   sentence.forest.reset();
   matched_ += sentence.matched;

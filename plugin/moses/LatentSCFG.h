@@ -20,7 +20,8 @@ namespace Moses
  * [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
  *
  * A sentence is parsed by the kernel before Moses looks up its rules, in the same thread; from then on each application
- * of a rule finds its features by rule and spans. Whatever is wrong with a sentence leaves its features 0. */
+ * of a rule finds its features by rule and spans. Whatever is wrong with a sentence leaves its features 0. A sentence
+ * without a derivation gets an empty line: Moses alone writes none, and waits for it with all lines behind it. */
 class LatentSCFG : public StatelessFeatureFunction
 {
 public:
@@ -42,7 +43,7 @@ public:
                                  ScoreComponentCollection *estimates) const override;
   void EvaluateTranslationOptionListWithSourceContext(const InputType &, const TranslationOptionList &) const override {}
   void EvaluateWhenApplied(const Hypothesis &, ScoreComponentCollection *) const override {}
-  void EvaluateWhenApplied(const ChartHypothesis &, ScoreComponentCollection *) const override {}
+  void EvaluateWhenApplied(const ChartHypothesis &hypothesis, ScoreComponentCollection *) const override;
   void EvaluateWhenApplied(const Syntax::SHyperedge &, ScoreComponentCollection *) const override {}
 
 private:

@@ -309,7 +309,7 @@ int32_t RuleTables::FindRule(const Moses::TargetPhrase &phrase, const Symbols &s
 string RuleTables::Text(int32_t rule, const string &word) const
 {
   const int32_t size = lscfg_grammar_size(grammar_.get());
-  if (rule >= size) return "[X] ||| " + word + " ||| " + word;
+  if (rule >= size) return "[X] ||| " + Unescape(word) + " ||| " + Unescape(word);
   int32_t n_src, n_tgt, gaps = 0;
   const int32_t *src = lscfg_grammar_src(grammar_.get(), rule, &n_src);
   const int32_t *tgt = lscfg_grammar_tgt(grammar_.get(), rule, &n_tgt);

@@ -35,6 +35,8 @@ public:
 
   const lscfg_grammar *grammar() const { return grammar_.get(); }
   const lscfg_parse_options &options() const { return options_; }
+  /* The rule of a word that is passed through. */
+  int32_t pass() const { return lscfg_grammar_size(grammar_.get()) + LSCFG_RULE_PASS; }
 
   /* The vocabulary's number of a word, -1 if no rule has it. */
   int32_t FindWord(const Moses::Word &word) const;
@@ -47,7 +49,7 @@ public:
   int32_t FindRule(const Moses::TargetPhrase &phrase, const std::vector<int32_t> &src) const;
   bool from_files() const { return from_files_; }
   bool IsX(const Moses::Word &label) const;
-  /* As a line of a grammar of cdec's, without features. word: what is passed through. */
+  /* As a line of a grammar of cdec's, without features. word: what is passed through, escaped. */
   std::string Text(int32_t rule, const std::string &word) const;
 
 private:

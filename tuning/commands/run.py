@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=int, metavar="N", help="tunings of each system (default: runs in [tuning], or 1)"
     )
-    parser.add_argument("--decoder", metavar="NAME", help="embedded or cdec (default: name in [decoder], or embedded)")
+    parser.add_argument(
+        "--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder], or embedded)"
+    )
     parser.add_argument("--systems", metavar="LIST", help="only these systems, names separated by commas")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"

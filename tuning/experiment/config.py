@@ -18,6 +18,7 @@ from lscfg.grammar import MAX_TARGETS
 from lscfg.kernel import BRACKETINGS, CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, feature_names
 from lscfg.parameters import MAX_ARITY
 from lscfg.text import read_bytes
+from tuning.optimisers import OPTIMISERS
 
 START_WEIGHTS = {
     "LanguageModel": 2.0,
@@ -125,8 +126,10 @@ class Features:
 
 @dataclass(frozen=True)
 class Tuning:
-    """MIRA on the development set."""
+    """Weights learned on the development set."""
 
+    optimiser: str = "mira"
+    """One of ``tuning.optimisers.OPTIMISERS``; forest-mert is for the embedded decoder."""
     iterations: int = 15
     kbest: int = 100
     patience: int = 4
@@ -351,6 +354,10 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         raise reader.error(("systems",), f"no system; leave [systems] out for {', '.join(DEFAULT_SYSTEMS)}")
     if experiment.decoder.name not in DECODERS:
         raise reader.error(("decoder", "name"), f"name must be one of {', '.join(DECODERS)}")
+    if experiment.tuning.optimiser not in OPTIMISERS:
+        raise reader.error(("tuning", "optimiser"), f"optimiser must be one of {', '.join(OPTIMISERS)}")
+    if experiment.tuning.optimiser == "forest-mert" and experiment.decoder.name != "embedded":
+        raise reader.error(("tuning", "optimiser"), "forest-mert needs the hypergraphs of the embedded decoder")
     for name in experiment.report.charts:
         if name not in experiment.systems or experiment.systems[name].estimator == "none":
             raise reader.error(("report", "charts"), f"charts: {name!r} is no system with an estimator")

@@ -208,7 +208,11 @@ def tune(
 
         _write_decoder_ini(folder, experiment, rules, lm, model)
         options = TuneSettings(
-            iterations=settings.iterations, kbest=settings.kbest, patience=settings.patience, seed=seed
+            optimiser=settings.optimiser,
+            iterations=settings.iterations,
+            kbest=settings.kbest,
+            patience=settings.patience,
+            seed=seed,
         )
         with hosts.open_decoder(experiment.decoder, folder / INI, jobs) as decoder:
             result = tune_weights(

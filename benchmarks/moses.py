@@ -1,0 +1,91 @@
+"""What latent features cost inside Moses: decoding with the feature function, over the same program without it.
+
+    lscfg moses convert -c cdec.ini -w weights -o moses
+    python benchmarks/moses.py moses/moses.ini devtest.ja --program moses_lscfg --model m8.lscfg --model m16.lscfg
+
+The moses.ini is one without latent features; their weights are 0, so that all runs search alike. One thread. Load times
+are those of an empty sentence, with which the rules are looked up in the model. Before a ratio is printed, the run must
+have matched every application of a rule.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from lscfg.kernel import FeatureOptions
+from moses_bridge.config import escape
+
+
+def run(command: Sequence[object], text: str) -> tuple[float, float, str]:
+    """User CPU and wall clock of a decoder, in seconds, and what it wrote to stderr."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
+    words = [str(word) for word in command]
+    done = subprocess.run(words, input=text, capture_output=True, text=True, encoding="utf-8", check=True)
+    wall = time.perf_counter() - began
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, wall, done.stderr
+
+
+def compare(runs: Sequence[tuple[str, Sequence[object]]], text: str, nothing: str, repeats: int) -> None:
+    """Prints what each command takes to load and to decode, over the first one, which has no latent features.
+
+    Args:
+        runs: names and commands.
+        text: what they decode.
+        nothing: the input after which a decoder has loaded everything.
+        repeats: the least of so many times counts.
+    """
+    loading, whole = [], []
+    for _ in range(repeats):  # all of them in turn, so that whatever else the machine does falls on all alike
+        loading.append([run(command, nothing) for _, command in runs])
+        whole.append([run(command, text) for _, command in runs])
+    reference = (0.0, 0.0)
+    print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6} {'wall s':>8} {'ratio':>6}")
+    for number, (name, _) in enumerate(runs):
+        assert not number or all(re.search(r"\[lscfg\].* 0 unmatched", one[number][2]) for one in whole), name
+        load = [min(one[number][k] for one in loading) for k in (0, 1)]
+        spent = [min(one[number][k] for one in whole) - load[k] for k in (0, 1)]
+        reference = reference if number else (spent[0], spent[1])
+        user, wall = (f"{own:8.2f} {own / other:6.2f}" for own, other in zip(spent, reference, strict=True))
+        print(f"{name[-40:]:40} {load[0]:8.2f}  {user} {wall}")
+
+
+def first_lines(path: str, count: int) -> str:
+    """The beginning of a text."""
+    return "".join(Path(path).read_text(encoding="utf-8").splitlines(keepends=True)[:count])
+
+
+def main() -> None:
+    """Prints a line for each configuration."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ini")
+    parser.add_argument("text")
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--model", required=True, action="append")
+    parser.add_argument("--features", default="paper", help="their names, as of features= (default: %(default)s)")
+    parser.add_argument("--lines", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    plain = Path(args.ini).read_text(encoding="utf-8")
+    weights = " ".join("0" for _ in FeatureOptions(names=tuple(args.features.split(","))).names)
+    added = {"moses": ""}
+    for model in args.model:
+        line = f"LatentSCFG name=Latent features={args.features} model={Path(model).resolve()}"
+        added[model] = f"\n[feature]\n{line}\n[weight]\nLatent= {weights}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        runs = []
+        for number, (name, lines) in enumerate(added.items()):
+            ini = Path(folder) / f"{number}.ini"
+            ini.write_text(plain + lines, encoding="utf-8")
+            runs.append((name, [Path(args.program).resolve(), "-f", ini, "-threads", "1"]))
+        compare(runs, escape(first_lines(args.text, args.lines)), "\n", args.repeats)
+
+
+if __name__ == "__main__":
+    main()
