@@ -31,6 +31,10 @@ class OneState:
     unk: np.ndarray
 
 
+CONTEXT_KINDS = 9
+"""Kinds of context items: where a word is that speaks for a target side (docs/FORMATS.md)."""
+
+
 @dataclass(frozen=True)
 class ContextWeights:
     """How source words around a rule application speak for its target side (``lscfg.estimate.context``).

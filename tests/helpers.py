@@ -10,7 +10,7 @@ import numpy as np
 
 from lscfg.derive import Derivations
 from lscfg.kernel import Forest
-from lscfg.parameters import OneState, Parameters
+from lscfg.parameters import CONTEXT_KINDS, ContextWeights, OneState, Parameters
 from lscfg.rules import RuleTable
 
 SPANISH_RULES = (
@@ -56,6 +56,17 @@ def rule_table(rules: Iterable[str]) -> RuleTable:
     )
 
 
+def random_context(rules: RuleTable, seed: int, share: float = 0.3) -> ContextWeights:
+    """Normal weights of a random part of all context items, at most the share."""
+    rng = np.random.default_rng(seed)
+    size, lists = CONTEXT_KINDS * (len(rules.words) + 2), []
+    for _ in range(len(rules) + len(rules.words)):
+        lists.append(np.nonzero(rng.random(size) < rng.random() * share)[0])
+    items = np.concatenate(lists).astype(np.int32)
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    return ContextWeights(offsets, items, rng.normal(size=len(items)).astype(np.float32))
+
+
 def save_model(
     path: Path,
     rules: RuleTable,
@@ -63,6 +74,7 @@ def save_model(
     root: np.ndarray,
     unk: np.ndarray,
     one: OneState | None = None,
+    context: ContextWeights | None = None,
 ) -> Path:
     """Writes a model whose tensors are given rule by rule."""
     m = len(root)
@@ -70,7 +82,7 @@ def save_model(
         np.array([t for t, a in zip(tensors, rules.arity, strict=True) if a == k]).reshape(-1, *[m] * (k + 1))
         for k in range(3)
     )
-    Parameters(rules, stacked, root, unk, one=one).save(path, np.float64)  # type: ignore[arg-type]
+    Parameters(rules, stacked, root, unk, one=one, context=context).save(path, np.float64)  # type: ignore[arg-type]
     return path
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import SPANISH_RULES, rule_table, save_model
+from helpers import SPANISH_RULES, random_context, rule_table, save_model
 
 from cdec_bridge.decoder import CdecDecoder
 from cdec_bridge.folding import fold_ini
@@ -65,7 +65,7 @@ class Cdec:
         values = [rng.uniform(-0.1, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
         one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
         unk = np.array([0.01, 0.02, 0.03])
-        save_model(folder / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), unk, one)
+        save_model(folder / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), unk, one, random_context(table, 1))
         (folder / "grammar").write_text(
             "".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)) + "[S] ||| [X,1] ||| [1] |||\n"
         )
@@ -128,7 +128,7 @@ def messages(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("options", ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios"])
+@pytest.mark.parametrize("options", ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios,context"])
 def test_features_are_those_of_the_embedded_decoder(cdec, exact, glue, options):
     base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
     cdec.ini(cdec.line(options), "intersection_strategy=full", base=base)
@@ -149,7 +149,7 @@ def test_composed_rules_and_span_marginals(cdec, exact):
     lines = [f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate([*RULES[:5], *larger, *RULES[-3:]])]
     (cdec.folder / "grammar").write_text("".join(lines) + "[S] ||| [X,1] ||| [1] |||\n")
     for unknown in ("compose", "oov", "zero"):
-        options = f"features=LatentMarginal,LatentSpan,ratios unknown={unknown} floor=1e-9"
+        options = f"features=LatentMarginal,LatentSpan,ratios,context unknown={unknown} floor=1e-9"
         cdec.ini(cdec.line(options), "intersection_strategy=full")
         theirs = cdec.lists(sentence + "\n", env=exact)
         ini = (cdec.folder / "cdec.ini").read_text()
@@ -176,7 +176,7 @@ def two_passes(cdec: Cdec, options: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("features", ["paper", "ratios"])
+@pytest.mark.parametrize("features", ["paper", "ratios,context"])
 def test_both_modes_agree(cdec, exact, glue, features):
     text = "".join(s + "\n" for s in SENTENCES)
     if glue:  # the rule of the root is one of the glue rules then

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import rule_table
+from helpers import random_context, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_compose import MINIMAL
@@ -13,12 +13,11 @@ from test_compose import MINIMAL
 from lscfg.cli import main
 from lscfg.derive import derive
 from lscfg.errors import InputError
-from lscfg.estimate import context as module
-from lscfg.estimate.context import POSITIONS, ContextSettings, add_context, estimate_context
+from lscfg.estimate.context import ContextSettings, add_context, estimate_context
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.mle import estimate_mle
 from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, X, feature_names
-from lscfg.parameters import ContextWeights, OneState, Parameters
+from lscfg.parameters import CONTEXT_KINDS, OneState, Parameters
 from lscfg.text import write_lines
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
@@ -55,6 +54,8 @@ def expected(forest, words, rules, weights, one):
     """Columns ContextTarget0, ContextTargetBare, ContextTargetN of all applications; rules are the model's."""
     out = np.zeros((forest.n_apps, 3))
     vocabulary = {word: k for k, word in enumerate(rules.words)}
+    if vocabulary.keys().isdisjoint(words):
+        return out
     for edge in range(forest.n_edges):
         apps = range(forest.edge_apps[edge], forest.edge_apps[edge + 1])
         known = [a for a in apps if forest.app_rule[a] < len(rules) and one[forest.app_rule[a]] > 0]
@@ -71,20 +72,11 @@ def expected(forest, words, rules, weights, one):
     return out
 
 
-def random_model(folder, seed, rare=0.3):
+def random_model(folder, seed):
     """A model of RULES with random context weights, and its parts."""
     rng = np.random.default_rng(seed)
     rules = rule_table(RULES)
-    base, lists = len(rules.words) + 2, []
-    for _ in range(len(rules) + len(rules.words)):
-        kept = np.nonzero(rng.random(POSITIONS * base) < rng.random() * rare)[0]
-        lists.append((kept, rng.normal(size=len(kept))))
-    offsets = np.concatenate([[0], np.cumsum([len(items) for items, _ in lists])]).astype(np.int64)
-    weights = ContextWeights(
-        offsets,
-        np.concatenate([items for items, _ in lists]).astype(np.int32),
-        np.concatenate([values for _, values in lists]).astype(np.float32),
-    )
+    weights = random_context(rules, seed)
     one = OneState(rng.uniform(0.01, 1, len(rules)), np.array([0.1]))
     one.rules[rng.random(len(rules)) < 0.1] = 0
     tensors = tuple(rng.uniform(0.1, 1, ((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
@@ -250,7 +242,7 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"without one\.rules and one.unk, which ContextTarget0 needs"):
         Model(tmp_path / "without").check_features(OPTIONS)
     for change, message in (
-        ({"items": weights.items + POSITIONS * (len(rules.words) + 2)}, "'context.items' holds"),
+        ({"items": weights.items + CONTEXT_KINDS * (len(rules.words) + 2)}, "'context.items' holds"),
         ({"weights": weights.weights * np.float32("inf")}, "not finite"),
         ({"offsets": weights.offsets[:-1]}, "do not fit the model's rules and words"),
         ({"offsets": weights.offsets[::-1].copy()}, "'context.offsets'"),
@@ -266,4 +258,3 @@ def test_text_without_a_choice():
     derivations = derive(["a b"], ["A B"], ["0-0 1-1"])
     with pytest.raises(InputError, match="no source side has two target sides"):
         estimate_context(Examples.of(derivations), ["a b"], ContextSettings())
-    assert module.BAG == POSITIONS - 1

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import SPANISH_RULES, rule_table, save_model
+from helpers import SPANISH_RULES, random_context, rule_table, save_model
 
 from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder, read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.weights import read_weights
-from lscfg.kernel import FeatureOptions, Grammar
+from lscfg.kernel import CONTEXT_FEATURES, FeatureOptions, Grammar
 from lscfg.marginals import LatentFeatures
+from lscfg.parameters import OneState
 from moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
 from moses_bridge.decoder import MosesDecoder, find_moses
 from moses_bridge.plugin import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
@@ -48,7 +49,9 @@ def ini(tmp_path: Path) -> Path:
     rng = np.random.default_rng(7)
     table = rule_table(RULES[:-1])
     values = [rng.uniform(-0.05, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
-    save_model(tmp_path / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03]))
+    root, unk = np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03])
+    one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
+    save_model(tmp_path / "model.lscfg", table, values, root, unk, one, random_context(table, 1))
     lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
     (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
     (tmp_path / "cdec.ini").write_text(
@@ -142,13 +145,14 @@ def test_check(program: Path) -> None:
 
 @pytest.mark.parametrize("glue", [False, True])
 def test_features_of_all_applications(program: Path, ini: Path, tmp_path: Path, glue: bool) -> None:
-    options = {"trace": str(tmp_path / "trace"), "features": "LatentSpan,LatentMarginal,LatentFgivenE", "log": "false"}
+    names = ("LatentSpan", "LatentMarginal", "LatentFgivenE", "LatentSourceN", *CONTEXT_FEATURES)
+    options = {"trace": str(tmp_path / "trace"), "features": ",".join(names), "log": "false"}
     config = DecoderConfig(**{**with_options(ini, **options).__dict__, "glue": glue})
     done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == len(SENTENCES), done.stderr[-2000:]
     assert "unmatched" not in done.stderr
     grammar = read_grammar(config)
-    asked = FeatureOptions(log=False, names=("LatentSpan", "LatentMarginal", "LatentFgivenE"))
+    asked = FeatureOptions(log=False, names=names)
     latent = LatentFeatures(tmp_path / "model.lscfg", grammar, asked)
     if glue:
         return

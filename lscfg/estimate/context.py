@@ -25,14 +25,11 @@ from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.spectral import Estimate
-from lscfg.parameters import ContextWeights, Parameters
+from lscfg.parameters import CONTEXT_KINDS, ContextWeights, Parameters
 from lscfg.rules import RuleTable
 from lscfg.text import read_lines
 
 Model = TypeVar("Model", Parameters, Estimate)
-
-POSITIONS = 9
-"""Kinds of context items; see ``Contexts``."""
 
 BAG = 8
 """The kind of items that are any word of the sentence away from the span."""
@@ -224,7 +221,7 @@ def estimate_context(examples: Examples, source: list[str], settings: ContextSet
         raise InputError("no source side has two target sides: there is nothing to choose by context")
     contexts = Contexts.of(tokens, examples, words, first, len(rules.words))
     outcomes = Outcomes(rules)
-    width = POSITIONS * (len(rules.words) + 2)
+    width = CONTEXT_KINDS * (len(rules.words) + 2)
     own = _rows_and_keys(outcomes, types, np.arange(len(tokens)), contexts, width)
     known, seen = np.unique(np.concatenate([keys for _, keys in own]), return_counts=True)
     known = known[seen >= settings.min_count]

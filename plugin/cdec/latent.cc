@@ -231,7 +231,9 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
   }
   current_ = GrammarOfRecorded(edges);
   const int32_t size = lscfg_grammar_size(current_->grammar()), unknown = size + LSCFG_RULE_UNKNOWN;
-  const vector<int32_t> words(n_words, -1);
+  vector<int32_t> words(n_words, -1); /* the arcs of a lattice are no words of the forest */
+  if (IsPlain(sentence))
+    for (int k = 0; k < n_words; ++k) words[k] = words_->Find(sentence.GetSourceLattice()[k][0].label);
   lscfg_error error;
   ForestPtr forest(lscfg_forest_new(words.data(), n_words), lscfg_forest_free);
   if (!forest) throw std::runtime_error("out of memory");
@@ -254,7 +256,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
     }
     int32_t& rule = rules_[edge.rule];
     if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
-    /* The arcs of a lattice are no words of the forest, so that it could not see that this one is known. */
+    /* Of a lattice the forest could not see that the word is known. */
     if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = unknown;
     int32_t tails[2] = {-1, -1};
     for (int t = 0; t < edge.n_tails; ++t) tails[t] = node_of.at(edge.tails[t]);

@@ -271,7 +271,7 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  *   LSCFG_SOURCE_0, _BARE, _N   of its edge in the node; of source sides without nonterminals, bare ones, all others.
  * LSCFG_CONTEXT_0, _BARE, _N say what the words around it add to the relative frequency of its target side in its edge,
  * among the rules that the model has: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there is
- * one such rule, and in lattices.
+ * one such rule, in lattices, and where the model knows no word of the sentence.
  * All features of an application are 0, log or not, where its head is not an [X], and in forests whose g is not
  * positive, of which nothing is known; ratios also where that of one state is not. So are those that are not wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,

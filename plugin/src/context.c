@@ -21,7 +21,8 @@ typedef struct {
   ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
 } contexts;
 
-static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f) {
+/* *known: words of the sentence that the model has, too. */
+static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int32_t *known) {
   const lscfg_model *model = b->model;
   int64_t outcomes = model->n_rules + model->n_words;
   *c = (contexts){.binding = b, .forest = f, .n = f->n_words, .base = model->n_words + 2};
@@ -30,10 +31,12 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f) {
   c->row = malloc(((size_t)outcomes + 1) * sizeof *c->row);
   if (!c->first || !c->next || !c->row) return LSCFG_ENOMEM;
   memset(c->row, 0xff, (size_t)outcomes * sizeof *c->row);
+  *known = 0;
   for (int32_t place = c->n; place >= -1; place--) {
     int64_t word = place < 0 ? model->n_words : place == c->n ? model->n_words + 1 : -1;
     if (word < 0 && f->words[place] >= 0 && f->words[place] < b->n_vocab) word = b->word_in_model[f->words[place]];
     if (word < 0) continue;
+    *known += word < model->n_words;
     c->next[place + 1] = c->first[word];
     c->first[word] = place + 2;
   }
@@ -176,8 +179,9 @@ static int edge_features(contexts *c, int32_t edge, int32_t feature, double limi
 int context_features(const lscfg_binding *b, const lscfg_forest *f, uint32_t wanted, double limit, double *features) {
   if (f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK; /* of a lattice: no words around */
   contexts c;
-  int code = start(&c, b, f);
-  for (int32_t e = 0; e < f->edge_head.size && !code; e++) {
+  int32_t known;
+  int code = start(&c, b, f, &known);
+  for (int32_t e = 0; e < f->edge_head.size && !code && known; e++) {
     if (f->node_cat.data[f->edge_head.data[e]] != CATEGORY_X) continue;
     int32_t rule = f->app_rule.data[f->edge_apps.data[e]];
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0 ? LSCFG_CONTEXT_0
