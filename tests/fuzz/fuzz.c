@@ -207,13 +207,14 @@ static void check_view(const lscfg_forest_view *f) {
   }
 }
 
-static void infer(const lscfg_binding *binding, const lscfg_forest *forest, const lscfg_forest_view *f, uint8_t options,
-                  int positive, double *features) {
+static void infer(const lscfg_model *model, const lscfg_binding *binding, const lscfg_forest *forest,
+                  const lscfg_forest_view *f, uint8_t options, int positive, double *features) {
   lscfg_error error = {0};
   lscfg_inference result;
   lscfg_feature_options how = {options & 1, options >> 1 & 1, 1e-6, options & 4 ? (1u << LSCFG_N_FEATURES) - 1 : 0};
   double *apps = malloc((size_t)(f->n_apps + f->n_nodes) * sizeof *apps), *nodes = apps + f->n_apps, sum = 0;
   CHECK(apps);
+  if (lscfg_model_check_features(model, &how, &error)) how.wanted &= ~lscfg_feature_set("context", strlen("context"));
   int code = lscfg_infer(binding, forest, apps, nodes, &result, &error);
   CHECK(code == LSCFG_OK || *error.message);
   if (!code) code = lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error);
@@ -284,7 +285,7 @@ void use_forest(const lscfg_model *model, const lscfg_grammar *grammar, const ls
   if (!code) {
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
     lscfg_binding_use(binding, sets[(options >> 3) % 3], &error); /* refused where the machine has not got it */
-    infer(binding, forest, &f, options, positive, features);
+    infer(model, binding, forest, &f, options, positive, features);
   }
   lscfg_binding_free(binding);
   search(grammar, forest, &f, options, features);

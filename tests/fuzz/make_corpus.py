@@ -8,7 +8,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from helpers import rule_table  # noqa: E402
+from helpers import random_context, rule_table  # noqa: E402
 
 from lscfg.parameters import OneState, Parameters, save_low_rank  # noqa: E402
 
@@ -38,6 +38,8 @@ def main() -> None:
         parameters = Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one)
         parameters.save(folder / f"single{m}", np.float32)
         parameters.save(folder / f"double{m}", np.float64)
+        context = random_context(table, m)
+        Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=context).save(folder / f"context{m}")
         factors = rng.normal(size=(3, 3, m))
         save_low_rank(folder / f"low-rank{m}", parameters, np.array([0, 1, 3]), factors, {})
 
