@@ -296,15 +296,9 @@ def test_hiero_system_of_an_experiment(experiment, tmp_path):
     assert len((tmp_path / "out" / "systems" / "HIERO" / "test.output").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    "systems, message",
-    [
-        ('[systems.MIN]\ngrammar = "phrases"', "grammar must be one of minimal, hiero"),
-        ('[systems.MIN]\ngrammar = "hiero"\nestimator = "mle"', "estimator none only"),
-    ],
-)
-def test_experiment_refuses(experiment, systems, message):
-    with pytest.raises(InputError, match=message):
+def test_experiment_refuses_other_grammars(experiment):
+    systems = '[systems.MIN]\ngrammar = "phrases"'
+    with pytest.raises(InputError, match="grammar must be one of minimal, hiero"):
         read_experiment(experiment(systems))
 
 
