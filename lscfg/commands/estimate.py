@@ -130,14 +130,17 @@ def run(args: argparse.Namespace) -> None:
     """
     from lscfg import log
     from lscfg.derive import Derivations
-    from lscfg.estimate.context import add_context, read_source
     from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
     from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
 
     _keep_freed_memory()
     derivations = Derivations.load(args.derivations)
-    source = read_source(args.context, derivations) if args.context else []
+    source: list[str] = []
+    if args.context:  # its optimiser is slow to load
+        from lscfg.estimate.context import add_context, read_source
+
+        source = read_source(args.context, derivations)
     if args.method == "mle":
         model: Any = estimate_mle(derivations, args.max_targets)
     elif args.method in ("em", "clusters"):

@@ -31,7 +31,7 @@ from lscfg.text import read_lines
 
 Model = TypeVar("Model", Parameters, Estimate)
 
-BAG = 8
+BAG = CONTEXT_KINDS - 1
 """The kind of items that are any word of the sentence away from the span."""
 
 NONE = -1
@@ -55,6 +55,12 @@ class ContextSettings:
     min_word: int = 3
     max_targets: int = 20
     iterations: int = 40
+
+
+def _runs(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For runs of these lengths, one behind the other: each element's run, and its place in it."""
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    return run, np.arange(len(run)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 @dataclass(frozen=True)
@@ -104,9 +110,8 @@ class Contexts:
 
         types = examples.type[tokens]
         wordy = np.nonzero(examples.rules.src_length[types] > examples.rules.arity[types])[0]
-        lengths = (end - begin)[wordy]
-        bag_token = np.repeat(wordy, lengths)
-        place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        index, place = _runs((end - begin)[wordy])
+        bag_token = wordy[index]
         word = words[begin[bag_token] + place]
         kept = ((place < i[bag_token] - 2) | (place >= j[bag_token] + 2)) & (word >= 0)
         return cls(items, bag_token[kept], BAG * (size + 2) + word[kept])
@@ -120,9 +125,7 @@ class Outcomes:
     """
 
     def __init__(self, rules: RuleTable):
-        lengths = np.diff(rules.offsets)
-        rule = np.repeat(np.arange(len(rules)), lengths)
-        place = np.arange(len(rule)) - np.repeat(rules.offsets[:-1] - rules.offsets[0], lengths)
+        rule, place = _runs(np.diff(rules.offsets))
         target = (place >= rules.src_length[rule]) & (rules.symbols >= 0)
         pairs = np.unique(rule[target] * len(rules.words) + rules.symbols[target])
         owner, word = np.divmod(pairs, max(len(rules.words), 1))
@@ -134,9 +137,7 @@ class Outcomes:
 
     def pairs(self, rules: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(index into ``rules``, outcome) of all outcomes of the rules given."""
-        lengths = np.diff(self.offsets)[rules]
-        index = np.repeat(np.arange(len(rules)), lengths)
-        place = np.arange(len(index)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        index, place = _runs(np.diff(self.offsets)[rules])
         return index, self.members[self.offsets[rules][index] + place]
 
 
@@ -182,9 +183,10 @@ def _of_rules(weights: ContextWeights, rules: RuleTable, some: RuleTable) -> Con
     kept = [numbers[_sides(some, rule)] for rule in range(len(some))]
     outcomes = np.concatenate([kept, np.arange(len(rules), len(weights.offsets) - 1)]).astype(np.int64)
     lengths = np.diff(weights.offsets)[outcomes]
+    index, place = _runs(lengths)
+    chosen = weights.offsets[outcomes][index] + place
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    index = np.arange(offsets[-1]) + np.repeat(weights.offsets[outcomes] - offsets[:-1], lengths)
-    return ContextWeights(offsets, weights.items[index], weights.weights[index])
+    return ContextWeights(offsets, weights.items[chosen], weights.weights[chosen])
 
 
 def _sides(rules: RuleTable, rule: int) -> tuple[bytes, bytes]:
@@ -260,9 +262,7 @@ def _rows_and_keys(
         here = item >= 0
         found.append((row[here], outcome[here] * width + item[here]))
     begin, end = (np.searchsorted(contexts.bag_token, token, where) for where in ("left", "right"))
-    lengths = (end - begin)[row]
-    index = np.repeat(np.arange(len(row)), lengths)
-    place = np.arange(len(index)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    index, place = _runs((end - begin)[row])
     item = contexts.bag_item[begin[row][index] + place]
     found.append((row[index], outcome[index] * width + item))
     return found

@@ -130,12 +130,13 @@ def estimate(cache: StageCache, experiment: Experiment, system: System, derivati
 
     def make(folder: Path) -> None:
         from lscfg.derive import Derivations
-        from lscfg.estimate.context import add_context, read_source
         from lscfg.grammar import MinimalRules, effective_size
 
         trees = Derivations.load(derivations / DERIVATIONS)
         parameters = _parameters(system, trees, folder, jobs)
         if context:
+            from lscfg.estimate.context import add_context, read_source
+
             parameters = add_context(parameters, trees, read_source(experiment.corpus.source, trees))
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
