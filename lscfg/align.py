@@ -1,46 +1,75 @@
-"""Word alignment: FastAlign of sil-thot in both directions, symmetrised; Pharaoh files."""
+"""Word alignment: a model of sil-thot in both directions, symmetrised; Pharaoh files."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
 from lscfg.errors import InputError
 from lscfg.log import warn
 from lscfg.text import read_lines
 
+if TYPE_CHECKING:
+    from thot.common import WordAlignmentMatrix
+
 LONGEST = 1024
 """Words of a sentence beyond which the aligner gives no links."""
+
+MODELS = ("eflomal", "fast-align")
+"""Gibbs sampling of lexical, HMM and fertility parameters with Dirichlet priors (Östling & Tiedemann 2016), and the
+reparameterised IBM model 2 by variational EM (Dyer, Chahuneau & Smith 2013)."""
 
 HEURISTICS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersect", "union")
 
 
+@dataclass(frozen=True)
+class AlignmentSettings:
+    """How a corpus is aligned.
+
+    A word without links becomes a terminal of whatever minimal rule covers it; union leaves the fewest such words.
+
+    Raises:
+        InputError: unknown model or heuristic, or a number out of its range.
+    """
+
+    model: str = "eflomal"
+    """One of ``MODELS``."""
+    heuristic: str = "union"
+    """One of ``HEURISTICS``: how the two directions are joined."""
+    iterations: int | None = None
+    """At least 1, of each direction. Of fast-align: EM iterations, 5 if None. Of eflomal: sweeps of its last stage, that
+    with fertilities, while the two before it have a quarter as many each; if None, 5000 / sqrt(number of pairs)."""
+    seed: int = 1
+    """0 to 2^32 - 1; fast-align has no random choices."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("model", self.model, MODELS), ("heuristic", self.heuristic, HEURISTICS)):
+            if value not in known:
+                raise InputError(f"unknown alignment {name} {value!r}; known are {', '.join(known)}")
+        if self.iterations is not None and self.iterations < 1:
+            raise InputError(f"alignment needs 1 iteration or more, got {self.iterations}")
+        if not 0 <= self.seed < 2**32:
+            raise InputError(f"the seed of the alignment must be 0 to {2**32 - 1}, not {self.seed}")
+
+
 def align(
-    src: Sequence[str],
-    tgt: Sequence[str],
-    iterations: int = 5,
-    heuristic: str = "grow-diag-final-and",
-    jobs: int = 2,
+    src: Sequence[str], tgt: Sequence[str], settings: AlignmentSettings | None = None, jobs: int = 2
 ) -> list[str]:
     """Pharaoh alignments ``i-j ...`` of a parallel corpus, links in order of source, then target position.
 
-    The two directions are trained apart, each by a single thread, so that the result does not depend on ``jobs``.
+    The two directions are trained apart, each by a single thread, so that the result does not depend on ``jobs``. Pairs
+    with an empty side, or one of more than ``LONGEST`` words, get no links.
 
     Args:
         src, tgt: sentences, words separated by blanks.
-        iterations: EM iterations of each direction.
-        heuristic: one of ``HEURISTICS``.
+        settings: if None, the default ones.
         jobs: with 2 or more the directions run at the same time.
-
-    Raises:
-        InputError: unknown heuristic or fewer than one iteration.
     """
-    if heuristic not in HEURISTICS:
-        raise InputError(f"unknown heuristic {heuristic!r}; known are {', '.join(HEURISTICS)}")
-    if iterations < 1:
-        raise InputError(f"alignment needs 1 iteration or more, got {iterations}")
+    settings = settings or AlignmentSettings()
     # words as lscfg derive counts them, where blanks may be doubled
     sides = (
         [[word for word in line.split(" ") if word] for line in src],
@@ -50,11 +79,11 @@ def align(
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
     # A process of its own for each direction, even if they run in turn: only there is the thread count ours to set.
     with ProcessPoolExecutor(min(2, max(1, jobs)), get_context("spawn"), initializer=_single_thread) as pool:
-        direct = pool.submit(_one_direction, *sides, iterations)
-        inverse = pool.submit(_one_direction, *sides[::-1], iterations)
+        direct = pool.submit(_one_direction, *sides, settings)
+        inverse = pool.submit(_one_direction, *sides[::-1], settings)
         links = zip(direct.result(), inverse.result(), strict=True)
         shapes = zip(map(len, sides[0]), map(len, sides[1]), strict=True)
-        return [_symmetrise(*pair, shape, heuristic) for pair, shape in zip(links, shapes, strict=True)]
+        return [_symmetrise(*pair, shape, settings.heuristic) for pair, shape in zip(links, shapes, strict=True)]
 
 
 def _single_thread() -> None:
@@ -65,8 +94,34 @@ def _single_thread() -> None:
 Links = list[tuple[int, int]]
 
 
-def _one_direction(src: list[list[str]], tgt: list[list[str]], iterations: int) -> list[Links]:
-    """Best alignment of each pair as (source position, target position)."""
+def _one_direction(src: list[list[str]], tgt: list[list[str]], settings: AlignmentSettings) -> list[Links]:
+    """Links of each pair as (source position, target position), at most one for each target word."""
+    if settings.model == "eflomal":
+        return _eflomal(src, tgt, settings.iterations, settings.seed)
+    return _fast_align(src, tgt, settings.iterations or 5)
+
+
+def _eflomal(src: list[list[str]], tgt: list[list[str]], iterations: int | None, seed: int) -> list[Links]:
+    from thot.alignment import EflomalAlignmentModel
+
+    model = EflomalAlignmentModel()
+    model.seed = seed
+    model.deterministic = True
+    # Alignments from the samplers' last states: new ones for the trained parameters are far worse.
+    model.emit_training_alignments = True
+    if iterations:
+        quarter = max(1, iterations // 4)
+        model.set_iterations(max(2, quarter), quarter, iterations)  # in proportion as the model's own
+    for pair in zip(src, tgt, strict=True):
+        model.add_sentence_pair(*pair)
+    model.start_training()
+    for _ in range(model.scheduled_iterations):
+        model.train()
+    model.end_training()
+    return [_links(model.get_training_alignment(k)[1]) for k in range(len(src))]
+
+
+def _fast_align(src: list[list[str]], tgt: list[list[str]], iterations: int) -> list[Links]:
     from thot.alignment import FastAlignModel
 
     model = FastAlignModel()
@@ -80,10 +135,13 @@ def _one_direction(src: list[list[str]], tgt: list[list[str]], iterations: int) 
     found = []
     for begin in range(0, len(src), 1000):
         batch = slice(begin, begin + 1000)
-        for _, matrix in model.get_best_alignments(src[batch], tgt[batch]):
-            rows, columns = matrix.to_numpy().nonzero()
-            found.append(list(zip(rows.tolist(), columns.tolist(), strict=True)))
+        found += [_links(matrix) for _, matrix in model.get_best_alignments(src[batch], tgt[batch])]
     return found
+
+
+def _links(matrix: WordAlignmentMatrix) -> Links:
+    rows, columns = matrix.to_numpy().nonzero()
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic: str) -> str:
@@ -95,8 +153,7 @@ def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic
     for j, i in inverse:
         other.set(i, j)
     getattr(joint, heuristic.replace("-", "_"))(other)
-    rows, columns = joint.to_numpy().nonzero()
-    return " ".join(f"{i}-{j}" for i, j in sorted(zip(rows.tolist(), columns.tolist(), strict=True)))
+    return " ".join(f"{i}-{j}" for i, j in sorted(_links(joint)))
 
 
 def read_alignments(path: str | os.PathLike[str], sentences: int) -> list[str]:

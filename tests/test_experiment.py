@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cdec_bridge.decoder import find_cdec
+from lscfg.align import AlignmentSettings
 from lscfg.demo import generate, write
 from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
@@ -102,6 +103,18 @@ def test_manifest(whole):
     assert [stage["systems"] for stage in manifest["stages"][3:6]] == [[], ["MIN"], ["MIN"]]
     assert all(stage["seconds"] >= 0 and stage["peak_mib"] > 1 for stage in manifest["stages"])
     assert len(manifest["sha256"]) == 6 and manifest["packages"]["numpy"]
+
+
+def test_aligns_as_the_command_does(whole, corpus, tmp_path):
+    run = lscfg("align", corpus / "train.es", corpus / "train.en", "-o", tmp_path / "links")
+    assert run.returncode == 0, run.stderr
+    (made,) = whole[0].glob("cache/align-*/alignments")
+    assert made.read_bytes() == (tmp_path / "links").read_bytes()
+    chosen = '[alignment]\nmodel = "fast-align"\nheuristic = "intersect"\niterations = 2\nseed = 3\n'
+    (corpus / "chosen.toml").write_text(TOML + chosen)
+    settings = AlignmentSettings("fast-align", "intersect", 2, 3)
+    assert read_experiment(corpus / "chosen.toml").alignment == settings
+    assert read_experiment(corpus / "e.toml").alignment == AlignmentSettings()
 
 
 def test_published_configuration_translates_the_same(whole, corpus):
@@ -402,6 +415,9 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
         ("m = 3", 'start = "HIERO"', r"e\.toml:22: start: 'HIERO' is no system before this one"),
+        ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:14: unknown alignment model 'giza'; known are"),
+        ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:14: alignment needs 1 iteration or more"),
+        ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "align the words of a parallel corpus (FastAlign both ways, symmetrised)"
+HELP = "align the words of a parallel corpus (eflomal or FastAlign both ways, symmetrised)"
 EXAMPLE = "lscfg align train.ja train.en -o train.align"
 
 
@@ -13,14 +13,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="tokenized source text, one sentence a line")
     parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="Pharaoh alignments to write")
-    parser.add_argument("--iterations", type=int, default=5, metavar="N", help="EM iterations (default: %(default)s)")
+    parser.add_argument(
+        "--model", choices=("eflomal", "fast-align"), default="eflomal", help="of each direction (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--iterations",
+        type=int,
+        metavar="N",
+        help="eflomal: sweeps of the last stage, with a quarter as many of each of the two before it (default: 5000 "
+        "over the root of the number of pairs); fast-align: EM iterations (default: 5)",
+    )
     parser.add_argument(
         "--heuristic",
-        default="grow-diag-final-and",
+        default="union",
         metavar="NAME",
-        help="how the two directions are joined: grow-diag-final-and, grow-diag-final, grow-diag, intersect or union "
+        help="how the two directions are joined: grow-diag-final-and, grow-diag-final, grow-diag, intersect or union, "
+        "which leaves the fewest words without links: minimal rules take such words in wherever they stand "
         "(default: %(default)s)",
     )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of eflomal's samples (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: %(default)s)")
 
 
@@ -28,13 +39,14 @@ def run(args: argparse.Namespace) -> None:
     """Aligns and writes one line of links a sentence pair.
 
     Raises:
-        InputError: see ``lscfg.corpus.read_parallel`` and ``lscfg.align.align``.
+        InputError: see ``lscfg.align.AlignmentSettings`` and ``lscfg.corpus.read_parallel``.
     """
     from lscfg import log
-    from lscfg.align import align
+    from lscfg.align import AlignmentSettings, align
     from lscfg.corpus import read_parallel
     from lscfg.text import write_lines
 
+    settings = AlignmentSettings(args.model, args.heuristic, args.iterations, args.seed)
     src, tgt = read_parallel(args.source, args.target)
     log.info(f"aligning {len(src)} sentence pairs")
-    write_lines(args.output, align(src, tgt, args.iterations, args.heuristic, args.jobs))
+    write_lines(args.output, align(src, tgt, settings, args.jobs))

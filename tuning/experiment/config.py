@@ -11,6 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from lscfg.align import AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
@@ -50,14 +51,6 @@ class Corpus:
     test_reference: list[Path]
     alignment: Path | None = None
     """Pharaoh alignments of source and target; made by the align stage if not given."""
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """Word alignment."""
-
-    iterations: int = 5
-    heuristic: str = "grow-diag-final-and"
 
 
 @dataclass(frozen=True)
@@ -229,7 +222,7 @@ class Experiment:
 
     corpus: Corpus
     systems: dict[str, System]
-    alignment: Alignment = field(default_factory=Alignment)
+    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     derive: DeriveSettings = field(default_factory=DeriveSettings)
     grammar: GrammarSettings = field(default_factory=GrammarSettings)
     hiero: HieroSettings = field(default_factory=HieroSettings)
@@ -367,7 +360,6 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
     lower_bounds: dict[tuple[str, ...], int] = {
-        ("alignment", "iterations"): 1,
         ("derive", "max_arity"): 0,
         ("grammar", "max_targets"): 1,
         ("hiero", "max_phrase"): 1,
@@ -449,7 +441,10 @@ class _Reader:
                 values[item.name] = self.value(hints[item.name], table[item.name], (*keys, item.name))
             elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
                 raise self.error(keys, f"{'.'.join((*keys, item.name))} is missing")
-        return kind(**values)
+        try:
+            return kind(**values)
+        except InputError as error:
+            raise self.error(keys, str(error)) from error
 
     def value(self, hint: Any, found: Any, keys: tuple[str, ...]) -> Any:
         """The value, checked against the type that is expected."""

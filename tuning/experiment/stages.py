@@ -35,7 +35,7 @@ def align(cache: StageCache, experiment: Experiment, jobs: int) -> Stage | Path:
         from lscfg.corpus import read_parallel
 
         src, tgt = read_parallel(corpus.source, corpus.target)
-        write_lines(folder / ALIGNMENTS, align_words(src, tgt, settings.iterations, settings.heuristic, jobs))
+        write_lines(folder / ALIGNMENTS, align_words(src, tgt, settings, jobs))
 
     inputs = {"source": corpus.source, "target": corpus.target}
     return cache.run("align", dataclasses.asdict(settings), inputs, make)
