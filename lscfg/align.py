@@ -41,7 +41,7 @@ class AlignmentSettings:
     heuristic: str = "union"
     """One of ``HEURISTICS``: how the two directions are joined."""
     iterations: int | None = None
-    """At least 1, of each direction. Of fast-align: EM iterations, 5 if None. Of eflomal: sweeps of its last stage, that
+    """At least 1, of each direction. Of fast-align: EM iterations, 5 if None. Of eflomal: sweeps of the last stage, that
     with fertilities, while the two before it have a quarter as many each; if None, 5000 / sqrt(number of pairs)."""
     seed: int = 1
     """0 to 2^32 - 1; fast-align has no random choices."""

@@ -196,6 +196,10 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     rows = {row["system"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["systems"]}
     assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
     assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
+    made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
+    joined = {stage["key"]: stage["settings"]["heuristic"] for stage in made if stage["stage"] == "align"}
+    by = {stage["stage"]: joined.get(stage["inputs"].get("alignments")) for stage in made}
+    assert (by["derive"], by["hiero"]) == ("union", "grow-diag-final-and")
     weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
     assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
 
@@ -234,7 +238,7 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
     experiment = read_experiment(corpus / "all.toml")
     cache = StageCache(whole[0] / "cache")
-    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
+    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, experiment.alignment.heuristic, 1))
     model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 1)
     sentence = (corpus / "test.es").read_text().splitlines()[0]
     rules = stages.grammar(cache, experiment, derivations)
@@ -363,7 +367,7 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     )
     experiment = read_experiment(corpus / f"{estimator}.toml")
     cache = StageCache(tmp_path)
-    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, 1))
+    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, experiment.alignment.heuristic, 1))
     model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 2)
     assert sorted(path.name for path in model.path.iterdir()) == [
         "model.lscfg",
@@ -420,6 +424,7 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
+        ("[tuning]", '[hiero]\nheuristic = "x"\n[tuning]', r"e\.toml:15: heuristic must be one of grow-"),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )

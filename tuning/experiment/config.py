@@ -11,7 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from lscfg.align import AlignmentSettings
+from lscfg.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
@@ -73,6 +73,8 @@ class GrammarSettings:
 class HieroSettings:
     """The Hiero grammar and its decoder; limits as of ``lscfg.hiero.HieroLimits``."""
 
+    heuristic: str = "grow-diag-final-and"
+    """Takes the place of that of [alignment]: unlinked words, which make minimal rules long, loosen Hiero's phrases."""
     max_phrase: int = 10
     max_target_phrase: int = 0
     max_symbols: int = 5
@@ -391,6 +393,8 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
     for table, settings in (("derive", experiment.derive), ("hiero", experiment.hiero)):
         if settings.max_arity > MAX_ARITY:
             raise reader.error((table, "max_arity"), f"max_arity must be at most {MAX_ARITY}")
+    if experiment.hiero.heuristic not in HEURISTICS:
+        raise reader.error(("hiero", "heuristic"), f"heuristic must be one of {', '.join(HEURISTICS)}")
     if experiment.derive.bracketing not in BRACKETINGS:
         raise reader.error(("derive", "bracketing"), f"bracketing must be one of {', '.join(BRACKETINGS)}")
 

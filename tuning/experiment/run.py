@@ -68,13 +68,14 @@ def run_experiment(
     folder = Path(output)
     with locked(folder):
         cache = StageCache(folder / "cache")
-        alignments = stages.align(cache, experiment, jobs)
+        alignments = stages.align(cache, experiment, experiment.alignment.heuristic, jobs)
         derivations = stages.derive(cache, experiment, alignments)
         grammars = {}
         used = {system.grammar for system in experiment.systems.values()}
         if "minimal" in used:
             grammars["minimal"] = stages.grammar(cache, experiment, derivations)
         if "hiero" in used:
+            alignments = stages.align(cache, experiment, experiment.hiero.heuristic, jobs)
             grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
         lm = stages.language_model(cache, experiment)
         systems = {}

@@ -24,9 +24,9 @@ ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "gram
 INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
 
 
-def align(cache: StageCache, experiment: Experiment, jobs: int) -> Stage | Path:
-    """Word alignments, unless they are given."""
-    corpus, settings = experiment.corpus, experiment.alignment
+def align(cache: StageCache, experiment: Experiment, heuristic: str, jobs: int) -> Stage | Path:
+    """Word alignments, joined by this heuristic, unless they are given."""
+    corpus, settings = experiment.corpus, dataclasses.replace(experiment.alignment, heuristic=heuristic)
     if corpus.alignment:
         return corpus.alignment
 
@@ -77,7 +77,7 @@ def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> St
 def hiero(cache: StageCache, experiment: Experiment, alignments: Stage | Path, jobs: int) -> Stage:
     """The Hiero grammar, of the rules that the development or test set can use: all of them would fill the memory."""
     corpus, settings = experiment.corpus, dataclasses.asdict(experiment.hiero)
-    del settings["max_span"]  # is the decoder's
+    del settings["max_span"], settings["heuristic"]  # of the decoder, of the alignments
 
     def make(folder: Path) -> None:
         from lscfg.corpus import stream_aligned
