@@ -29,6 +29,9 @@ from lscfg.workers import WorkerPool
 WORD_PENALTY = -1 / math.log(10)
 """cdec's WordPenalty of one target word."""
 
+CACHED = 4000
+"""Sentences whose forests are kept for the next time: what a tuning asks for again and again."""
+
 
 class FeatureProvider(Protocol):
     """Features of rule applications that depend on the whole forest, but not on the weights."""
@@ -111,7 +114,7 @@ class EmbeddedDecoder:
         provider: FeatureProvider | None = None,
         grammar: Grammar | None = None,
         jobs: int = 1,
-        cached: int = 4000,
+        cached: int = CACHED,
     ):
         if jobs < 1:
             raise InputError(f"jobs must be 1 or more, not {jobs}")
@@ -159,7 +162,7 @@ class EmbeddedDecoder:
         self.feature_names = tuple(columns)
 
     @classmethod
-    def from_ini(cls, path: str | os.PathLike[str], jobs: int = 1) -> EmbeddedDecoder:
+    def from_ini(cls, path: str | os.PathLike[str], jobs: int = 1, cached: int = CACHED) -> EmbeddedDecoder:
         """The decoder of a cdec.ini, with the latent features that it asks for.
 
         Raises:
@@ -170,7 +173,7 @@ class EmbeddedDecoder:
         provider = None
         if config.latent is not None:
             provider = LatentFeatures.from_ini(config.latent, grammar, path)
-        return cls(config, provider, grammar, jobs)
+        return cls(config, provider, grammar, jobs, cached)
 
     def __enter__(self) -> EmbeddedDecoder:
         return self

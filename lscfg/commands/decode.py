@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.text import put_lines, read_lines
 
     sentences = read_lines(args.text)
-    with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs) as decoder:
+    with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs, cached=0) as decoder:
         path = args.weights or decoder.config.weights
         if path is None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)

@@ -71,8 +71,11 @@ def _plugin(settings: DecoderSettings) -> Path | None:
 
 
 @contextmanager
-def open_decoder(settings: DecoderSettings, ini: Path, jobs: int) -> Iterator[Decoder]:
+def open_decoder(settings: DecoderSettings, ini: Path, jobs: int, once: bool = False) -> Iterator[Decoder]:
     """The decoder of a configuration; its processes end with the context.
+
+    Args:
+        once: no sentence is decoded a second time, so that nothing has to be kept for it.
 
     Raises:
         InputError: see ``EmbeddedDecoder``, ``CdecDecoder`` and ``MosesDecoder``.
@@ -83,9 +86,9 @@ def open_decoder(settings: DecoderSettings, ini: Path, jobs: int) -> Iterator[De
     if settings.name == "cdec":
         yield _ParallelCdec(ini, jobs)
         return
-    from lscfg.decode import EmbeddedDecoder
+    from lscfg.decode import CACHED, EmbeddedDecoder
 
-    with EmbeddedDecoder.from_ini(ini, jobs=jobs) as decoder:
+    with EmbeddedDecoder.from_ini(ini, jobs, 0 if once else CACHED) as decoder:
         yield decoder
 
 

@@ -256,7 +256,7 @@ def decode(
         from lscfg.formats.weights import read_weights
 
         _write_decoder_ini(folder, experiment, rules, lm, model)
-        with hosts.open_decoder(experiment.decoder, folder / INI, jobs) as decoder:
+        with hosts.open_decoder(experiment.decoder, folder / INI, jobs, once=True) as decoder:
             lists = decoder.decode(read_lines(corpus.test_source), read_weights(tuned / WEIGHTS), 1)
         write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
