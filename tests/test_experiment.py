@@ -1,6 +1,7 @@
 """The experiment runner: a whole run on a little corpus, resumed, changed; and every kind of bad experiment file."""
 
 import dataclasses
+import gzip
 import json
 import os
 import re
@@ -202,6 +203,23 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert (by["derive"], by["hiero"]) == ("union", "grow-diag-final-and")
     weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
     assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
+
+
+def test_grammar_of_a_file(whole, corpus, tmp_path):
+    """The rules that the other system extracted, in another order: the same translations."""
+    (made,) = whole[0].glob("cache/grammar-*/grammar.gz")
+    rules = gzip.decompress(made.read_bytes()).decode().splitlines()
+    (tmp_path / "rules").write_text("\n".join(rules[::-1]) + "\n")
+    text = (corpus / "e.toml").read_text().replace("[systems.MIN]", f'[systems.MIN]\ngrammar_file = "{tmp_path}/rules"')
+    (corpus / "given.toml").write_text(text)
+    run = lscfg("run", corpus / "given.toml", "-o", tmp_path / "out", "--systems", "MIN")
+    assert run.returncode == 0, run.stderr
+    results = (json.loads((folder / "results.json").read_text()) for folder in (tmp_path / "out", whole[0]))
+    ours, theirs = (result["systems"][0] for result in results)
+    assert (ours["rules"], ours["start_dev_bleu"]) == (theirs["rules"] + 1, theirs["start_dev_bleu"])
+    (tmp_path / "rules").write_text(rules[0] + "\n[X] ||| a\n")
+    run = lscfg("run", corpus / "given.toml", "-o", tmp_path / "out", "--systems", "MIN")
+    assert run.returncode == 1 and f"{tmp_path}/rules:2: " in run.stderr
 
 
 def test_optimiser_of_the_experiment(whole, corpus, tmp_path):

@@ -166,6 +166,8 @@ class System:
 
     grammar: str = "minimal"
     """minimal or hiero."""
+    grammar_file: Path | None = None
+    """A grammar in cdec's format (.gz allowed) in place of the extracted one; it is decoded as ``grammar`` says."""
     estimator: str = "none"
     m: int = 8
     seed: int = 1

@@ -71,7 +71,7 @@ def run_experiment(
         alignments = stages.align(cache, experiment, experiment.alignment.heuristic, jobs)
         derivations = stages.derive(cache, experiment, alignments)
         grammars = {}
-        used = {system.grammar for system in experiment.systems.values()}
+        used = {system.grammar for system in experiment.systems.values() if not system.grammar_file}
         if "minimal" in used:
             grammars["minimal"] = stages.grammar(cache, experiment, derivations)
         if "hiero" in used:
@@ -81,7 +81,8 @@ def run_experiment(
         systems = {}
         for name, system in experiment.systems.items():
             log.info(f"system {name}")
-            rules = grammars[system.grammar]
+            given = system.grammar_file
+            rules = stages.given_grammar(cache, system.grammar, given) if given else grammars[system.grammar]
             model = stages.estimate(cache, experiment, system, derivations, jobs)
             found = systems[name] = SystemStages(rules, model, [], [], [])
             own = experiment.of(system)

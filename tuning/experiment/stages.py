@@ -98,6 +98,20 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Stage | Path, j
     return cache.run("hiero", settings, inputs, make)
 
 
+def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
+    """The grammar of a file, as a stage of its kind: minimal or hiero."""
+
+    def make(folder: Path) -> None:
+        from lscfg.decode import read_grammar
+
+        rules = len(read_grammar(DecoderConfig(grammars=(path,))))
+        with atomic_write(folder / GRAMMAR, "wb") as file:
+            file.write(read_bytes(path))
+        write_json(folder / "size.json", {"rules": rules})
+
+    return cache.run("hiero" if kind == "hiero" else "grammar", {}, {"file": path}, make)
+
+
 def language_model(cache: StageCache, experiment: Experiment) -> Stage:
     """The n-gram model of the target side."""
     settings = experiment.language_model
