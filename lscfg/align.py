@@ -41,7 +41,7 @@ class AlignmentSettings:
     heuristic: str = "union"
     """One of ``HEURISTICS``: how the two directions are joined."""
     iterations: int | None = None
-    """At least 1, of each direction. Of fast-align: EM iterations, 5 if None. Of eflomal: sweeps of the last stage, that
+    """At least 1, of each direction. Of fast-align: EM iterations, 5 if None. Of eflomal: sweeps of its last stage,
     with fertilities, while the two before it have a quarter as many each; if None, 5000 / sqrt(number of pairs)."""
     seed: int = 1
     """0 to 2^32 - 1; fast-align has no random choices."""
@@ -107,7 +107,7 @@ def _eflomal(src: list[list[str]], tgt: list[list[str]], iterations: int | None,
     model = EflomalAlignmentModel()
     model.seed = seed
     model.deterministic = True
-    # Alignments from the samplers' last states: new ones for the trained parameters are far worse.
+    # Links from the samplers' last states; those that the trained parameters find from scratch are far worse.
     model.emit_training_alignments = True
     if iterations:
         quarter = max(1, iterations // 4)
