@@ -38,7 +38,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.mle import estimate_mle
 from lscfg.estimate.yields import Yields
 from lscfg.grammar import MAX_TARGETS, MinimalRules, select_rules
-from lscfg.kernel import Binding, Forest, Grammar, Model, ParseOptions, X
+from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import progress
 from lscfg.rules import RuleTable
 
@@ -47,6 +47,9 @@ MEASURES = ("rule", "target", "orient", "blind")
 
 FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
 """Names of the two references: counts of the training derivations, and the one-state model of them."""
+
+IN_CONTEXT = " in context"
+"""Behind the name of a model whose context features count too."""
 
 NEITHER, ORDERED, SWAPPED = 0, 1, 2
 
@@ -280,28 +283,45 @@ class Diagnosis:
         one_state.name = ONE_STATE
         return [frequency, one_state]
 
-    def measure(self, path: str | os.PathLike[str]) -> Result:
+    def measure(self, path: str | os.PathLike[str], context: bool = False) -> Result:
         """What a model file knows.
 
+        Args:
+            context: also of the source words around a rule: its marginals times exp(its context features).
+
         Raises:
-            InputError: the file cannot be read or is no model.
+            InputError: the file cannot be read or is no model, or lacks the context weights that are asked for.
         """
         model = Model(path)
         binding = Binding(model, self.grammar)
+        options = FeatureOptions(names=CONTEXT_FEATURES)
+        name = os.fspath(path) + (IN_CONTEXT if context else "")
         scores, masses, signs = [], [], []
-        for forest in progress(self._forests, os.path.basename(path), len(self._forests)):
+        for forest in progress(self._forests, os.path.basename(name), len(self._forests)):
             inference = binding.infer(forest)
-            scores.append(np.abs(inference.apps) if self.negative == "flip" else np.maximum(inference.apps, 0))
+            values = np.abs(inference.apps) if self.negative == "flip" else np.maximum(inference.apps, 0)
+            if context:
+                values *= np.exp(binding.features(forest, inference, options).sum(axis=1))
+            scores.append(values)
             masses.append(inference.negative_mass)
             signs.append(inference.sign)
         return Result(
-            os.fspath(path),
+            name,
             model.rank,
             self._score(scores),
             float(np.mean(masses)),
             signs.count(-1),
             signs.count(0),
         )
+
+    def measure_all(self, path: str | os.PathLike[str]) -> list[Result]:
+        """``measure``, and the same with context if the model has context weights."""
+        model = Model(path)
+        try:
+            model.check_features(FeatureOptions(names=CONTEXT_FEATURES))
+        except InputError:
+            return [self.measure(path)]
+        return [self.measure(path), self.measure(path, context=True)]
 
     def _score(self, scores: Sequence[np.ndarray]) -> dict[str, Score]:
         """Answers by measure.

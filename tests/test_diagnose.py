@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from lscfg.derive import derive
 from lscfg.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, orientation, report, table
 from lscfg.errors import InputError
+from lscfg.estimate.context import add_context
 from lscfg.estimate.em import EMSettings, estimate_em
 from lscfg.estimate.mle import estimate_mle
-from lscfg.kernel import DeriveOptions
+from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
 from lscfg.parameters import Parameters
 
 TRAIN = [
@@ -176,6 +177,29 @@ def test_states_that_decide_are_seen(tmp_path):
     }  # fmt: skip
     lines = table(content).splitlines()
     assert len(lines) == 6 and lines[-1].startswith(str(tmp_path / "em"))
+
+
+def test_context_that_decides_is_seen(tmp_path):
+    """B after a, C after d, in equal number: a loss of log 2 each without the words around."""
+    source = ["a b x", "d b x", "a b y", "d b y"] * 20
+    target = ["A B X", "D C X", "A B Y", "D C Y"] * 20
+    links = ["0-0 1-1 2-2"] * 80
+    train, held = derive(source, target, links), derive(source[:2], target[:2], links[:2])
+    add_context(estimate_mle(train), train, source).save(tmp_path / "context")
+    estimate_mle(train).save(tmp_path / "without")
+    diagnosis = Diagnosis(train, held)
+    plain, context = diagnosis.measure_all(tmp_path / "context")
+    (without,) = diagnosis.measure_all(tmp_path / "without")
+    assert (plain.name, context.name) == (f"{tmp_path}/context", f"{tmp_path}/context in context")
+    for result in (plain, without):
+        assert result.scores["target"].loss == pytest.approx([math.log(2)] * 2)
+    binding = Binding(Model(tmp_path / "context"), diagnosis.grammar)
+    for text, loss in zip(source, context.scores["target"].loss, strict=False):
+        forest = diagnosis.grammar.parse(diagnosis.grammar.vocab.add_line(text), ParseOptions(9, False, 2, X))
+        features = binding.features(forest, binding.infer(forest), FeatureOptions(names=("ContextTarget0",)))
+        assert -math.log(0.5 * math.exp(features.max())) == pytest.approx(loss) and loss < 0.5
+    with pytest.raises(InputError, match="without context weights"):
+        diagnosis.measure(tmp_path / "without", context=True)
 
 
 def test_answers():

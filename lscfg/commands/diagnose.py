@@ -48,7 +48,9 @@ def run(args: argparse.Namespace) -> None:
 
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
     diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative)
-    results = diagnosis.references() + [diagnosis.measure(path) for path in args.models]
+    results = diagnosis.references()
+    for path in args.models:
+        results += diagnosis.measure_all(path)
     content = report(diagnosis, results)
     if args.output:
         with atomic_write(args.output) as file:
