@@ -27,14 +27,14 @@ BLOCK = 2000
 
 @dataclass(frozen=True)
 class Derivations:
-    """The s-trees of a corpus, one for each sentence pair, and the rules that they are made of.
+    """The s-trees of a corpus, one for each sentence pair and alignment, and the rules that they are made of.
 
     Nodes are in preorder, children in source order, trees one behind the other; rules of every arity are kept. A pair
-    that was dropped has a tree without nodes.
+    that was dropped has a tree without nodes. Trees of a second alignment follow those of the first.
 
     Attributes:
         rules: the rule types.
-        trees: int64 [sentences + 1], first node of each tree.
+        trees: int64 [alignments * pairs + 1], first node of each tree.
         rule: int32 [nodes]; parent: int32 [nodes], -1 at roots.
         slot: int32 [nodes], which child of its parent the node is, in source order.
         span: int32 [nodes, 4], source i, j and target i, j, half-open.
@@ -42,6 +42,7 @@ class Derivations:
         lexicon_count: int64 [pairs], how often.
         options: how the trees were made.
         dropped: numbers of dropped pairs by reason.
+        alignments: trees of each pair.
     """
 
     rules: RuleTable
@@ -54,9 +55,16 @@ class Derivations:
     lexicon_count: np.ndarray
     options: DeriveOptions = field(default_factory=DeriveOptions)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    alignments: int = 1
 
     def __len__(self) -> int:
+        """The number of trees, without nodes or with."""
         return len(self.trees) - 1
+
+    @property
+    def pairs(self) -> int:
+        """The number of sentence pairs."""
+        return len(self) // self.alignments
 
     @property
     def counts(self) -> np.ndarray:
@@ -72,7 +80,7 @@ class Derivations:
         """Writes the derivation file (docs/FORMATS.md)."""
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
         arrays = {**dict(zip(_ARRAYS, nodes, strict=True)), **self.rules.arrays()}
-        tensors.save(path, arrays, _metadata(self.options, self.dropped))
+        tensors.save(path, arrays, _metadata(self.options, self.dropped, self.alignments))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Derivations:
@@ -85,46 +93,56 @@ class Derivations:
         try:
             options = DeriveOptions(**json.loads(metadata.get("options", "{}")))
             dropped = json.loads(metadata.get("dropped", "{}"))
+            alignments = int(metadata.get("alignments", "1"))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"its options are not understood ({error}); was it made by another version?", path
             ) from error
         try:
-            return cls._of(arrays, options, dropped)
+            made = cls._of(arrays, options, dropped, alignments)
         except KeyError as error:
             raise InputError(f"array {error} is missing; make the file anew", path) from error
+        if alignments < 1 or len(made) % alignments:
+            raise InputError(f"{len(made)} trees by {alignments} alignments; make the file anew", path)
+        return made
 
     @classmethod
-    def _of(cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int]) -> Derivations:
+    def _of(
+        cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int], alignments: int = 1
+    ) -> Derivations:
         trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in _ARRAYS)
         rules = RuleTable.from_arrays(dict(arrays))
-        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped)
+        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped, alignments)
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log: pairs, trees, dropped pairs by reason, tokens and types of rules by arity."""
         above = np.nonzero(~self.kept[self.rule])[0]
         n_above = len(np.unique(np.searchsorted(self.trees, above, "right")))
-        return _statistics(len(self), self.rules.arity, self.counts, self.options, n_above, self.dropped)
+        return _statistics(
+            len(self), self.alignments, self.rules.arity, self.counts, self.options, n_above, self.dropped
+        )
 
 
-def _metadata(options: DeriveOptions, dropped: Mapping[str, int]) -> dict[str, str]:
+def _metadata(options: DeriveOptions, dropped: Mapping[str, int], alignments: int) -> dict[str, str]:
     return {
         "lscfg": "derivations",
         "version": __version__,
         "options": json.dumps(dataclasses.asdict(options), sort_keys=True),
         "dropped": json.dumps(dict(dropped), sort_keys=True),
+        "alignments": str(alignments),
     }
 
 
 def _statistics(
-    pairs: int,
+    lines: int,
+    alignments: int,
     arity: np.ndarray,
     counts: np.ndarray,
     options: DeriveOptions,
     trees_above: int,
     dropped: Mapping[str, int],
 ) -> dict[str, int]:
-    sizes = {"sentence pairs": pairs, "trees": pairs - sum(dropped.values())}
+    sizes = {"sentence pairs": lines // alignments, "trees": lines - sum(dropped.values())}
     sizes |= {f"dropped, {reason}": count for reason, count in dropped.items()}
     sizes |= {"rule tokens": int(counts.sum()), "rule types": len(arity)}
     for k in (0, 1, 2):
@@ -173,15 +191,22 @@ Paths = tuple[str | os.PathLike[str], str | os.PathLike[str], str | os.PathLike[
 
 @dataclass(frozen=True)
 class _Block:
-    """The same lines of source, target and alignment."""
+    """The same lines of source, target and an alignment."""
 
+    paths: Paths
     first: int  # number of the first line, from 0
     lines: int
     texts: tuple[bytes, ...]
 
 
-def _blocks(paths: Paths) -> Iterator[_Block]:
-    """The corpus in blocks of ``BLOCK`` pairs.
+def _blocks(corpora: Sequence[Paths]) -> Iterator[_Block]:
+    """The corpora, one behind the other, in blocks of ``BLOCK`` pairs; see ``_blocks_of``."""
+    for paths in corpora:
+        yield from _blocks_of(paths)
+
+
+def _blocks_of(paths: Paths) -> Iterator[_Block]:
+    """A corpus in blocks of ``BLOCK`` pairs.
 
     Raises:
         InputError: a file cannot be read or is not UTF-8, the files differ in length or are empty.
@@ -197,7 +222,7 @@ def _blocks(paths: Paths) -> Iterator[_Block]:
             except UnicodeDecodeError as error:
                 line = first + text.count(b"\n", 0, error.start) + 1
                 raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
-        yield _Block(first, sizes[0], tuple(text for text, _ in blocks))
+        yield _Block(paths, first, sizes[0], tuple(text for text, _ in blocks))
         first += sizes[0]
     if not first:
         raise InputError("the corpus is empty", paths[0])
@@ -210,30 +235,32 @@ def _complain_of_lengths(paths: Paths) -> None:
     raise InputError(f"{links} lines for {src} sentence pairs", paths[2])
 
 
-def _add(deriver: Deriver, block: _Block, paths: Paths) -> None:
+def _add(deriver: Deriver, block: _Block) -> None:
     try:
         deriver.add_lines(block.texts, block.lines)
     except LineError as error:
-        raise InputError(str(error), paths[error.stream], block.first + error.pair) from None
+        raise InputError(str(error), block.paths[error.stream], block.first + error.pair) from None
 
 
-def _derive_in_turn(paths: Paths, options: DeriveOptions, flush: Callable[[Deriver, _Block], None]) -> Deriver:
+def _derive_in_turn(
+    corpora: Sequence[Paths], options: DeriveOptions, flush: Callable[[Deriver, _Block], None]
+) -> Deriver:
     deriver = Deriver(options)
-    for block in _blocks(paths):
-        _add(deriver, block, paths)
+    for block in _blocks(corpora):
+        _add(deriver, block)
         flush(deriver, block)
     return deriver
 
 
 def _derive_in_threads(
-    paths: Paths, options: DeriveOptions, flush: Callable[[Deriver, _Block], None], threads: int
+    corpora: Sequence[Paths], options: DeriveOptions, flush: Callable[[Deriver, _Block], None], threads: int
 ) -> Deriver:
     """Each block has tables of its own, that are then merged in order: every number is what it would have been."""
     from concurrent.futures import Future, ThreadPoolExecutor
 
     def work(block: _Block) -> tuple[Deriver, _Block]:
         deriver = Deriver(options)
-        _add(deriver, block, paths)
+        _add(deriver, block)
         return deriver, block
 
     whole = Deriver(options)
@@ -246,7 +273,7 @@ def _derive_in_threads(
     with ThreadPoolExecutor(threads) as pool:
         pending: deque[Future[tuple[Deriver, _Block]]] = deque()
         try:
-            for block in _blocks(paths):
+            for block in _blocks(corpora):
                 pending.append(pool.submit(work, block))
                 if len(pending) > threads:
                     take(pending.popleft())
@@ -263,7 +290,7 @@ def _derive_in_threads(
 def derive_files(
     src: str | os.PathLike[str],
     tgt: str | os.PathLike[str],
-    links: str | os.PathLike[str],
+    links: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     options: DeriveOptions | None = None,
     threads: int = 1,
@@ -274,7 +301,8 @@ def derive_files(
     files in the output's folder. The output is the same for any number of threads.
 
     Args:
-        src, tgt, links: text and alignments, line by line; names that end in .gz are compressed.
+        src, tgt, links: text and alignments, line by line; names that end in .gz are compressed. Of several files of
+            alignments each gives every pair a tree.
         output: the derivation file.
 
     Raises:
@@ -282,7 +310,8 @@ def derive_files(
     """
     if threads < 1:
         raise InputError(f"threads must be 1 or more, got {threads}")
-    paths, options = (src, tgt, links), options or DeriveOptions()
+    options = options or DeriveOptions()
+    corpora = [(src, tgt, path) for path in ([links] if isinstance(links, (str, os.PathLike)) else links)]
     folder = Path(output).parent
     spools = {
         "trees": tensors.Spool(folder, np.int64),
@@ -291,29 +320,30 @@ def derive_files(
         "node.slot": tensors.Spool(folder, np.int32),
         "node.span": tensors.Spool(folder, np.int32, (4,)),
     }
-    total = None if str(src).endswith(".gz") or not Path(src).is_file() else Path(src).stat().st_size
-    pairs = 0
+    total = None if str(src).endswith(".gz") or not Path(src).is_file() else len(corpora) * Path(src).stat().st_size
+    lines = 0
     try:
         with log.meter("derive", total) as bar:
 
             def flush(deriver: Deriver, block: _Block) -> None:
-                nonlocal pairs
+                nonlocal lines
                 nodes = deriver.nodes()
                 pieces = (nodes.trees, nodes.rule, nodes.parent, nodes.slot, nodes.span)
                 for spool, piece in zip(spools.values(), pieces, strict=True):
                     spool.append(piece)
                 deriver.flush()
-                pairs += block.lines
+                lines += block.lines
                 bar.update(len(block.texts[0]))
 
             if threads == 1:
-                deriver = _derive_in_turn(paths, options, flush)
+                deriver = _derive_in_turn(corpora, options, flush)
             else:
-                deriver = _derive_in_threads(paths, options, flush, threads)
+                deriver = _derive_in_threads(corpora, options, flush, threads)
         spools["trees"].append(np.array([deriver.nodes().end], np.int64))
         tables, counts = deriver.tables(), deriver.counts()
-        tensors.save(output, {**spools, **tables}, _metadata(options, counts.dropped))
+        tensors.save(output, {**spools, **tables}, _metadata(options, counts.dropped, len(corpora)))
     finally:
         for spool in spools.values():
             spool.close()
-    return _statistics(pairs, tables["rules.arity"], counts.rules, options, counts.trees_above, counts.dropped)
+    rules = tables["rules.arity"], counts.rules
+    return _statistics(lines, len(corpora), *rules, options, counts.trees_above, counts.dropped)

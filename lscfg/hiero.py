@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lscfg.corpus import stream_aligned
 from lscfg.errors import InputError
 from lscfg.grammar import RuleCounts
 from lscfg.kernel import HieroExtractor, LineError
@@ -49,7 +50,7 @@ class HieroRules(RuleCounts):
     """Rules with the sizes of what they come of.
 
     Attributes:
-        sentences: sentence pairs.
+        sentences: sentence pairs, as often as they have alignments.
         phrases: initial phrase pairs.
         used: those of them that gave a rule, which is the sum of all counts.
         bare: sentence pairs that gave no rule.
@@ -93,16 +94,39 @@ def extract(
     Raises:
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
+    return _extract([(pairs, path)], limits, total)
+
+
+def extract_files(
+    src: str | os.PathLike[str],
+    tgt: str | os.PathLike[str],
+    alignments: Sequence[str | os.PathLike[str]],
+    limits: HieroLimits | None = None,
+) -> HieroRules:
+    """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
+
+    Raises:
+        InputError: see ``extract`` and ``lscfg.corpus.stream_aligned``.
+    """
+    return _extract([(stream_aligned(src, tgt, path), path) for path in alignments], limits)
+
+
+def _extract(
+    corpora: Sequence[tuple[Iterable[tuple[str, str, str]], str | os.PathLike[str] | None]],
+    limits: HieroLimits | None,
+    total: int | None = None,
+) -> HieroRules:
     limits = limits or HieroLimits()
     extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
     used = bare = 0
-    for number, pair in enumerate(progress(pairs, "hiero", total), 1):
-        try:
-            extractor.add(*pair)
-        except LineError as error:
-            raise error.at(number, path) from None
-        before, used = used, extractor.sizes()[2]
-        bare += used == before
+    for pairs, path in corpora:
+        for number, pair in enumerate(progress(pairs, "hiero", total), 1):
+            try:
+                extractor.add(*pair)
+            except LineError as error:
+                raise error.at(number, path) from None
+            before, used = used, extractor.sizes()[2]
+            bare += used == before
     sizes = extractor.sizes()
     arrays = extractor.arrays()
     return HieroRules(

@@ -100,8 +100,8 @@ def test_manifest(whole):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     stages = [stage["stage"] for stage in manifest["stages"]]
     made = ["tune", "decode", "score"]
-    assert stages == ["align", "derive", "grammar", "lm", *made, "estimate", *made, "charts"]
-    assert [stage["systems"] for stage in manifest["stages"][3:6]] == [[], ["MIN"], ["MIN"]]
+    assert stages == ["align", "align", "derive", "grammar", "lm", *made, "estimate", *made, "charts"]
+    assert [stage["systems"] for stage in manifest["stages"][4:7]] == [[], ["MIN"], ["MIN"]]
     assert all(stage["seconds"] >= 0 and stage["peak_mib"] > 1 for stage in manifest["stages"])
     assert len(manifest["sha256"]) == 6 and manifest["packages"]["numpy"]
 
@@ -109,13 +109,15 @@ def test_manifest(whole):
 def test_aligns_as_the_command_does(whole, corpus, tmp_path):
     run = lscfg("align", corpus / "train.es", corpus / "train.en", "-o", tmp_path / "links")
     assert run.returncode == 0, run.stderr
-    (made,) = whole[0].glob("cache/align-*/alignments")
-    assert made.read_bytes() == (tmp_path / "links").read_bytes()
-    chosen = '[alignment]\nmodel = "fast-align"\nheuristic = "intersect"\niterations = 2\nseed = 3\n'
+    made = {path.read_bytes() for path in whole[0].glob("cache/align-*/alignments")}
+    assert len(made) == 2 and (tmp_path / "links").read_bytes() in made
+    chosen = '[alignment]\nmodel = "fast-align"\nheuristics = "intersect"\niterations = 2\nseed = 3\n'
     (corpus / "chosen.toml").write_text(TOML + chosen)
-    settings = AlignmentSettings("fast-align", "intersect", 2, 3)
-    assert read_experiment(corpus / "chosen.toml").alignment == settings
-    assert read_experiment(corpus / "e.toml").alignment == AlignmentSettings()
+    alignment = read_experiment(corpus / "chosen.toml").alignment
+    assert alignment.heuristics == ["intersect"]
+    assert alignment.joined_by("intersect") == AlignmentSettings("fast-align", "intersect", 2, 3)
+    default = read_experiment(corpus / "e.toml").alignment
+    assert default.joined_by(default.heuristics[0]) == AlignmentSettings()
 
 
 def test_published_configuration_translates_the_same(whole, corpus):
@@ -199,8 +201,10 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
     made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
     joined = {stage["key"]: stage["settings"]["heuristic"] for stage in made if stage["stage"] == "align"}
-    by = {stage["stage"]: joined.get(stage["inputs"].get("alignments")) for stage in made}
-    assert (by["derive"], by["hiero"]) == ("union", "grow-diag-final-and")
+    for stage in made:
+        if stage["stage"] in ("derive", "hiero"):
+            used = [joined[stage["inputs"][f"alignments {k}"]] for k in (1, 2)]
+            assert used == ["union", "grow-diag-final-and"]
     weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
     assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
 
@@ -256,7 +260,7 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
     experiment = read_experiment(corpus / "all.toml")
     cache = StageCache(whole[0] / "cache")
-    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, experiment.alignment.heuristic, 1))
+    derivations = stages.derive(cache, experiment, [stages.align(cache, experiment, "union", 1)])
     model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 1)
     sentence = (corpus / "test.es").read_text().splitlines()[0]
     rules = stages.grammar(cache, experiment, derivations)
@@ -385,7 +389,7 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     )
     experiment = read_experiment(corpus / f"{estimator}.toml")
     cache = StageCache(tmp_path)
-    derivations = stages.derive(cache, experiment, stages.align(cache, experiment, experiment.alignment.heuristic, 1))
+    derivations = stages.derive(cache, experiment, [stages.align(cache, experiment, "union", 1)])
     model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 2)
     assert sorted(path.name for path in model.path.iterdir()) == [
         "model.lscfg",
@@ -442,7 +446,12 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
-        ("[tuning]", '[hiero]\nheuristic = "x"\n[tuning]', r"e\.toml:15: heuristic must be one of grow-"),
+        (
+            "[tuning]",
+            '[alignment]\nheuristics = "x"\n[tuning]',
+            r"e\.toml:14: unknown alignment heuristic 'x'; known are",
+        ),
+        ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:14: heuristics must name one or more"),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )

@@ -12,7 +12,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("source", metavar="SOURCE", help="tokenized source text, one sentence a line")
     parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
-    parser.add_argument("alignment", metavar="ALIGNMENT", help="Pharaoh alignments i-j, source position first")
+    parser.add_argument(
+        "alignment",
+        metavar="ALIGNMENT",
+        nargs="+",
+        help="Pharaoh alignments i-j, source position first; of several files each gives every pair a tree",
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="derivation file to write; all names may end in .gz"
     )

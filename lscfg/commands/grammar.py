@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lscfg.grammar import RuleCounts
-    from lscfg.hiero import HieroRules
 
 HELP = "write the minimal grammar of derivations, or a Hiero grammar of an aligned corpus, with its features"
 EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
@@ -29,9 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--hiero",
-        nargs=3,
-        metavar=("SOURCE", "TARGET", "ALIGNMENT"),
-        help="a Hiero grammar of this corpus and its Pharaoh alignments instead",
+        nargs="+",
+        metavar=("SOURCE", "TARGET ALIGNMENT"),
+        help="a Hiero grammar of this corpus and its Pharaoh alignments instead; of several files of alignments the "
+        "rules of all",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="grammar to write (.gz allowed)")
     parser.add_argument(
@@ -106,6 +106,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
     if not (args.derivations or args.hiero):
         raise InputError("no rules; give a derivation file, or a corpus with --hiero")
+    if args.hiero and len(args.hiero) < 3:
+        raise InputError("--hiero needs three files or more: source, target and alignments")
     writes = args.output or args.per_sentence
     if writes and args.derivations and args.hiero:
         raise InputError("a derivation file and --hiero are two grammars; write one at a time")
@@ -144,23 +146,16 @@ def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
     """The rules that the options name, by the name of the grammar in the table of sizes."""
     from lscfg.derive import Derivations
     from lscfg.grammar import MinimalRules
+    from lscfg.hiero import HieroLimits, extract_files
 
     grammars: dict[str, RuleCounts] = {}
     if args.hiero:
-        grammars["HIERO"] = extract_files(args)
+        limits = HieroLimits(args.max_phrase, args.max_target_phrase, args.max_symbols, args.max_arity)
+        src, tgt, *alignments = args.hiero
+        grammars["HIERO"] = extract_files(src, tgt, alignments, limits)
     if args.derivations:
         grammars["MIN"] = MinimalRules.of(Derivations.load(args.derivations))
     return grammars
-
-
-def extract_files(args: argparse.Namespace) -> HieroRules:
-    """The Hiero rules of the aligned corpus, within the limits that the options give."""
-    from lscfg.corpus import stream_aligned
-    from lscfg.hiero import HieroLimits, extract
-
-    limits = HieroLimits(args.max_phrase, args.max_target_phrase, args.max_symbols, args.max_arity)
-    src, tgt, alignment = args.hiero
-    return extract(stream_aligned(src, tgt, alignment), limits, alignment)
 
 
 def size_table(grammars: dict[str, RuleCounts], sentences: list[str] | None) -> str:

@@ -142,18 +142,20 @@ class Outcomes:
 
 
 def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[str]:
-    """The source sentences of derivations.
+    """The source sentence of each derivation.
 
     Raises:
         InputError: the file cannot be read, or has not the sentences of the derivations.
     """
     lines = read_lines(path)
-    if len(lines) != len(derivations):
-        raise InputError(f"{len(lines)} source sentences, but derivations of {len(derivations)}", path)
+    if len(lines) != derivations.pairs:
+        raise InputError(f"{len(lines)} source sentences, but derivations of {derivations.pairs}", path)
+    lines *= derivations.alignments
     lengths = np.array([len(line.split()) for line in lines], np.int64)
     owner = np.repeat(np.arange(len(lines)), np.diff(derivations.trees))
     if len(wrong := np.nonzero(derivations.span[:, 1] > lengths[owner])[0]):
-        raise InputError("is shorter than the sentence of its derivation", path, int(owner[wrong[0]]) + 1)
+        pair = int(owner[wrong[0]]) % derivations.pairs
+        raise InputError("is shorter than the sentence of its derivation", path, pair + 1)
     return lines
 
 

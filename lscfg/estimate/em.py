@@ -286,7 +286,7 @@ class EM:
         if not len(self.pieces.node):
             raise InputError("the derivations hold no rule of at most two nonterminals")
         self.limit = 1 if settings.smoothed else 0
-        self.held_out = _choose_held_out(len(derivations), settings)
+        self.held_out = np.tile(_choose_held_out(derivations.pairs, settings), derivations.alignments)
         chosen = ~self.held_out if self.held_out.any() else None
         keep = (
             slice(None) if chosen is None else np.repeat(chosen[self.pieces.sentence], np.diff(self.pieces.first_node))

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from lscfg.align import HEURISTICS, AlignmentSettings
+from lscfg.align import AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE
@@ -49,8 +49,33 @@ class Corpus:
     dev_reference: list[Path]
     test_source: Path
     test_reference: list[Path]
-    alignment: Path | None = None
+    alignment: list[Path] = field(default_factory=list)
     """Pharaoh alignments of source and target; made by the align stage if not given."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Word alignment; see ``lscfg.align.AlignmentSettings``.
+
+    Raises:
+        InputError: a setting is unknown or out of its range, or there is no heuristic.
+    """
+
+    model: str = AlignmentSettings.model
+    heuristics: list[str] = field(default_factory=lambda: [AlignmentSettings.heuristic, "grow-diag-final-and"])
+    """How the two directions are joined: of each of them every pair has a derivation tree and gives Hiero rules."""
+    iterations: int | None = AlignmentSettings.iterations
+    seed: int = AlignmentSettings.seed
+
+    def __post_init__(self) -> None:
+        if not self.heuristics:
+            raise InputError("heuristics must name one or more")
+        for heuristic in self.heuristics:
+            self.joined_by(heuristic)
+
+    def joined_by(self, heuristic: str) -> AlignmentSettings:
+        """The settings of one alignment."""
+        return AlignmentSettings(self.model, heuristic, self.iterations, self.seed)
 
 
 @dataclass(frozen=True)
@@ -73,8 +98,6 @@ class GrammarSettings:
 class HieroSettings:
     """The Hiero grammar and its decoder; limits as of ``lscfg.hiero.HieroLimits``."""
 
-    heuristic: str = "grow-diag-final-and"
-    """Takes the place of that of [alignment]: unlinked words, which make minimal rules long, loosen Hiero's phrases."""
     max_phrase: int = 10
     max_target_phrase: int = 0
     max_symbols: int = 5
@@ -226,7 +249,7 @@ class Experiment:
 
     corpus: Corpus
     systems: dict[str, System]
-    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
+    alignment: Alignment = field(default_factory=Alignment)
     derive: DeriveSettings = field(default_factory=DeriveSettings)
     grammar: GrammarSettings = field(default_factory=GrammarSettings)
     hiero: HieroSettings = field(default_factory=HieroSettings)
@@ -395,8 +418,6 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
     for table, settings in (("derive", experiment.derive), ("hiero", experiment.hiero)):
         if settings.max_arity > MAX_ARITY:
             raise reader.error((table, "max_arity"), f"max_arity must be at most {MAX_ARITY}")
-    if experiment.hiero.heuristic not in HEURISTICS:
-        raise reader.error(("hiero", "heuristic"), f"heuristic must be one of {', '.join(HEURISTICS)}")
     if experiment.derive.bracketing not in BRACKETINGS:
         raise reader.error(("derive", "bracketing"), f"bracketing must be one of {', '.join(BRACKETINGS)}")
 

@@ -68,14 +68,13 @@ def run_experiment(
     folder = Path(output)
     with locked(folder):
         cache = StageCache(folder / "cache")
-        alignments = stages.align(cache, experiment, experiment.alignment.heuristic, jobs)
+        alignments = stages.alignments(cache, experiment, jobs)
         derivations = stages.derive(cache, experiment, alignments)
         grammars = {}
         used = {system.grammar for system in experiment.systems.values() if not system.grammar_file}
         if "minimal" in used:
             grammars["minimal"] = stages.grammar(cache, experiment, derivations)
         if "hiero" in used:
-            alignments = stages.align(cache, experiment, experiment.hiero.heuristic, jobs)
             grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
         lm = stages.language_model(cache, experiment)
         systems = {}
@@ -264,7 +263,7 @@ def _manifest(
     """What made the results: enough to make them again, and what it cost."""
     corpus = experiment.corpus
     files = [corpus.source, corpus.target, corpus.dev_source, *corpus.dev_reference, corpus.test_source]
-    files += [*corpus.test_reference, *([corpus.alignment] if corpus.alignment else [])]
+    files += [*corpus.test_reference, *corpus.alignment]
     files += [experiment.language_model.file] if experiment.language_model.file else []
     return {
         "lscfg": __version__,

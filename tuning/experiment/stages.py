@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
 from tuning.experiment import hosts
 from tuning.experiment.cache import Stage, StageCache
-from tuning.experiment.config import Experiment, System, em_settings
+from tuning.experiment.config import Corpus, Experiment, System, em_settings
 
 if TYPE_CHECKING:
     from lscfg.derive import Derivations
@@ -24,11 +25,15 @@ ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "gram
 INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
 
 
-def align(cache: StageCache, experiment: Experiment, heuristic: str, jobs: int) -> Stage | Path:
-    """Word alignments, joined by this heuristic, unless they are given."""
-    corpus, settings = experiment.corpus, dataclasses.replace(experiment.alignment, heuristic=heuristic)
-    if corpus.alignment:
-        return corpus.alignment
+def alignments(cache: StageCache, experiment: Experiment, jobs: int) -> Sequence[Stage | Path]:
+    """Word alignments: those that are given, or one for each heuristic."""
+    heuristics = experiment.alignment.heuristics
+    return experiment.corpus.alignment or [align(cache, experiment, heuristic, jobs) for heuristic in heuristics]
+
+
+def align(cache: StageCache, experiment: Experiment, heuristic: str, jobs: int) -> Stage:
+    """Word alignments, joined by this heuristic."""
+    corpus, settings = experiment.corpus, experiment.alignment.joined_by(heuristic)
 
     def make(folder: Path) -> None:
         from lscfg.align import align as align_words
@@ -41,21 +46,29 @@ def align(cache: StageCache, experiment: Experiment, heuristic: str, jobs: int) 
     return cache.run("align", dataclasses.asdict(settings), inputs, make)
 
 
-def derive(cache: StageCache, experiment: Experiment, alignments: Stage | Path) -> Stage:
-    """Minimal derivation trees."""
+def derive(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage | Path]) -> Stage:
+    """Minimal derivation trees, for each pair as many as there are alignments."""
     corpus, settings = experiment.corpus, dataclasses.asdict(experiment.derive)
 
     def make(folder: Path) -> None:
         from lscfg.derive import derive_files
         from lscfg.kernel import DeriveOptions
 
-        path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
+        paths = [_links(item) for item in alignments]
         options = DeriveOptions(**settings)
-        sizes = derive_files(corpus.source, corpus.target, path, folder / DERIVATIONS, options)
+        sizes = derive_files(corpus.source, corpus.target, paths, folder / DERIVATIONS, options)
         write_json(folder / "statistics.json", sizes)
 
-    inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
-    return cache.run("derive", settings, inputs, make)
+    return cache.run("derive", settings, _aligned(corpus, alignments), make)
+
+
+def _aligned(corpus: Corpus, alignments: Sequence[Stage | Path]) -> dict[str, Stage | Path]:
+    inputs: dict[str, Stage | Path] = {"source": corpus.source, "target": corpus.target}
+    return inputs | {f"alignments {k}": item for k, item in enumerate(alignments, 1)}
+
+
+def _links(alignments: Stage | Path) -> Path:
+    return alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
 
 
 def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> Stage:
@@ -74,27 +87,24 @@ def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> St
     return cache.run("grammar", {"max_targets": limit}, {"derivations": derivations}, make)
 
 
-def hiero(cache: StageCache, experiment: Experiment, alignments: Stage | Path, jobs: int) -> Stage:
+def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage | Path], jobs: int) -> Stage:
     """The Hiero grammar, of the rules that the development or test set can use: all of them would fill the memory."""
     corpus, settings = experiment.corpus, dataclasses.asdict(experiment.hiero)
-    del settings["max_span"], settings["heuristic"]  # of the decoder, of the alignments
+    del settings["max_span"]  # is the decoder's
 
     def make(folder: Path) -> None:
-        from lscfg.corpus import stream_aligned
         from lscfg.grammar import select_rules, write_grammar
-        from lscfg.hiero import HieroLimits, extract
+        from lscfg.hiero import HieroLimits, extract_files
 
-        path = alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
         limits = HieroLimits(**{name: value for name, value in settings.items() if name != "max_targets"})
-        counted = extract(stream_aligned(corpus.source, corpus.target, path), limits, path)
+        counted = extract_files(corpus.source, corpus.target, [_links(item) for item in alignments], limits)
         sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
         selection = select_rules(counted, settings["max_targets"], sentences)
         write_grammar(folder / GRAMMAR, counted, selection, jobs)
         write_json(folder / "size.json", {"rules": len(selection.kept)})
         write_json(folder / "statistics.json", counted.statistics() | {"dropped": selection.dropped})
 
-    inputs = {"source": corpus.source, "target": corpus.target, "alignments": alignments}
-    inputs |= {"dev source": corpus.dev_source, "test source": corpus.test_source}
+    inputs = _aligned(corpus, alignments) | {"dev source": corpus.dev_source, "test source": corpus.test_source}
     return cache.run("hiero", settings, inputs, make)
 
 
