@@ -13,7 +13,7 @@ from test_compose import MINIMAL
 from lscfg.cli import main
 from lscfg.derive import derive
 from lscfg.errors import InputError
-from lscfg.estimate.context import ContextSettings, add_context, estimate_context
+from lscfg.estimate.context import ContextSettings, add_context, estimate_context, read_source
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.mle import estimate_mle
 from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, X, feature_names
@@ -152,6 +152,20 @@ def test_context_decides_between_translations(tmp_path):
                 found[text, words[0]] = features[app]
     assert found["a b x", "B"] > 0.4 > -1 > found["a b x", "C"]
     assert found["d b y", "C"] > 0.4 > -1 > found["d b y", "B"]
+
+
+def test_source_of_several_alignments(tmp_path):
+    source, target, links = ambiguous(0, 40)
+    write_lines(tmp_path / "f", source)
+    one, two = derive(source, target, links), derive(source * 2, target * 2, links * 2)
+    two = dataclasses.replace(two, alignments=2)
+    assert read_source(tmp_path / "f", one) == source and read_source(tmp_path / "f", two) == source * 2
+    write_lines(tmp_path / "f", [*source[:7], "a b", *source[8:]])
+    with pytest.raises(InputError, match="f:8: is shorter"):
+        read_source(tmp_path / "f", two)
+    write_lines(tmp_path / "f", source * 2)
+    with pytest.raises(InputError, match="80 source sentences, but derivations of 40"):
+        read_source(tmp_path / "f", two)
 
 
 def test_weights_are_the_most_likely_ones():

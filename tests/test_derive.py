@@ -1,5 +1,6 @@
 """Minimal derivation trees: properties on random alignments, and another program's trees on real text."""
 
+import dataclasses
 import gzip
 import itertools
 import json
@@ -279,6 +280,39 @@ def test_any_number_of_threads_and_any_block_give_the_same_bytes(tmp_path, monke
         assert (tmp_path / "d").read_bytes() == (tmp_path / "whole").read_bytes()
         assert sizes == Derivations.load(tmp_path / "d").statistics()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "d", "e", "f", "whole"]  # no temporary file stays
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_several_alignments_are_as_many_corpora(tmp_path, capsys, threads):
+    """The trees of the corpus once with each, one behind the other."""
+    other = [" ".join(f"{k}-0" for k in range(f.count(" ") + 1)) for f in SRC]
+    src, tgt, first = corpus_files(tmp_path, SRC, TGT, LINKS)
+    write_lines(tmp_path / "b", other)
+    sizes = derive_files(src, tgt, [first, tmp_path / "b"], tmp_path / "d", threads=threads)
+    made, twice = Derivations.load(tmp_path / "d"), derive(SRC * 2, TGT * 2, LINKS + other)
+    assert (len(made), made.pairs, made.alignments, twice.alignments) == (120, 60, 2, 1)
+    assert sizes == made.statistics() == twice.statistics() | {"sentence pairs": 60}
+    for name, array in tensors.load(tmp_path / "d", "derivations")[0].items():
+        assert np.array_equal(array, _arrays(twice, tmp_path)[name]), name
+    made.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "d").read_bytes()
+    arguments = ["derive", *map(str, (src, tgt, first, tmp_path / "b")), "-o", str(tmp_path / "c")]
+    assert main(arguments) == 0 and (tmp_path / "c").read_bytes() == (tmp_path / "d").read_bytes()
+    write_lines(tmp_path / "b", [*other[:-1], "99-0"])
+    assert main(arguments) == 1 and f"{tmp_path}/b:60: " in capsys.readouterr().err
+    write_lines(tmp_path / "b", other[:-1])
+    assert main(arguments) == 1 and f"{tmp_path}/b: 59 lines for 60 sentence pairs" in capsys.readouterr().err
+
+
+def _arrays(derivations, folder):
+    derivations.save(folder / "other")
+    return tensors.load(folder / "other", "derivations")[0]
+
+
+def test_trees_that_are_not_so_many_for_each_pair(tmp_path):
+    dataclasses.replace(derive(SRC, TGT, LINKS), alignments=7).save(tmp_path / "d")
+    with pytest.raises(InputError, match="60 trees by 7 alignments"):
+        Derivations.load(tmp_path / "d")
 
 
 def test_compressed_files_in_and_out(tmp_path, capsys):

@@ -1,5 +1,6 @@
 """EM: against enumeration of all states, its invariants, recovery of a model from a sample, checkpoints, clusters."""
 
+import dataclasses
 import itertools
 import shutil
 
@@ -311,6 +312,13 @@ def test_impossible_trees_are_told_of(capsys):
     with pytest.raises(InputError, match="no beginning gives"):
         em.run()
     assert "are impossible" in capsys.readouterr().err
+
+
+def test_all_trees_of_a_pair_are_held_out():
+    src, tgt, links, _ = sampled_pairs(30, 1)
+    twice = dataclasses.replace(derive(src * 2, tgt * 2, links * 2), alignments=2)
+    held_out = EM(twice, EMSettings(2, 1, held_out=0.3)).held_out
+    assert held_out.sum() == 18 and np.array_equal(held_out[:30], held_out[30:])
 
 
 def test_held_out_likelihood_ends_em():

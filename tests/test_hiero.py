@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lscfg.cli import main
 from lscfg.corpus import stream_aligned
 from lscfg.errors import InputError
 from lscfg.grammar import select_rules, write_grammar
-from lscfg.hiero import HieroLimits, extract
+from lscfg.hiero import HieroLimits, extract, extract_files
 from lscfg.kernel import Grammar, HieroExtractor, LineError
 from lscfg.text import stream_lines, write_lines
 from tuning.experiment.config import read_experiment
@@ -282,6 +283,22 @@ samples = 20
         return tmp_path / "x.toml"
 
     return write
+
+
+def test_rules_of_several_alignments(tmp_path, capsys):
+    src, tgt, first, second = ["a b c", "c a"], ["A B C", "C A"], ["0-0 1-1 2-2", "0-0 1-1"], ["0-2 1-1 2-0", "0-0 0-1"]
+    for name, lines in (("f", src), ("e", tgt), ("1", first), ("2", second)):
+        write_lines(tmp_path / name, lines)
+    ours = extract_files(tmp_path / "f", tmp_path / "e", [tmp_path / "1", tmp_path / "2"])
+    theirs = extract(zip(src * 2, tgt * 2, first + second, strict=True))
+    texts = ([counted.rules.text(rule) for rule in range(len(counted.rules))] for counted in (ours, theirs))
+    assert next(texts) == next(texts)
+    assert np.array_equal(ours.count, theirs.count) and ours.statistics() == theirs.statistics()
+    write_lines(tmp_path / "2", ["0-0", "5-0"])
+    with pytest.raises(InputError, match="2:2: "):
+        extract_files(tmp_path / "f", tmp_path / "e", [tmp_path / "1", tmp_path / "2"])
+    assert main(["grammar", "--hiero", "f", "e", "-o", str(tmp_path / "g")]) == 1
+    assert "--hiero needs three files or more" in capsys.readouterr().err
 
 
 def test_hiero_system_of_an_experiment(experiment, tmp_path):
