@@ -176,6 +176,14 @@ class Grammar:
         data = name.encode("utf-8")
         return int(lib.lscfg_grammar_category(self.pointer, data, len(data)))
 
+    def category_name(self, category: int) -> str:
+        """The name of a category's number."""
+        if not 0 <= category < lib.lscfg_grammar_n_categories(self.pointer):
+            raise IndexError(f"category {category}")
+        length = ffi.new("size_t *")
+        name = lib.lscfg_grammar_category_name(self.pointer, category, length)
+        return ffi.buffer(name, length[0])[:].decode("utf-8")
+
     def _check(self, rule: int) -> None:
         if not 0 <= rule < len(self):
             raise IndexError(f"rule {rule} of {len(self)}")
