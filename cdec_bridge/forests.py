@@ -80,20 +80,26 @@ def record(
         write_lines(Path(made) / "cdec.ini", recording(lines, recorder))
         output = [] if binary is None else ["-O", str(Path(written).resolve())]
         processes = CdecProcesses(program, Path(made) / "cdec.ini", [*options, *output], 1, jobs, folder)
+        ours = [Path(made) / f"{number}.json.gz" for number in range(len(sentences))]
+        theirs = [Path(written) / f"{number}.bin.gz" for number in range(len(sentences))]
         lists = processes.decode(sentences)
-        for number, (sentence, found) in enumerate(zip(sentences, lists, strict=True)):
-            path = Path(made) / f"{number}.json.gz"
-            if path.is_file():
-                yield read_bytes(path).decode("utf-8").removesuffix("\n")
-            elif found:
-                raise LscfgError(f"cdec has translated sentence {number}, but its forest was not written")
-            elif sentence and ini is None:
-                raise InputError("cdec cannot load this forest", Path(folder or "") / sentence.split()[-1])
+        # a forest is written when the next one begins: where cdec died at that, the one before is lost
+        lost = [n for n, found in enumerate(lists) if found and not ours[n].is_file()]
+        if lost:
+            for n in lost:
+                theirs[n].unlink(missing_ok=True)  # cdec would add to it
+            processes.decode([sentence if n in lost else "" for n, sentence in enumerate(sentences)])
+        for number, found in enumerate(lists):
+            if found:
+                if not ours[number].is_file():
+                    raise LscfgError(f"cdec has translated sentence {number}, but its forest was not written")
+                yield read_bytes(ours[number]).decode("utf-8").removesuffix("\n")
+                if binary is not None:
+                    os.replace(theirs[number], Path(binary) / theirs[number].name)
+            elif sentences[number] and ini is None:
+                raise InputError("cdec cannot load this forest", Path(folder or "") / sentences[number].split()[-1])
             else:
                 yield json.dumps({"id": number, "words": None, "parsed": False})
-            name = f"{number}.bin.gz"
-            if binary is not None and (Path(written) / name).is_file():
-                os.replace(Path(written) / name, Path(binary) / name)
 
 
 def binary_inputs(folder: str | os.PathLike[str]) -> list[str]:

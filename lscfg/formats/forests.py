@@ -146,6 +146,8 @@ class ForestFile:
         used = app_of >= 0
         features = np.zeros((forest.n_apps, len(names)))
         features[app_of[used]] = np.array(values, np.float64).reshape(len(values), len(names))[used]
+        if not np.isfinite(features).all():
+            raise InputError("features that are not finite")
         sides = {int(app_of[k]): text for k, text in passed.items() if used[k]}
         return StoredForest(line["id"], words, forest, names, features, sides)
 

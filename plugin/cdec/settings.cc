@@ -178,6 +178,8 @@ DecoderSettings ReadDecoderSettings() {
   vector<string> arguments;
   for (string argument; getline(file, argument, '\0');) arguments.push_back(argument);
   reader.ReadCommandLine(arguments);
+  /* What rules a forest was built with, only its edges tell. */
+  if (reader.settings.formalism == "rescore") reader.settings.pass_through = true;
   return reader.settings;
 }
 
