@@ -1,8 +1,8 @@
 """The forests that cdec builds, by the recorder of lscfg's library; and cdec's own binary files of them.
 
 Boost writes those files, so that only a cdec can read or write them: with ``formalism=rescore`` it loads them as its
-input, with ``-O`` it writes them. Rules, features and spans survive; the words of a sentence are those of its rules, and
-what arcs a lattice had is lost.
+input, with ``-O`` it writes them. Rules, features, spans and nodes survive; the sentence and the arcs of a lattice do
+not.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ def binary_inputs(folder: str | os.PathLike[str]) -> list[str]:
     Raises:
         InputError: the folder has no such file.
     """
-    found = {int(path.name.split(".")[0]): path.name for path in Path(folder).glob("*.bin.gz") if path.stem[0].isdigit()}
+    found = {
+        int(path.name.split(".")[0]): path.name for path in Path(folder).glob("*.bin.gz") if path.stem[0].isdigit()
+    }
     if not found:
         raise InputError("no forests N.bin.gz, as cdec -O DIR writes them", folder)
     return [f"::forest:: {found[n]}" if n in found else "" for n in range(max(found) + 1)]

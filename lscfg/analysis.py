@@ -14,12 +14,8 @@ from lscfg.decode import parse_options, read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
-from lscfg.kernel import FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel import PASS, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
 from lscfg.marginals import LatentFeatures
-
-
-PASS = 2
-"""The rule behind a grammar's that passes a word through; one for rules that the grammar has not follows."""
 
 
 @dataclass(frozen=True)

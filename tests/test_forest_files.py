@@ -123,12 +123,34 @@ def test_marginals_of_forests_are_those_of_sentences(tmp_path):
         assert sorted(map(str, a.get("edges", []))) == sorted(map(str, b.get("edges", [])))
 
 
+def test_forests_with_a_decoder_s_configuration(tmp_path):
+    """Its options count; the forests may have rules that its grammar lacks."""
+    build(tmp_path, 3, 1, False)
+    (tmp_path / "g").write_text("[X] ||| a ||| x\n[X] ||| [X,1] [X,2] ||| [2] [1]\n[X] ||| a ||| x\n")
+    (tmp_path / "cdec.ini").write_text(
+        f"formalism=scfg\ngrammar={tmp_path}/g\nfeature_function=LSCFG model={tmp_path}/m log=false unknown=zero\n"
+    )
+    text, lines = written(tmp_path, LINE), []
+    for model in (tmp_path / "m", tmp_path / "cdec.ini"):
+        options = ["--raw"] if model.name == "m" else []
+        output = tmp_path / "out"
+        assert main(["marginals", str(model), str(text), "--forests", *options, "-o", str(output)]) == 0
+        lines.append(json.loads(output.read_text()))
+    assert lines[0]["nodes"] == lines[1]["nodes"] and lines[0]["nodes"][-1][0] == "Goal"
+    assert sorted(map(str, lines[0]["edges"])) == sorted(map(str, lines[1]["edges"]))
+    assert ForestFile(text, [tmp_path / "g"]).grammar.lhs(0) == X and len(ForestFile(text).grammar) < len(
+        ForestFile(text, [tmp_path / "g"]).grammar
+    )
+
+
 def changed(**values):
     return {**LINE, **values}
 
 
 def edge(**values):
-    return changed(edges=[*LINE["edges"], {"node": 5, "tails": [4], "source": "[S,1]", "targets": [["[S,1]", 0, 0]]} | values])
+    return changed(
+        edges=[*LINE["edges"], {"node": 5, "tails": [4], "source": "[S,1]", "targets": [["[S,1]", 0, 0]]} | values]
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.kernel import Forest, ForestBuilder, Grammar, X
+from lscfg.kernel import PASS, UNKNOWN, Forest, ForestBuilder, Grammar, X
 from lscfg.text import stream_lines
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
-_PASS, _UNKNOWN = 2, 3  # rules behind those of a grammar
 
 
 @dataclass(frozen=True)
@@ -120,12 +119,11 @@ class ForestFile:
                 raise ValueError("node")
             into[edge["node"]].append(edge)
         words = line["words"] if line["words"] is not None else _words(nodes, line["edges"])
-        if words is None:
-            ids = [-1] * max(node[2] for node in nodes)
-        else:
-            ids = [grammar.vocab.find(word) for word in words]
+        ids = [-1] * max(node[2] for node in nodes) if words is None else [grammar.vocab.find(word) for word in words]
         builder = ForestBuilder(np.array(ids, np.int32))
-        values, passed, names = [], {}, tuple(line["features"])
+        names = tuple(line["features"])
+        values: list[list[float]] = []
+        passed: dict[int, tuple[str, str]] = {}
         for node, edges in zip(nodes, into, strict=True):
             builder.add_node(grammar.category(node[0]), node[1], node[2])
             for edge in edges:
@@ -134,7 +132,7 @@ class ForestFile:
                     if edge.get("pass", False):
                         # a forest without words could not see that the word is known
                         known = words is None and grammar.vocab.find(target) in self._translated
-                        rule = len(grammar) + (_UNKNOWN if known else _PASS)
+                        rule = len(grammar) + (UNKNOWN if known else PASS)
                         passed[len(values)] = edge["source"], target
                     builder.add_application(rule, *edge["tails"])
                     if len(row) - len(names) not in (0, 1):  # a marginal stands before the features, or nothing

@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <numeric>
-#include <stdexcept>
 #include <tuple>
 
 #include "fdict.h"
@@ -51,20 +49,15 @@ string Joined(const List& list, const Text& text) {
 
 string Category(WordID nonterminal) { return TD::Convert(-nonterminal); }
 
-string Side(const vector<WordID>& symbols, const vector<string>* nonterminals, vector<string>* found) {
+/* Names the nonterminals of the source side, or takes their names on the target side. */
+string Side(const vector<WordID>& symbols, bool is_source, vector<string>* names) {
   string side;
   for (const WordID symbol : symbols) {
+    if (is_source && symbol < 0) names->push_back("[" + Category(symbol) + "," + std::to_string(names->size() + 1) + "]");
     if (!side.empty()) side += ' ';
-    if (symbol > 0) {
-      side += TD::Convert(symbol);
-    } else if (found) {
-      found->push_back("[" + Category(symbol) + "," + std::to_string(found->size() + 1) + "]");
-      side += found->back();
-    } else {
-      side += nonterminals->at(-symbol);
-    }
+    side += symbol > 0 ? TD::Convert(symbol) : is_source ? names->back() : names->at(-symbol);
   }
-  return side;
+  return Quoted(side);
 }
 
 /* Whether cdec has made the rule by itself, of a word that no grammar has to translate. */
@@ -75,73 +68,79 @@ bool IsPassThrough(const TRule& rule) {
          rule.scores_.value(kPassThrough) != 0;
 }
 
-/* An edge of the file is a run of edges with the same head, tails and source side. */
-auto Key(const Edge& edge) {
-  return std::make_tuple(edge.head, IsPassThrough(*edge.rule), std::cref(edge.tails), std::cref(edge.rule->f_));
-}
+/* An application; those with the same head, tails and source side are an edge of the file. */
+struct Application {
+  explicit Application(const Edge& of) : edge(&of), pass(IsPassThrough(*of.rule)) {
+    vector<string> names;
+    source = Side(of.rule->f_, true, &names);
+    target = Side(of.rule->e_, false, &names);
+  }
+  std::tuple<int, const vector<int>&, const string&, bool> Key() const {
+    return std::tuple<int, const vector<int>&, const string&, bool>(edge->head, edge->tails, source, pass);
+  }
+
+  const Edge* edge;
+  bool pass;
+  string source, target;
+};
 
 }  // namespace
 
 string ForestJson(const Recorder& recorder, int id, const vector<WordID>* words) {
-  vector<const Edge*> edges;
-  for (const Edge& edge : recorder.edges()) edges.push_back(&edge);
-  std::stable_sort(edges.begin(), edges.end(), [](const Edge* a, const Edge* b) { return Key(*a) < Key(*b); });
-
-  std::map<string, int> columns; /* features by name, so that equal forests are equal files */
-  for (const Edge* edge : edges)
-    for (const auto& feature : edge->features) columns[FD::Convert(feature.first)] = feature.first;
-  const auto application = [&](const Edge* edge, const vector<string>& nonterminals) {
-    string values = Quoted(Side(edge->rule->e_, &nonterminals, nullptr));
-    for (const auto& column : columns) values += "," + Number(edge->features.value(column.second));
-    return "[" + values + "]";
-  };
+  vector<Application> applications(recorder.edges().begin(), recorder.edges().end());
+  /* by texts, since numbers of words depend on the sentences before */
+  std::stable_sort(applications.begin(), applications.end(), [](const Application& a, const Application& b) {
+    return std::make_pair(a.Key(), std::cref(a.target)) < std::make_pair(b.Key(), std::cref(b.target));
+  });
+  std::map<string, int> columns; /* features by name */
+  for (const Edge& edge : recorder.edges())
+    for (const auto& feature : edge.features) columns[FD::Convert(feature.first)] = feature.first;
 
   std::map<int, int> number; /* of cdec's node */
-  string nodes, json_edges;
-  const auto add_node = [&](const string& category, int i, int j) {
-    (nodes += nodes.empty() ? "[" : ",[") += Quoted(category) + "," + std::to_string(i) + "," + std::to_string(j) + "]";
+  std::map<int, string> category;
+  string nodes, edges;
+  const auto add_node = [&](const string& name, int i, int j) {
+    (nodes += nodes.empty() ? "[" : ",[") += Quoted(name) + "," + std::to_string(i) + "," + std::to_string(j) + "]";
   };
   const auto add_edge = [&](int node, const string& tails, const string& source, bool pass, const string& targets) {
-    (json_edges += json_edges.empty() ? "" : ",") += "{\"node\":" + std::to_string(node) + ",\"tails\":" + tails +
-                                                     ",\"source\":" + source + (pass ? ",\"pass\":true" : "") +
-                                                     ",\"targets\":[" + targets + "]}";
+    (edges += edges.empty() ? "" : ",") += "{\"node\":" + std::to_string(node) + ",\"tails\":" + tails +
+                                           ",\"source\":" + source + (pass ? ",\"pass\":true" : "") +
+                                           ",\"targets\":[" + targets + "]}";
   };
-  const auto number_of = [&](int node) {
-    const auto found = number.find(node);
-    if (found == number.end()) throw std::runtime_error("a node of the recorded forest has no edges");
-    return std::to_string(found->second);
-  };
+  const auto number_of = [&](int node) { return std::to_string(number.at(node)); };
   int last = 0;
-  for (size_t begin = 0, end; begin < edges.size(); begin = end) {
-    const Edge& edge = *edges[begin];
+  for (auto a = applications.begin(); a != applications.end();) {
+    const Edge& edge = *a->edge;
     if (!number.count(edge.head)) {
       const int next = number.size();
       number[edge.head] = next;
-      add_node(Category(edge.rule->lhs_), edge.i, edge.j);
+      category[edge.head] = Category(edge.rule->lhs_);
+      add_node(category[edge.head], edge.i, edge.j);
       last = std::max(last, edge.j);
     }
-    vector<string> nonterminals;
-    const string source = Quoted(Side(edge.rule->f_, nullptr, &nonterminals));
+    const Application& first = *a;
     string targets;
-    for (end = begin; end < edges.size() && Key(*edges[end]) == Key(edge); ++end)
-      (targets += targets.empty() ? "" : ",") += application(edges[end], nonterminals);
-    add_edge(number[edge.head], Joined(edge.tails, number_of), source, IsPassThrough(*edge.rule), targets);
+    for (; a != applications.end() && a->Key() == first.Key(); ++a) {
+      (targets += targets.empty() ? "[" : ",[") += a->target;
+      for (const auto& column : columns) targets += "," + Number(a->edge->features.value(column.second));
+      targets += "]";
+    }
+    add_edge(number[edge.head], Joined(edge.tails, number_of), first.source, first.pass, targets);
   }
-  if (recorder.roots().size() > 1 || number_of(recorder.roots()[0]) != std::to_string(number.size() - 1)) {
-    std::map<int, WordID> category;
-    for (const Edge* edge : edges) category[edge->head] = edge->rule->lhs_;
+  const vector<int>& roots = recorder.roots();
+  if (roots.size() > 1 || number.at(roots[0]) + 1u != number.size()) {
     add_node("Goal", 0, last);
-    for (const int root : recorder.roots()) {
-      const string side = Quoted("[" + Category(category[root]) + ",1]");
-      string zeros;
-      for (size_t k = 0; k < columns.size(); ++k) zeros += ",0";
-      add_edge(number.size(), "[" + number_of(root) + "]", side, false, "[" + side + zeros + "]");
+    for (const int root : roots) {
+      const string side = Quoted("[" + category[root] + ",1]");
+      string targets = "[" + side;
+      for (size_t k = 0; k < columns.size(); ++k) targets += ",0";
+      add_edge(number.size(), "[" + number_of(root) + "]", side, false, targets + "]");
     }
   }
   const string text = words ? Joined(*words, [](WordID word) { return Quoted(TD::Convert(word)); }) : "null";
   const string names = Joined(columns, [](const std::pair<const string, int>& c) { return Quoted(c.first); });
   return "{\"id\":" + std::to_string(id) + ",\"words\":" + text + ",\"parsed\":true,\"features\":" + names +
-         ",\"nodes\":[" + nodes + "],\"edges\":[" + json_edges + "]}\n";
+         ",\"nodes\":[" + nodes + "],\"edges\":[" + edges + "]}\n";
 }
 
 void WriteCompressed(const string& path, const string& text) {

@@ -1,4 +1,4 @@
-/* Recorded forests as files, in the format of lscfg marginals. */
+/* Recorded forests as files. */
 #ifndef LSCFG_CDEC_FOREST_FILE_H
 #define LSCFG_CDEC_FOREST_FILE_H
 
@@ -7,8 +7,8 @@
 
 #include "recorder.h"
 
-/* A line of JSON (docs/FORMATS.md, Marginals) that ends in a newline. Forests whose source is not a plain sentence have no
- * words. Throws std::runtime_error where a node has no edges. */
+/* A line of JSON (docs/FORMATS.md, Forests) that ends in a newline. Forests of no plain sentence have no words. Throws
+ * std::out_of_range where a node has no edges. */
 std::string ForestJson(const Recorder& recorder, int id, const std::vector<WordID>* words);
 
 /* A compressed file under its final name once it is whole; throws ConfigError. */

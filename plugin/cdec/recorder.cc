@@ -69,16 +69,18 @@ bool Recorder::Finish() const {
   return !roots_.empty();
 }
 
-void Recorder::Write() const {
+void Recorder::Write() {
   if (folder_.empty() || (edges_.empty() && in_order_)) return;
   if (Finish()) {
-    WriteCompressed(folder_ + "/" + std::to_string(id_) + ".json.gz", ForestJson(*this, id_, plain_ ? &words_ : nullptr));
-    return;
+    const std::string json = ForestJson(*this, id_, plain_ ? &words_ : nullptr);
+    WriteCompressed(folder_ + "/" + std::to_string(id_) + ".json.gz", json);
+  } else if (!warned_) {
+    warned_ = true;
+    std::cerr << "[lscfg] warning: the forest of sentence " << id_
+              << " is not written: the pass with mode=record must have no feature function with a state (a language "
+                 "model, for one) or intersection_strategy=full"
+              << std::endl;
   }
-  std::cerr << "[lscfg] warning: the forest of sentence " << id_
-            << " is not written: the pass with mode=record must have no feature function with a state (a language "
-               "model, for one) or intersection_strategy=full"
-            << std::endl;
 }
 
 /* An edge is shown before its head is known; once the next one is there, the head can be read from the vector of edges

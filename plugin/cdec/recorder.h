@@ -45,7 +45,7 @@ class Recorder : public FeatureFunction {
 
  private:
   void CloseLastEdge(const HG::Edge& next) const;
-  void Write() const;
+  void Write();
 
   static Recorder* last_;
   const std::string folder_;
@@ -53,7 +53,7 @@ class Recorder : public FeatureFunction {
   mutable std::vector<int> roots_;
   mutable bool in_order_ = true;
   int id_ = 0;
-  bool plain_ = false;
+  bool plain_ = false, warned_ = false;
   std::vector<WordID> words_; /* of a plain sentence */
 };
 
