@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -108,9 +109,8 @@ def binary_inputs(folder: str | os.PathLike[str]) -> list[str]:
     Raises:
         InputError: the folder has no such file.
     """
-    found = {
-        int(path.name.split(".")[0]): path.name for path in Path(folder).glob("*.bin.gz") if path.stem[0].isdigit()
-    }
+    names = (re.fullmatch(r"(\d+)\.bin\.gz", path.name, re.ASCII) for path in Path(folder).glob("*.bin.gz"))
+    found = {int(name[1]): name[0] for name in names if name}
     if not found:
         raise InputError("no forests N.bin.gz, as cdec -O DIR writes them", folder)
     return [f"::forest:: {found[n]}" if n in found else "" for n in range(max(found) + 1)]

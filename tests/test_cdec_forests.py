@@ -29,7 +29,7 @@ def test_no_pass_is_left():
 def test_inputs_of_binary_files(tmp_path):
     with pytest.raises(InputError, match=r"no forests N\.bin\.gz"):
         binary_inputs(tmp_path)
-    for name in ("10.bin.gz", "2.bin.gz", "x.bin.gz", "1.json.gz"):
+    for name in ("10.bin.gz", "2.bin.gz", "x.bin.gz", "1x.bin.gz", "1.json.gz"):
         (tmp_path / name).touch()
     assert binary_inputs(tmp_path) == [f"::forest:: {n}.bin.gz" if n in (2, 10) else "" for n in range(11)]
 
