@@ -20,6 +20,9 @@ from lscfg.text import read_bytes
 X, S = 0, 1
 """Categories that every grammar has, [X] and [S]."""
 
+PASS, UNKNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_UNKNOWN)
+"""Rules behind those of a grammar: a word passed through, and any that the grammar does not have."""
+
 EPSILON = -2
 """Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""
 
@@ -175,6 +178,14 @@ class Grammar:
         """The category's number; a new one is added."""
         data = name.encode("utf-8")
         return int(lib.lscfg_grammar_category(self.pointer, data, len(data)))
+
+    def category_name(self, category: int) -> str:
+        """The name of a category's number."""
+        if not 0 <= category < lib.lscfg_grammar_n_categories(self.pointer):
+            raise IndexError(f"category {category}")
+        length = ffi.new("size_t *")
+        name = lib.lscfg_grammar_category_name(self.pointer, category, length)
+        return ffi.buffer(name, length[0])[:].decode("utf-8")
 
     def _check(self, rule: int) -> None:
         if not 0 <= rule < len(self):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.analysis import Analyser, Analysis, category_name
+from lscfg.analysis import Analyser, Analysis
 from lscfg.corpus import check_words
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
@@ -86,12 +86,12 @@ class SentenceGrammars:
 
     def rules(self, analysis: Analysis) -> list[str]:
         """The rules of a sentence's grammar; one of its words alone where it has no parse."""
-        goal, forest = self._config.goal, analysis.forest
+        goal, forest, grammar = self._config.goal, analysis.forest, self._analyser.grammar
         if forest is None or analysis.features is None:
             words = " ".join(analysis.words)
             return [f"[{goal}] ||| {words} ||| {words} |||"]
         names = [
-            f"{category_name(category)}_{i}_{j}"
+            f"{grammar.category_name(category)}_{i}_{j}"
             for category, (i, j) in zip(forest.node_cat.tolist(), forest.node_span.tolist(), strict=True)
         ]
         names[-1] = goal  # the root, which is nobody's tail

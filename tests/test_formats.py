@@ -12,6 +12,7 @@ from lscfg.derive import derive
 from lscfg.diagnose import table
 from lscfg.errors import InputError
 from lscfg.estimate.features import read_classes, read_rule_values
+from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import format_hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
@@ -153,6 +154,12 @@ def test_marginals(example):
     record = json.loads(example("marginals").read_text(encoding="utf-8"))
     assert record["nodes"][0][3] == 1
     assert len(record["edges"][0]["targets"][0]) == 2 + len(record["features"])
+
+
+def test_forest(example):
+    (stored,) = ForestFile(example("forest"))
+    assert (stored.words, stored.forest.n_nodes, stored.forest.n_apps) == (["una"], 2, 4)
+    assert sorted(stored.features[:, 0]) == [0, 0, 0.30103, 0.60206]
 
 
 def test_span_grammar(example):

@@ -1,8 +1,9 @@
-"""``lscfg cdec``: the feature function for cdec, built, tried out and folded; cdec over a file in several processes."""
+"""``lscfg cdec``: the feature function for cdec, built, tried out and folded; cdec over a file; its forests."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 HELP = "latent features inside cdec: build the library, check it, fold them, run cdec"
 EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
@@ -27,12 +28,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     decode = actions.add_parser("decode", help="run cdec over a file, in several processes and in order")
     decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
     decode.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
-    decode.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)")
     decode.add_argument("-k", "--k-best", type=int, metavar="K", help="k-best lists instead of translations")
     decode.add_argument("-r", "--unique", action="store_true", help="only different translations in a list")
-    decode.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
-    decode.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
-    decode.add_argument("--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or cdec on PATH)")
+    forest = actions.add_parser("forest", help="write the forests that cdec builds, or has written, as JSON lines")
+    forest.add_argument("text", metavar="TEXT", nargs="?", help="source sentences as for decode")
+    forest.add_argument("-c", "--config", metavar="INI", help="cdec.ini; its forests are those after its last pass")
+    forest.add_argument("--read", metavar="DIR", help="in place of TEXT and -c: the files DIR/N.bin.gz of cdec -O DIR")
+    forest.add_argument("--write", metavar="DIR", help="let cdec write DIR/N.bin.gz, too")
+    forest.add_argument("--library", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
+    for action in (decode, forest):
+        action.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights (default: those that the ini names)")
+        action.add_argument("-o", "--output", metavar="FILE", help="write there, not to standard output (.gz allowed)")
+        action.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+        action.add_argument("--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or on PATH)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
         InputError: no cdec there, or something does not fit: header, symbol or version are named.
         LscfgError: cdec failed.
     """
-    {"build": _build, "check": _check, "fold": _fold, "decode": _decode}[args.action](args)
+    {"build": _build, "check": _check, "fold": _fold, "decode": _decode, "forest": _forest}[args.action](args)
 
 
 def _build(args: argparse.Namespace) -> None:
@@ -55,7 +63,6 @@ def _build(args: argparse.Namespace) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     import tempfile
-    from pathlib import Path
 
     from cdec_bridge.plugin import LIBRARY, CdecTree, build_library, check_library
 
@@ -68,8 +75,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _fold(args: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from cdec_bridge.folding import FOLDED, fold_ini
     from lscfg import log
     from lscfg.errors import InputError
@@ -89,19 +94,22 @@ def _fold(args: argparse.Namespace) -> None:
     log.info(f"wrote {folder / 'cdec.ini'}; decode with: cdec -c {folder / 'cdec.ini'}")
 
 
-def _decode(args: argparse.Namespace) -> None:
-    from pathlib import Path
-
+def _program(args: argparse.Namespace) -> Path:
     from cdec_bridge.decoder import find_cdec, program_below
-    from cdec_bridge.processes import CdecProcesses
     from lscfg.errors import InputError
-    from lscfg.formats.kbest import parse_hypothesis
-    from lscfg.text import put_lines, read_lines
 
     program = program_below(args.cdec_root) if args.cdec_root else find_cdec()
     if program is None:
         raise InputError("no cdec program found; name its source tree with --cdec-root, or put it on PATH")
-    options = [] if args.weights is None else ["-w", str(Path(args.weights).resolve())]
+    return program
+
+
+def _decode(args: argparse.Namespace) -> None:
+    from cdec_bridge.processes import CdecProcesses
+    from lscfg.formats.kbest import parse_hypothesis
+    from lscfg.text import put_lines, read_lines
+
+    program, options = _program(args), _weights(args)
     if args.unique:
         options.append("-r")
     k = args.k_best or 1
@@ -111,3 +119,25 @@ def _decode(args: argparse.Namespace) -> None:
     else:
         lines = [parse_hypothesis(found[0], program)[1].text if found else "" for found in lists]
     put_lines(args.output, lines)
+
+
+def _forest(args: argparse.Namespace) -> None:
+    from cdec_bridge.forests import binary_inputs, record
+    from lscfg.errors import InputError
+    from lscfg.text import put_lines, read_lines
+
+    if [args.text is None, args.config is None] != [args.read is not None] * 2:
+        raise InputError("give either TEXT and -c INI, or --read DIR")
+    program, folder = _program(args), None
+    if args.read is None:
+        sentences = read_lines(args.text)
+    else:
+        sentences, folder = binary_inputs(args.read), Path(args.read)
+    put_lines(
+        args.output,
+        record(program, args.library, args.config, sentences, _weights(args), args.jobs, folder, args.write),
+    )
+
+
+def _weights(args: argparse.Namespace) -> list[str]:
+    return [] if args.weights is None else ["-w", str(Path(args.weights).resolve())]

@@ -16,7 +16,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with an LSCFG line, whose grammar, "
         "limits and feature options count",
     )
-    parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line")
+    parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line; or forests")
+    parser.add_argument(
+        "--forests",
+        action="store_true",
+        help="TEXT holds forests, as lscfg cdec forest and this command write them; nothing is parsed",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
     parser.add_argument(
         "--per-sentence-grammars",
@@ -46,12 +51,16 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or is malformed, or options do not go together.
     """
     import sys
+    from collections.abc import Iterable
     from contextlib import nullcontext
+    from typing import Any
 
     from lscfg.analysis import Analyser
     from lscfg.batch import in_order
     from lscfg.corpus import check_sentences
     from lscfg.errors import InputError
+    from lscfg.formats.forests import ForestFile, StoredForest
+    from lscfg.formats.ini import read_ini
     from lscfg.kernel import FeatureOptions
     from lscfg.log import progress
     from lscfg.sentence_grammars import SentenceGrammars
@@ -64,20 +73,32 @@ def run(args: argparse.Namespace) -> None:
         "names": tuple(args.features.split(",")) if args.features else None,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    if args.model.endswith(".ini"):
-        if options:
-            raise InputError("the features' options stand in the LSCFG line; change them there", args.model)
-        analyser = Analyser.from_ini(args.model)
+    if args.forests and args.per_sentence_grammars:
+        raise InputError("--per-sentence-grammars are for sentences that are parsed here, not for --forests")
+    is_ini = args.model.endswith(".ini")
+    if is_ini and options:
+        raise InputError("the features' options stand in the LSCFG line; change them there", args.model)
+    forests = ForestFile(args.text, read_ini(args.model).grammars if is_ini else ()) if args.forests else None
+    grammar = None if forests is None else forests.grammar
+    if is_ini:
+        analyser = Analyser.from_ini(args.model, grammar)
     else:
-        analyser = Analyser.from_model(args.model, FeatureOptions(**options))
-    sentences = read_lines(args.text)
-    check_sentences(sentences, args.text, allow_empty=True)
-    grammars = None
-    if args.per_sentence_grammars:
-        grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
+        analyser = Analyser.from_model(args.model, FeatureOptions(**options), grammar)
+    grammars, total = None, None
+    items: Iterable[Any]
+    if forests is not None:
+        items = forests
+    else:
+        sentences = read_lines(args.text)
+        check_sentences(sentences, args.text, allow_empty=True)
+        items, total = enumerate(sentences), len(sentences)
+        if args.per_sentence_grammars:
+            grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
     with_json = grammars is None or args.output
 
-    def work(item: tuple[int, str]) -> str:
+    def work(item: Any) -> str:
+        if isinstance(item, StoredForest):
+            return analyser.json(item.number, analyser.stored(item)) + "\n"
         analysis = analyser(item[1])
         if grammars is not None:
             grammars.write(item[0], analysis)
@@ -85,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
 
     output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
     with output as file:
-        for text in progress(in_order(work, enumerate(sentences), args.threads), "marginals", len(sentences)):
+        for text in progress(in_order(work, items, args.threads), "marginals", total):
             file.write(text)
     if grammars is not None:
         grammars.finish()

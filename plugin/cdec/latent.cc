@@ -31,25 +31,17 @@ ModelPtr OpenModel(const lscfg::LatentOptions& latent) {
   return model;
 }
 
-/* Whether the input is one word behind the other. */
-bool IsPlain(const SentenceMetadata& sentence) {
-  static const WordID kEpsilon = TD::Convert("*EPS*");
-  if (sentence.GetSourceLattice().empty()) return false;
-  for (const auto& arcs : sentence.GetSourceLattice())
-    if (arcs.size() != 1 || arcs[0].dist2next != 1 || arcs[0].label == kEpsilon) return false;
-  return true;
-}
-
 }  // namespace
 
 LatentFeatures::LatentFeatures(const Settings& settings)
     : FeatureFunction(sizeof(uint32_t)),
       settings_(settings),
+      recorder_(Recorder::Last()),
       model_(OpenModel(settings.latent)),
       words_(new Words),
       grammar_(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get())) {
   if (settings_.mode == Mode::kParse) CheckDecoder();
-  else if (!Recorder::Last())
+  else if (!recorder_)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
   for (const string& path : settings_.decoder.grammars) grammar_->Read(path);
   grammar_->Finish(settings_.decoder);
@@ -196,10 +188,10 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
   bool all_known = true;
   rules_.Clear();
   for (const Recorder::Edge& edge : edges) {
-    int32_t& number = rules_[edge.rule];
+    int32_t& number = rules_[edge.rule.get()];
     if (number != PointerMap::kNew) continue;
     number = grammar_->Find(*edge.rule);
-    if (number < lscfg_grammar_size(grammar_->grammar())) listed.push_back(edge.rule);
+    if (number < lscfg_grammar_size(grammar_->grammar())) listed.push_back(edge.rule.get());
     all_known = all_known && number >= 0;
   }
   if (all_known) return grammar_.get();
@@ -211,19 +203,18 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
 }
 
 void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
-  const Recorder* recorder = Recorder::Last();
-  if (!recorder || !recorder->complete()) {
+  if (!recorder_->Finish()) {
     Warn("record", "sentence " + std::to_string(sentence_id_) +
                        " gets no latent features: the pass with mode=record must have no feature function with a "
                        "state (a language model, for one) or intersection_strategy=full");
     return;
   }
-  const vector<Recorder::Edge>& edges = recorder->edges();
+  const vector<Recorder::Edge>& edges = recorder_->edges();
   int n_words = 1, n_nodes = 0;
   for (const Recorder::Edge& edge : edges) {
     n_words = std::max(n_words, edge.j);
     n_nodes = std::max(n_nodes, edge.head + 1);
-    if (edge.n_tails > 2) {
+    if (edge.tails.size() > 2) {
       Warn("arity", "sentence " + std::to_string(sentence_id_) +
                         " gets no latent features: it has a rule of more than two nonterminals");
       return;
@@ -254,21 +245,21 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
       node_of[node] = check(
           lscfg_forest_add_node(forest.get(), current_->Category(edge.rule->lhs_), edge.i, edge.j, &error));
     }
-    int32_t& rule = rules_[edge.rule];
+    int32_t& rule = rules_[edge.rule.get()];
     if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
     /* Of a lattice the forest could not see that the word is known. */
     if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = unknown;
     int32_t tails[2] = {-1, -1};
-    for (int t = 0; t < edge.n_tails; ++t) tails[t] = node_of.at(edge.tails[t]);
+    for (size_t t = 0; t < edge.tails.size(); ++t) tails[t] = node_of.at(edge.tails[t]);
     if (rule < 0) rule = unknown;
     check(lscfg_forest_add_application(forest.get(), rule, tails[0], tails[1], &error));
   }
-  if (recorder->roots().size() > 1) { /* an alternative of equals, as in cdec's goal node */
+  if (recorder_->roots().size() > 1) { /* an alternative of equals, as in cdec's goal node */
     check(lscfg_forest_add_node(forest.get(), current_->Category(-TD::Convert("S")), 0, n_words, &error));
-    for (int root : recorder->roots())
+    for (int root : recorder_->roots())
       check(lscfg_forest_add_application(forest.get(), unknown, node_of.at(root), -1, &error));
   }
-  vector<int32_t> app_of(edges.size() + recorder->roots().size());
+  vector<int32_t> app_of(edges.size() + recorder_->roots().size());
   const int code = lscfg_forest_finish(forest.get(), current_->grammar(), app_of.data(), &error);
   if (check(code) == LSCFG_NO_PARSE) throw std::runtime_error("the recorded forest has no derivation");
   Infer(*current_, forest.get());
@@ -279,10 +270,10 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
   int32_t n_rules = 0;
   for (size_t k = 0; k < order.size(); ++k) {
     const Recorder::Edge& edge = edges[order[k]];
-    int32_t& rule = rules_[edge.rule];
+    int32_t& rule = rules_[edge.rule.get()];
     if (rule == PointerMap::kNew) rule = n_rules++;
-    const uint32_t left = edge.n_tails > 0 ? edge.tails[0] : EdgeTable::kNoTail;
-    const uint32_t right = edge.n_tails > 1 ? edge.tails[1] : EdgeTable::kNoTail;
+    const uint32_t left = edge.tails.size() > 0 ? edge.tails[0] : EdgeTable::kNoTail;
+    const uint32_t right = edge.tails.size() > 1 ? edge.tails[1] : EdgeTable::kNoTail;
     edges_.Add({rule, EdgeTable::Pack(edge.i, edge.j), left, right, app_of[k], static_cast<uint32_t>(edge.head)});
   }
   neutral_ = false;
@@ -301,7 +292,7 @@ const EdgeTable::Edge* LatentFeatures::Find(const HG::Edge& edge, uint32_t left,
 const double* LatentFeatures::ValuesOf(const HG::Edge& edge, const vector<const void*>& tails, uint32_t* label) const {
   uint32_t labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
   *label = EdgeTable::Pack(edge.i_, edge.j_);
-  if (neutral_) return nullptr;
+  if (neutral_ || IsGoal(*edge.rule_)) return nullptr;
   for (size_t k = 0; k < tails.size() && k < 2; ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
   const EdgeTable::Edge* found = tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
   if (!found) {

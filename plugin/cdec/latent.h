@@ -43,6 +43,7 @@ class LatentFeatures : public FeatureFunction {
   void Warn(const std::string& kind, const std::string& message) const;
 
   const Settings settings_;
+  const Recorder* const recorder_; /* of an earlier pass; later ones may have another */
   std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> model_;
   std::unique_ptr<Words> words_;
   std::unique_ptr<BoundGrammar> grammar_, sentence_grammar_;

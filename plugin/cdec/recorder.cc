@@ -1,8 +1,87 @@
 #include "recorder.h"
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <iostream>
+#include <set>
+
+#include "filelib.h"
+#include "forest_file.h"
+#include "sentence_metadata.h"
+#include "settings.h"
+#include "tdict.h"
 
 Recorder* Recorder::last_ = nullptr;
+
+bool IsGoal(const TRule& rule) {
+  static const WordID kGoal = -TD::Convert("Goal");
+  return rule.lhs_ == kGoal;
+}
+
+bool IsPlain(const SentenceMetadata& sentence) {
+  static const WordID kEpsilon = TD::Convert("*EPS*");
+  if (sentence.GetSourceLattice().empty()) return false;
+  for (const auto& arcs : sentence.GetSourceLattice())
+    if (arcs.size() != 1 || arcs[0].dist2next != 1 || arcs[0].label == kEpsilon) return false;
+  return true;
+}
+
+Recorder::Recorder(const std::string& folder) : folder_(folder) {
+  if (!folder_.empty() && (!DirectoryExists(folder_) || access(folder_.c_str(), W_OK | X_OK)))
+    throw ConfigError("forests=" + folder_ + ": no folder that can be written to; make it first");
+  last_ = this;
+}
+
+Recorder::~Recorder() {
+  if (last_ == this) last_ = nullptr;
+  try {
+    Write();
+  } catch (const std::exception& error) { /* it is too late for an exception */
+    std::cerr << error.what() << std::endl;
+  }
+}
+
+void Recorder::PrepareForInput(const SentenceMetadata& sentence) {
+  Write(); /* no one has told that the last sentence was over */
+  edges_.clear();
+  roots_.clear();
+  words_.clear();
+  in_order_ = true;
+  id_ = sentence.GetSentenceId();
+  plain_ = IsPlain(sentence);
+  for (size_t k = 0; plain_ && k < sentence.GetSourceLattice().size(); ++k)
+    words_.push_back(sentence.GetSourceLattice()[k][0].label);
+}
+
+bool Recorder::Finish() const {
+  if (!in_order_ || roots_.empty()) return false;
+  if (edges_.empty() || !IsGoal(*edges_.back().rule)) return true;
+  std::set<int> roots(roots_.begin(), roots_.end());
+  for (; !edges_.empty() && IsGoal(*edges_.back().rule); edges_.pop_back())
+    if (roots.count(edges_.back().head)) roots.insert(edges_.back().tails[0]);
+  /* what is no longer there was a goal node */
+  std::set<int> heads;
+  for (const Edge& edge : edges_) heads.insert(edge.head);
+  roots_.clear();
+  for (const int root : roots)
+    if (heads.count(root)) roots_.push_back(root);
+  return !roots_.empty();
+}
+
+void Recorder::Write() {
+  if (folder_.empty() || (edges_.empty() && in_order_)) return;
+  if (Finish()) {
+    const std::string json = ForestJson(*this, id_, plain_ ? &words_ : nullptr);
+    WriteCompressed(folder_ + "/" + std::to_string(id_) + ".json.gz", json);
+  } else if (!warned_) {
+    warned_ = true;
+    std::cerr << "[lscfg] warning: the forest of sentence " << id_
+              << " is not written: the pass with mode=record must have no feature function with a state (a language "
+                 "model, for one) or intersection_strategy=full"
+              << std::endl;
+  }
+}
 
 /* An edge is shown before its head is known; once the next one is there, the head can be read from the vector of edges
  * in which both lie. */
@@ -15,9 +94,8 @@ void Recorder::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge& ed
   in_order_ = in_order_ && edge.id_ == static_cast<int>(edges_.size()) && roots_.empty();
   if (!in_order_) return;
   CloseLastEdge(edge);
-  Edge e = {edge.rule_.get(), edge.i_, edge.j_, -1, {-1, -1}, static_cast<int>(edge.tail_nodes_.size())};
-  for (int k = 0; k < e.n_tails && k < 2; ++k) e.tails[k] = edge.tail_nodes_[k];
-  edges_.push_back(e);
+  edges_.push_back({edge.rule_, edge.i_, edge.j_, -1, {edge.tail_nodes_.begin(), edge.tail_nodes_.end()}, {}});
+  if (!folder_.empty()) edges_.back().features = edge.feature_values_;
 }
 
 void Recorder::FinalTraversalFeatures(const void*, SparseVector<double>* features) const {

@@ -2,7 +2,7 @@
 #ifndef LSCFG_CDEC_RECORDER_H
 #define LSCFG_CDEC_RECORDER_H
 
-#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ff.h"
@@ -14,30 +14,26 @@
 class Recorder : public FeatureFunction {
  public:
   struct Edge {
-    const TRule* rule; /* lives as long as the sentence is being decoded */
+    TRulePtr rule;
     int i, j;
     int head;
-    int tails[2], n_tails; /* of more than two tails only the first two are kept */
+    std::vector<int> tails;
+    SparseVector<double> features; /* all that the edge has by then; only where forests are written */
   };
 
-  Recorder() { last_ = this; }
-  ~Recorder() override {
-    if (last_ == this) last_ = nullptr;
-  }
+  /* Writes each forest to FOLDER/ID.json.gz unless the folder is empty; throws ConfigError. */
+  explicit Recorder(const std::string& folder);
+  ~Recorder() override;
 
   /* The recorder of this process that was made last, null if there is none. */
   static const Recorder* Last() { return last_; }
 
-  void PrepareForInput(const SentenceMetadata&) override {
-    edges_.clear();
-    roots_.clear();
-    in_order_ = true;
-  }
+  void PrepareForInput(const SentenceMetadata& sentence) override;
 
-  /* Whether what was seen is a forest; if not, the pass was pruned while it was built. */
-  bool complete() const { return in_order_ && !roots_.empty(); }
+  /* Ends the sentence. Whether what was seen is a forest; if not, the pass was pruned while it was built. */
+  bool Finish() const;
   const std::vector<Edge>& edges() const { return edges_; }
-  /* The nodes below cdec's own goal node. */
+  /* The nodes below cdec's own goal node, and below that of a forest that was read from a file. */
   const std::vector<int>& roots() const { return roots_; }
 
   void FinalTraversalFeatures(const void* context, SparseVector<double>* features) const override;
@@ -49,11 +45,22 @@ class Recorder : public FeatureFunction {
 
  private:
   void CloseLastEdge(const HG::Edge& next) const;
+  void Write();
 
   static Recorder* last_;
+  const std::string folder_;
   mutable std::vector<Edge> edges_;
   mutable std::vector<int> roots_;
-  mutable bool in_order_ = false;
+  mutable bool in_order_ = true;
+  int id_ = 0;
+  bool plain_ = false, warned_ = false;
+  std::vector<WordID> words_; /* of a plain sentence */
 };
+
+/* The rule above the root, [Goal] -> [S]. */
+bool IsGoal(const TRule& rule);
+
+/* Whether the input is one word behind the other. */
+bool IsPlain(const SentenceMetadata& sentence);
 
 #endif

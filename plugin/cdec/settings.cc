@@ -166,8 +166,8 @@ Fold ToFold(const string& value) {
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
                     "' is not understood; options are " + lscfg::LatentOptions::Usage() +
-                    " mode=parse|record|forest|unfold fold=none|latent|all grammar=FILE max_span=N glue=true|false "
-                    "pass_through=true|false goal=CATEGORY");
+                    " mode=parse|record|forest|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
+                    "glue=true|false pass_through=true|false goal=CATEGORY");
 }
 
 }  // namespace
@@ -178,6 +178,8 @@ DecoderSettings ReadDecoderSettings() {
   vector<string> arguments;
   for (string argument; getline(file, argument, '\0');) arguments.push_back(argument);
   reader.ReadCommandLine(arguments);
+  /* What rules a forest was built with, only its edges tell. */
+  if (reader.settings.formalism == "rescore") reader.settings.pass_through = true;
   return reader.settings;
 }
 
@@ -192,6 +194,7 @@ Settings ReadSettings(const string& arguments) {
     const string key = token.substr(0, equals), value = token.substr(equals + 1);
     if (s.latent.Take(key, value)) continue;
     if (key == "mode") s.mode = ToMode(value);
+    else if (key == "forests") s.forests = value;
     else if (key == "fold") s.fold = ToFold(value);
     else if (key == "max_span") s.decoder.max_span = ToCount(key, value);
     else if (key == "glue") s.decoder.glue = lscfg::ToBool(key, value);
@@ -203,6 +206,7 @@ Settings ReadSettings(const string& arguments) {
       s.decoder.grammars.push_back(value);
     } else Unknown(token);
   }
+  if (!s.forests.empty() && s.mode != Mode::kRecord) throw ConfigError("forests= is for lines with mode=record");
   const bool computes = s.mode == Mode::kParse || s.mode == Mode::kForest;
   if (computes && s.latent.model.empty()) throw ConfigError("the line names no model; add model=FILE");
   return s;

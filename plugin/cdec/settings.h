@@ -35,6 +35,7 @@ enum class Fold { kNone, kLatent, kAll };
 struct Settings {
   Mode mode = Mode::kParse;
   Fold fold = Fold::kNone;
+  std::string forests; /* where recorded forests are written, empty: nowhere */
   lscfg::LatentOptions latent;
   DecoderSettings decoder;
 };

@@ -1,0 +1,116 @@
+"""The forests that cdec builds, by the recorder of lscfg's library; and cdec's own binary files of them.
+
+Boost writes those files, so that only a cdec can read or write them: with ``formalism=rescore`` it loads them as its
+input, with ``-O`` it writes them. Rules, features, spans and nodes survive; the sentence and the arcs of a lattice do
+not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cdec_bridge.processes import CdecProcesses
+from lscfg.errors import InputError, LscfgError
+from lscfg.text import read_bytes, read_lines, write_lines
+
+MAX_PASSES = 3
+"""cdec has no more."""
+
+_OF_A_PASS = ("feature_function", "beam_prune", "density_prune")
+
+
+def recording(lines: Sequence[str], recorder: str) -> list[str]:
+    """A cdec.ini with a pass for the recorder behind its others, which sees the forest that they have left.
+
+    Args:
+        recorder: value of the ``feature_function`` line.
+
+    Raises:
+        InputError: there are three passes already.
+    """
+    keys = {line.split("#", 1)[0].partition("=")[0].strip() for line in lines}
+    passes = 0
+    while passes < MAX_PASSES and any(
+        key + _suffix(passes) in keys for key in (*_OF_A_PASS, *(["weights"] if passes else []))
+    ):
+        passes += 1
+    if passes == MAX_PASSES:
+        raise InputError(f"all {MAX_PASSES} passes of cdec are in use, none is left to record; leave out the last")
+    return [*lines, f"feature_function{_suffix(passes)}={recorder}"]
+
+
+def _suffix(passes: int) -> str:
+    return str(passes + 1) if passes else ""
+
+
+def record(
+    program: Path,
+    library: str | os.PathLike[str],
+    ini: str | os.PathLike[str] | None,
+    sentences: Sequence[str],
+    options: Sequence[str] = (),
+    jobs: int = 1,
+    folder: Path | None = None,
+    binary: str | os.PathLike[str] | None = None,
+) -> Iterator[str]:
+    """The forest that cdec has built of each sentence at the end of its passes, as a line of JSON without a newline.
+
+    Args:
+        library: lscfg's library for cdec.
+        ini: the decoder's configuration; None where sentences are lines ``::forest:: FILE`` (``binary_inputs``).
+        options: further options of cdec.
+        folder: where cdec is run (default: the working directory).
+        binary: a folder that gets each forest as cdec's own file, too, ``N.bin.gz``.
+
+    Raises:
+        InputError: no library, or the configuration leaves no pass.
+        LscfgError: cdec does not start, or a forest was not written.
+    """
+    if not Path(library).is_file():
+        raise InputError("no such file; make it with lscfg cdec build", library)
+    lines = ["formalism=rescore"] if ini is None else read_lines(ini)
+    if binary is not None:
+        Path(binary).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory(dir=binary) as written:
+        recorder = f"External {Path(library).resolve()} mode=record forests={made}"
+        write_lines(Path(made) / "cdec.ini", recording(lines, recorder))
+        output = [] if binary is None else ["-O", str(Path(written).resolve())]
+        processes = CdecProcesses(program, Path(made) / "cdec.ini", [*options, *output], 1, jobs, folder)
+        ours = [Path(made) / f"{number}.json.gz" for number in range(len(sentences))]
+        theirs = [Path(written) / f"{number}.bin.gz" for number in range(len(sentences))]
+        lists = processes.decode(sentences)
+        # a forest is written when the next one begins: where cdec died at that, the one before is lost
+        lost = [n for n, found in enumerate(lists) if found and not ours[n].is_file()]
+        if lost:
+            for n in lost:
+                theirs[n].unlink(missing_ok=True)  # cdec would add to it
+            processes.decode([sentence if n in lost else "" for n, sentence in enumerate(sentences)])
+        for number, found in enumerate(lists):
+            if found:
+                if not ours[number].is_file():
+                    raise LscfgError(f"cdec has translated sentence {number}, but its forest was not written")
+                yield read_bytes(ours[number]).decode("utf-8").removesuffix("\n")
+                if binary is not None:
+                    os.replace(theirs[number], Path(binary) / theirs[number].name)
+            elif sentences[number] and ini is None:
+                raise InputError("cdec cannot load this forest", Path(folder or "") / sentences[number].split()[-1])
+            else:
+                yield json.dumps({"id": number, "words": None, "parsed": False})
+
+
+def binary_inputs(folder: str | os.PathLike[str]) -> list[str]:
+    """The input with which cdec, run in the folder, loads each of its files ``N.bin.gz``; empty where there is none.
+
+    Raises:
+        InputError: the folder has no such file.
+    """
+    names = (re.fullmatch(r"(\d+)\.bin\.gz", path.name, re.ASCII) for path in Path(folder).glob("*.bin.gz"))
+    found = {int(name[1]): name[0] for name in names if name}
+    if not found:
+        raise InputError("no forests N.bin.gz, as cdec -O DIR writes them", folder)
+    return [f"::forest:: {found[n]}" if n in found else "" for n in range(max(found) + 1)]

@@ -1,0 +1,195 @@
+"""Forests as lines of JSON (docs/FORMATS.md, Marginals): what ``lscfg marginals`` writes, and cdec's recorder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.kernel import PASS, UNKNOWN, Forest, ForestBuilder, Grammar, X
+from lscfg.text import stream_lines
+
+_NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
+
+
+@dataclass(frozen=True)
+class StoredForest:
+    """One forest of a file.
+
+    Attributes:
+        number: the sentence's id.
+        words: those of the sentence; None where its forest is no plain sentence's.
+        forest: None where the sentence has no parse.
+        names: names of the features that the file has.
+        features: float64 [n_apps, len(names)], their values.
+        sides: source and target side of the applications whose rule is not one of the grammar's, by application.
+    """
+
+    number: int
+    words: list[str] | None
+    forest: Forest | None = None
+    names: tuple[str, ...] = ()
+    features: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    sides: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+
+class ForestFile:
+    """The forests of a file, read again at each iteration.
+
+    Args:
+        path: lines of JSON, .gz allowed.
+        grammars: files of a grammar in cdec's format; rules of the forests that it lacks are added.
+
+    Attributes:
+        grammar: finished; that of all forests, of their own rules where no other is given.
+
+    Raises:
+        InputError: a line is not such a forest, has a rule of more than two nonterminals, or a root without a
+            derivation.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], grammars: Iterable[str | os.PathLike[str]] = ()):
+        self.path = path
+        self.grammar = Grammar()
+        for grammar in grammars:
+            self.grammar.read(grammar)
+        self._rules: dict[tuple[str, str, str], int] = {}
+        encoded = {}
+        for number, line in self._lines():
+            with _malformed(path, number):
+                for node in line.get("nodes", ()):  # all now: the grammar must not grow while threads read it
+                    self.grammar.category(node[0])
+                for rule in _rules(line):
+                    if rule not in encoded:
+                        encoded[rule] = self._encode(*rule)
+                        self.grammar.add(*encoded[rule])
+        self.grammar.finish()
+        self._rules = {rule: self.grammar.find(*symbols) for rule, symbols in encoded.items()}
+
+    def __iter__(self) -> Iterator[StoredForest]:
+        for number, line in self._lines():
+            with _malformed(self.path, number):
+                stored = self._forest(line)
+            yield stored
+
+    def _lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, text in enumerate(stream_lines(self.path), 1):
+            with _malformed(self.path, number):
+                line = json.loads(text)
+                if not (isinstance(line["id"], int) and isinstance(line["parsed"], bool)):
+                    raise ValueError("id or parsed")
+            yield number, line
+
+    def _encode(self, category: str, source: str, target: str) -> tuple[int, list[int], list[int]]:
+        """The rule as symbols of the kernel."""
+        src, order = [], []
+        for token in source.split(" "):
+            found = _NONTERMINAL.fullmatch(token)
+            src.append(-1 - self.grammar.category(found[1]) if found else self.grammar.vocab.add(token))
+            if found:
+                order.append(token)
+        tgt = [
+            -1 - order.index(token) if _NONTERMINAL.fullmatch(token) else self.grammar.vocab.add(token)
+            for token in target.split(" ")
+            if target
+        ]
+        return self.grammar.category(category), src, tgt
+
+    @cached_property
+    def _translated(self) -> set[int]:
+        """The words that some rule [X] translates alone."""
+        grammar, sources = self.grammar, (self.grammar.src(r) for r in range(len(self.grammar)))
+        return {src[0] for r, src in enumerate(sources) if len(src) == 1 and src[0] >= 0 and grammar.lhs(r) == X}
+
+    def _forest(self, line: dict[str, Any]) -> StoredForest:
+        if not line["parsed"]:
+            return StoredForest(line["id"], line["words"])
+        grammar, nodes = self.grammar, line["nodes"]
+        into: list[list[dict[str, Any]]] = [[] for _ in nodes]
+        for edge in line["edges"]:
+            if edge["node"] < 0:
+                raise ValueError("node")
+            into[edge["node"]].append(edge)
+        words = line["words"] if line["words"] is not None else _words(nodes, line["edges"])
+        ids = [-1] * max(node[2] for node in nodes) if words is None else [grammar.vocab.find(word) for word in words]
+        builder = ForestBuilder(np.array(ids, np.int32))
+        names = tuple(line["features"])
+        values: list[list[float]] = []
+        passed: dict[int, tuple[str, str]] = {}
+        for node, edges in zip(nodes, into, strict=True):
+            builder.add_node(grammar.category(node[0]), node[1], node[2])
+            for edge in edges:
+                for target, *row in edge["targets"]:
+                    rule = self._rules.get((node[0], edge["source"], target), -1)
+                    if edge.get("pass", False):
+                        # a forest without words could not see that the word is known
+                        known = words is None and grammar.vocab.find(target) in self._translated
+                        rule = len(grammar) + (UNKNOWN if known else PASS)
+                        passed[len(values)] = edge["source"], target
+                    builder.add_application(rule, *edge["tails"])
+                    if len(row) - len(names) not in (0, 1):  # a marginal stands before the features, or nothing
+                        raise ValueError("features")
+                    values.append(row[len(row) - len(names) :])
+        forest, app_of = builder.finish(grammar)
+        if forest is None:
+            raise InputError("the root has no derivation")
+        used = app_of >= 0
+        features = np.zeros((forest.n_apps, len(names)))
+        features[app_of[used]] = np.array(values, np.float64).reshape(len(values), len(names))[used]
+        if not np.isfinite(features).all():
+            raise InputError("features that are not finite")
+        sides = {int(app_of[k]): text for k, text in passed.items() if used[k]}
+        return StoredForest(line["id"], words, forest, names, features, sides)
+
+
+def _rules(line: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Category, source side and target side of all applications but those that pass a word through."""
+    if not line["parsed"]:
+        return
+    categories = [node[0] for node in line["nodes"]]
+    for edge in line["edges"]:
+        if not edge.get("pass", False):
+            for target in edge["targets"]:
+                yield categories[edge["node"]], edge["source"], target[0]
+
+
+def _words(nodes: list[list[Any]], edges: list[dict[str, Any]]) -> list[str] | None:
+    """The sentence that the rules of a forest cover; None if it is a lattice."""
+    words: list[str | None] = [None] * max(node[2] for node in nodes)
+    for edge in edges:
+        _, position, end = nodes[edge["node"]][:3]
+        tails = iter(edge["tails"])
+        for token in edge["source"].split(" "):
+            if _NONTERMINAL.fullmatch(token):
+                position = nodes[next(tails)][2]
+                continue
+            if position >= end or words[position] not in (None, token):
+                return None
+            words[position] = token
+            position += 1
+        if position != end:
+            return None
+    found = [word for word in words if word is not None]
+    return found if len(found) == len(words) else None
+
+
+@contextmanager
+def _malformed(path: str | os.PathLike[str], number: int) -> Iterator[None]:
+    """Whatever is wrong in a line becomes an error that names it."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}; the file may be cut, make it anew", path, number) from error
+    except InputError as error:
+        raise InputError(str(error), path, number) from error
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, StopIteration) as error:
+        expected = "expected a line of lscfg marginals or lscfg cdec forest"
+        raise InputError(f"no forest ({error!r}); {expected}", path, number) from error
