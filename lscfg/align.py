@@ -56,20 +56,48 @@ class AlignmentSettings:
             raise InputError(f"the seed of the alignment must be 0 to {2**32 - 1}, not {self.seed}")
 
 
+Links = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """Links of a corpus from either direction.
+
+    Attributes:
+        direct: of each pair (source, target position), at most one for each target word; inverse: (target, source
+            position), at most one for each source word.
+        shapes: of each pair its source and target words.
+    """
+
+    direct: Sequence[Links]
+    inverse: Sequence[Links]
+    shapes: Sequence[tuple[int, int]]
+
+    def joined(self, heuristic: str) -> list[str]:
+        """Pharaoh alignments ``i-j ...``, links in order of source, then target position; one of ``HEURISTICS``."""
+        pairs = zip(self.direct, self.inverse, self.shapes, strict=True)
+        return [_symmetrise(*pair, heuristic) for pair in pairs]
+
+
 def align(
     src: Sequence[str], tgt: Sequence[str], settings: AlignmentSettings | None = None, jobs: int = 2
 ) -> list[str]:
-    """Pharaoh alignments ``i-j ...`` of a parallel corpus, links in order of source, then target position.
+    """Pharaoh alignments of a parallel corpus; see ``align_both_ways`` and ``BothWays.joined``."""
+    settings = settings or AlignmentSettings()
+    return align_both_ways(src, tgt, settings, jobs).joined(settings.heuristic)
+
+
+def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentSettings, jobs: int = 2) -> BothWays:
+    """The links of a parallel corpus in either direction.
 
     The two directions are trained apart, each by a single thread, so that the result does not depend on ``jobs``. Pairs
     with an empty side, or one of more than ``LONGEST`` words, get no links.
 
     Args:
         src, tgt: sentences, words separated by blanks.
-        settings: if None, the default ones.
+        settings: all but the heuristic.
         jobs: with 2 or more the directions run at the same time.
     """
-    settings = settings or AlignmentSettings()
     # words as lscfg derive counts them, where blanks may be doubled
     sides = (
         [[word for word in line.split(" ") if word] for line in src],
@@ -81,17 +109,13 @@ def align(
     with ProcessPoolExecutor(min(2, max(1, jobs)), get_context("spawn"), initializer=_single_thread) as pool:
         direct = pool.submit(_one_direction, *sides, settings)
         inverse = pool.submit(_one_direction, *sides[::-1], settings)
-        links = zip(direct.result(), inverse.result(), strict=True)
-        shapes = zip(map(len, sides[0]), map(len, sides[1]), strict=True)
-        return [_symmetrise(*pair, shape, settings.heuristic) for pair, shape in zip(links, shapes, strict=True)]
+        shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
+        return BothWays(direct.result(), inverse.result(), shapes)
 
 
 def _single_thread() -> None:
     # Sums over threads would come out in another order each time.
     os.environ["OMP_NUM_THREADS"] = "1"
-
-
-Links = list[tuple[int, int]]
 
 
 def _one_direction(src: list[list[str]], tgt: list[list[str]], settings: AlignmentSettings) -> list[Links]:

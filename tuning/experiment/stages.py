@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Corpus, Experiment, System, em_settings
 
 if TYPE_CHECKING:
+    from lscfg.align import BothWays
     from lscfg.derive import Derivations
     from lscfg.parameters import Parameters
 
@@ -26,24 +28,25 @@ INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
 
 
 def alignments(cache: StageCache, experiment: Experiment, jobs: int) -> Sequence[Stage | Path]:
-    """Word alignments: those that are given, or one for each heuristic."""
-    heuristics = experiment.alignment.heuristics
-    return experiment.corpus.alignment or [align(cache, experiment, heuristic, jobs) for heuristic in heuristics]
+    """Word alignments: those that are given, or one for each heuristic, all from the same links of both directions."""
+    corpus, wanted = experiment.corpus, experiment.alignment
 
-
-def align(cache: StageCache, experiment: Experiment, heuristic: str, jobs: int) -> Stage:
-    """Word alignments, joined by this heuristic."""
-    corpus, settings = experiment.corpus, experiment.alignment.joined_by(heuristic)
-
-    def make(folder: Path) -> None:
-        from lscfg.align import align as align_words
+    @functools.cache
+    def both_ways() -> BothWays:
+        from lscfg.align import align_both_ways
         from lscfg.corpus import read_parallel
 
         src, tgt = read_parallel(corpus.source, corpus.target)
-        write_lines(folder / ALIGNMENTS, align_words(src, tgt, settings, jobs))
+        return align_both_ways(src, tgt, wanted.joined_by(wanted.heuristics[0]), jobs)
 
-    inputs = {"source": corpus.source, "target": corpus.target}
-    return cache.run("align", dataclasses.asdict(settings), inputs, make)
+    def align(heuristic: str) -> Stage:
+        def make(folder: Path) -> None:
+            write_lines(folder / ALIGNMENTS, both_ways().joined(heuristic))
+
+        inputs = {"source": corpus.source, "target": corpus.target}
+        return cache.run("align", dataclasses.asdict(wanted.joined_by(heuristic)), inputs, make)
+
+    return corpus.alignment or [align(heuristic) for heuristic in wanted.heuristics]
 
 
 def derive(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage | Path]) -> Stage:
