@@ -38,7 +38,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.mle import estimate_mle
 from lscfg.estimate.yields import Yields
 from lscfg.grammar import MAX_TARGETS, MinimalRules, select_rules
-from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import progress
 from lscfg.rules import RuleTable
 
@@ -294,7 +294,7 @@ class Diagnosis:
         """
         model = Model(path)
         binding = Binding(model, self.grammar)
-        options = FeatureOptions(names=CONTEXT_FEATURES)
+        options = FeatureOptions(names=("context",))
         name = os.fspath(path) + (IN_CONTEXT if context else "")
         scores, masses, signs = [], [], []
         for forest in progress(self._forests, os.path.basename(name), len(self._forests)):
@@ -318,7 +318,7 @@ class Diagnosis:
         """``measure``, and the same with context if the model has context weights."""
         model = Model(path)
         try:
-            model.check_features(FeatureOptions(names=CONTEXT_FEATURES))
+            model.check_features(FeatureOptions(names=("context",)))
         except InputError:
             return [self.measure(path)]
         return [self.measure(path), self.measure(path, context=True)]

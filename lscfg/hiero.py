@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from lscfg.corpus import stream_aligned
 from lscfg.errors import InputError
 from lscfg.grammar import RuleCounts
@@ -54,12 +56,15 @@ class HieroRules(RuleCounts):
         phrases: initial phrase pairs.
         used: those of them that gave a rule, which is the sum of all counts.
         bare: sentence pairs that gave no rule.
+        places: int32 [tokens, 8], where each rule was found, if that was asked for: rule, sentence pair, source span,
+            source spans of the nonterminals in order, -1 where there is none; else [0, 8].
     """
 
     sentences: int
     phrases: int
     used: int
     bare: int
+    places: np.ndarray
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log."""
@@ -102,22 +107,29 @@ def extract_files(
     tgt: str | os.PathLike[str],
     alignments: Sequence[str | os.PathLike[str]],
     limits: HieroLimits | None = None,
+    places: bool = False,
 ) -> HieroRules:
     """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
+
+    Args:
+        places: keep where each rule is found, 32 bytes for each time.
 
     Raises:
         InputError: see ``extract`` and ``lscfg.corpus.stream_aligned``.
     """
-    return _extract([(stream_aligned(src, tgt, path), path) for path in alignments], limits)
+    return _extract([(stream_aligned(src, tgt, path), path) for path in alignments], limits, None, places)
 
 
 def _extract(
     corpora: Sequence[tuple[Iterable[tuple[str, str, str]], str | os.PathLike[str] | None]],
     limits: HieroLimits | None,
     total: int | None = None,
+    places: bool = False,
 ) -> HieroRules:
     limits = limits or HieroLimits()
-    extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    extractor = HieroExtractor(
+        limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity, places
+    )
     used = bare = 0
     for pairs, path in corpora:
         for number, pair in enumerate(progress(pairs, "hiero", total), 1):
@@ -137,4 +149,5 @@ def _extract(
         arrays["lexicon.count"],
         *sizes,
         bare,
+        arrays["places"],
     )

@@ -422,7 +422,7 @@ LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") fo
 """Names of all latent features (docs/FORMATS.md)."""
 
 
-CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT_0 :]
+CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT :]
 """Those of the source words around a rule, for which a model has to be estimated with them."""
 
 
@@ -853,10 +853,12 @@ class Deriver(_Collector):
 class HieroExtractor(_Collector):
     """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options."""
 
-    def __init__(self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_arity: int) -> None:
+    def __init__(
+        self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_arity: int, places: bool = False
+    ) -> None:
         if max_phrase < 1 or max_target_phrase < 0 or max_symbols < 1 or not 0 <= max_arity <= 2:
             raise ValueError(f"limits {max_phrase}, {max_target_phrase}, {max_symbols}, {max_arity} out of range")
-        options = ffi.new("lscfg_hiero_options *", (max_phrase, max_target_phrase, max_symbols, max_arity))
+        options = ffi.new("lscfg_hiero_options *", (max_phrase, max_target_phrase, max_symbols, max_arity, places))
         super().__init__(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:
@@ -878,11 +880,12 @@ class HieroExtractor(_Collector):
         return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything collected, as copies: ``count`` float64, ``tokens`` int64, and what ``Deriver.tables`` names."""
+        """All as copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and what ``Deriver.tables`` names."""
         v = self._view()
         return {
             "count": self._copy(v.count, v.tables.n_rules, np.float64),
             "tokens": self._copy(v.tokens, v.tables.n_rules, np.int64),
+            "places": self._copy(v.places, (v.n_places, 8), np.int32),
             **self._tables(v),
         }
 
@@ -922,6 +925,11 @@ class Rules:
 
     def __len__(self) -> int:
         return len(self._src_length)
+
+    @property
+    def n_words(self) -> int:
+        """Words of the vocabulary."""
+        return len(self._word_offsets) - 1
 
     def number(self, side: int) -> np.ndarray:
         """int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first appearance."""
@@ -989,6 +997,90 @@ class Rules:
             return ffi.buffer(text[0], length[0])[:] if length[0] else b""
         finally:
             lib.lscfg_rules_text_free(text[0])
+
+
+CONTEXT_TOKEN = np.dtype([("place", np.int32, 8), ("left", np.float64)])
+"""A token of ``ContextTrainer``: rule, sentence, span, spans of two nonterminals; its count elsewhere, > 0."""
+
+
+class ContextTrainer:
+    """Learns the weights of a context model.
+
+    Args:
+        rules: of up to two nonterminals.
+        counts: float64 [rules] > 0.
+        words: int32, of all sentences, numbers in the rules' vocabulary or -1; int64 [sentences + 1], where each one
+            begins.
+        choices: int32 [rules], the number of each one's source side; int64 [sides + 1] and int32, the rules that are
+            chosen among, by source side.
+        tokens: ``CONTEXT_TOKEN`` [tokens], of rules that are among the choices.
+        settings: least number of tokens of an item, penalty, rate of learning.
+
+    Raises:
+        KernelError: memory is out.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        counts: np.ndarray,
+        words: tuple[np.ndarray, np.ndarray],
+        choices: tuple[np.ndarray, np.ndarray, np.ndarray],
+        tokens: np.ndarray,
+        settings: tuple[int, float, float],
+    ):
+        side, begin, chosen = choices
+        if tokens.dtype != CONTEXT_TOKEN or len(counts) != len(rules) or len(side) != len(rules):
+            raise ValueError("counts, sides or tokens do not fit the rules")
+        arrays = {
+            "double": np.ascontiguousarray(counts, np.float64),
+            "words": np.ascontiguousarray(words[0], np.int32),
+            "first": np.ascontiguousarray(words[1], np.int64),
+            "side": np.ascontiguousarray(side, np.int32),
+            "begin": np.ascontiguousarray(begin, np.int64),
+            "choices": np.ascontiguousarray(chosen, np.int32),
+            "tokens": np.ascontiguousarray(tokens),
+        }
+        self._kept = (rules, arrays)  # the kernel points into them
+        self._problem = ffi.new(
+            "lscfg_context_problem *",
+            {
+                "rules": rules.pointer,
+                "n_words": rules.n_words,
+                "counts": ffi.from_buffer("double[]", arrays["double"]),
+                "words": ffi.from_buffer("int32_t[]", arrays["words"]),
+                "first": ffi.from_buffer("int64_t[]", arrays["first"]),
+                "side": ffi.from_buffer("int32_t[]", arrays["side"]),
+                "choice_begin": ffi.from_buffer("int64_t[]", arrays["begin"]),
+                "choices": ffi.from_buffer("int32_t[]", arrays["choices"]),
+                "n_tokens": len(tokens),
+                "tokens": ffi.cast("lscfg_context_token *", ffi.from_buffer(arrays["tokens"])),
+                "min_count": settings[0],
+                "penalty": settings[1],
+                "rate": settings[2],
+            },
+        )
+        made, error = ffi.new("lscfg_context_trainer **"), ffi.new("lscfg_error *")
+        check(lib.lscfg_context_trainer_new(self._problem, made, error), error)
+        self.pointer = ffi.gc(made[0], lib.lscfg_context_trainer_free)
+
+    def learn(self, order: np.ndarray) -> np.ndarray:
+        """Learns from some tokens, one by one; returns the sums of their losses, by frequency and in context."""
+        order = np.ascontiguousarray(order, np.int64)
+        loss, error = np.zeros(2), ffi.new("lscfg_error *")
+        buffers = ffi.from_buffer("int64_t[]", order), ffi.from_buffer("double[]", loss)
+        check(lib.lscfg_context_learn(self.pointer, buffers[0], len(order), buffers[1], error), error)
+        return loss
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 keys, outcome * items + item, ascending, and their float32 weights."""
+        n = lib.lscfg_context_weights(self.pointer, ffi.NULL, ffi.NULL)
+        keys, weights = np.empty(n, np.int64), np.empty(n, np.float32)
+        lib.lscfg_context_weights(
+            self.pointer, ffi.from_buffer("int64_t[]", keys), ffi.from_buffer("float[]", weights)
+        )
+        order = np.argsort(keys)
+        return keys[order], weights[order]
 
 
 class Matcher:

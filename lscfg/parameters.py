@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from lscfg import __version__, tensors
+from lscfg._kernel import lib
 from lscfg.errors import InputError
 from lscfg.rules import RuleTable
 
@@ -31,22 +32,56 @@ class OneState:
     unk: np.ndarray
 
 
-CONTEXT_KINDS = 9
-"""Kinds of context items: where a word is that speaks for a target side (docs/FORMATS.md)."""
-
-
 @dataclass(frozen=True)
-class ContextWeights:
-    """How source words around a rule application speak for its target side (``lscfg.estimate.context``).
+class ContextModel:
+    """How what is around a rule application speaks for its target side (``lscfg.estimate.context``).
 
     Attributes:
-        offsets: int64 [rules + words + 1], where those of each rule, then of each target word, begin.
+        rules: its own rules, of up to two nonterminals in any order; those of a source side are chosen among.
+        counts: float64 [rules] > 0, in the corpus.
+        offsets: int64 [outcomes + 1], where those of each outcome begin: the rules, the words of the vocabulary as
+            target words, the shapes of rules.
         items: int32 [weights], context items, ascending for each; weights: float32 [weights].
     """
 
+    rules: RuleTable
+    counts: np.ndarray
     offsets: np.ndarray
     items: np.ndarray
     weights: np.ndarray
+
+    @staticmethod
+    def outcomes(rules: RuleTable) -> int:
+        """Number of outcomes of some rules."""
+        return len(rules) + len(rules.words) + lib.LSCFG_CONTEXT_SHAPES
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By their names in model files."""
+        own = {name: getattr(self, name) for name in ("counts", "offsets", "items", "weights")}
+        tables = {name: array for name, array in self.rules.arrays().items() if name != "rules.arity"}
+        return {f"context.{name}": array for name, array in (own | tables).items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ContextModel:
+        """The inverse of ``arrays``.
+
+        Raises:
+            KeyError: one is missing.
+        """
+        start = "context."
+        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        symbols, offsets, lengths = (own[f"rules.{name}"] for name in ("symbols", "offsets", "src_length"))
+        source = np.arange(len(symbols)) - np.repeat(offsets[:-1], np.diff(offsets)) < np.repeat(
+            lengths, np.diff(offsets)
+        )
+        nonterminals = np.concatenate([[0], np.cumsum(source & (symbols < 0))])
+        own["rules.arity"] = np.diff(nonterminals[offsets]).astype(np.int32)
+        return cls(RuleTable.from_arrays(own), own["counts"], own["offsets"], own["items"], own["weights"])
+
+
+def context_items(words: int) -> int:
+    """Number of context items with so many words (docs/FORMATS.md)."""
+    return lib.LSCFG_CONTEXT_WORD_KINDS * (words + 2) + 2 * lib.LSCFG_CONTEXT_LENGTHS
 
 
 @dataclass(frozen=True)
@@ -70,7 +105,7 @@ class Parameters:
     unk: np.ndarray
     about: dict[str, Any] = field(default_factory=dict)
     one: OneState | None = None
-    context: ContextWeights | None = None
+    context: ContextModel | None = None
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
@@ -125,7 +160,7 @@ class Parameters:
             one = OneState(arrays["one.rules"], arrays["one.unk"]) if "one.rules" in arrays else None
             context = None
             if "context.weights" in arrays:
-                context = ContextWeights(*(arrays[f"context.{name}"] for name in ("offsets", "items", "weights")))
+                context = ContextModel.from_arrays(arrays)
             about = json.loads(metadata["about"])
             return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context)  # type: ignore[arg-type]
         except (KeyError, ValueError) as error:
@@ -146,7 +181,7 @@ class Model(Protocol):
     @property
     def one(self) -> OneState | None: ...
     @property
-    def context(self) -> ContextWeights | None: ...
+    def context(self) -> ContextModel | None: ...
 
 
 def save_model(
@@ -194,7 +229,7 @@ def _save(
     if model.one:
         others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}
     if model.context:
-        others |= {f"context.{name}": array for name, array in vars(model.context).items()}
+        others |= model.context.arrays()
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 

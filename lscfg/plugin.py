@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.parameters import CONTEXT_KINDS, ContextWeights, OneState, Parameters
+from lscfg.parameters import ContextModel, OneState, Parameters, context_items
 from lscfg.rules import RuleTable
 
 C_OPTIONS = ("-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden")
@@ -116,10 +116,10 @@ def example_model() -> Parameters:
     tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
     root, unk = np.array([0.6, 0.4]), np.array([0.05, 0.1])
     one = OneState(values.uniform(0.01, 0.2, len(EXAMPLE_RULES)), np.array([0.01]))
-    outcomes, items = len(table) + len(table.words), CONTEXT_KINDS * (len(table.words) + 2)
+    outcomes, items = ContextModel.outcomes(table), context_items(len(table.words))
     weights = values.normal(size=outcomes * items).astype(np.float32)
     offsets, all_items = np.arange(outcomes + 1) * items, np.tile(np.arange(items, dtype=np.int32), outcomes)
-    context = ContextWeights(offsets, all_items, weights)
+    context = ContextModel(table, values.uniform(1, 9, len(table)), offsets, all_items, weights)
     return Parameters(table, (tensors[0], tensors[1], tensors[2]), root, unk, one=one, context=context)
 
 

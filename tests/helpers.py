@@ -10,7 +10,7 @@ import numpy as np
 
 from lscfg.derive import Derivations
 from lscfg.kernel import Forest
-from lscfg.parameters import CONTEXT_KINDS, ContextWeights, OneState, Parameters
+from lscfg.parameters import ContextModel, OneState, Parameters, context_items
 from lscfg.rules import RuleTable
 
 SPANISH_RULES = (
@@ -56,15 +56,16 @@ def rule_table(rules: Iterable[str]) -> RuleTable:
     )
 
 
-def random_context(rules: RuleTable, seed: int, share: float = 0.3) -> ContextWeights:
-    """Normal weights of a random part of all context items, at most the share."""
+def random_context(rules: RuleTable, seed: int, share: float = 0.3) -> ContextModel:
+    """Of the rules, normal weights of a random part of all context items, at most the share."""
     rng = np.random.default_rng(seed)
-    size, lists = CONTEXT_KINDS * (len(rules.words) + 2), []
-    for _ in range(len(rules) + len(rules.words)):
+    size, lists = context_items(len(rules.words)), []
+    for _ in range(ContextModel.outcomes(rules)):
         lists.append(np.nonzero(rng.random(size) < rng.random() * share)[0])
     items = np.concatenate(lists).astype(np.int32)
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
-    return ContextWeights(offsets, items, rng.normal(size=len(items)).astype(np.float32))
+    weights = rng.normal(size=len(items)).astype(np.float32)
+    return ContextModel(rules, rng.uniform(0.5, 9, len(rules)), offsets, items, weights)
 
 
 def save_model(
@@ -74,7 +75,7 @@ def save_model(
     root: np.ndarray,
     unk: np.ndarray,
     one: OneState | None = None,
-    context: ContextWeights | None = None,
+    context: ContextModel | None = None,
 ) -> Path:
     """Writes a model whose tensors are given rule by rule."""
     m = len(root)

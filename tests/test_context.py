@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,19 +15,18 @@ from test_compose import MINIMAL
 from lscfg.cli import main
 from lscfg.derive import derive
 from lscfg.errors import InputError
-from lscfg.estimate.context import ContextSettings, add_context, estimate_context, read_source
-from lscfg.estimate.examples import Examples
+from lscfg.estimate.context import ContextSettings, RuleTokens, add_context, estimate_context, read_source
 from lscfg.estimate.mle import estimate_mle
-from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, X, feature_names
-from lscfg.parameters import CONTEXT_KINDS, OneState, Parameters
+from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X, feature_names
+from lscfg.parameters import OneState, Parameters, context_items
 from lscfg.text import write_lines
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
-OPTIONS = FeatureOptions(names=("context",))
+OPTIONS = FeatureOptions(names=CONTEXT_FEATURES)
 
 
 def items_of(words, span, children, wordy, vocabulary):
-    """(kind, word or end) of every context item, by the definition."""
+    """Every context item as (whether shapes have it, its number), by the definition."""
 
     def at(place):
         return "<" if place < 0 else ">" if place >= len(words) else words[place]
@@ -37,58 +38,88 @@ def items_of(words, span, children, wordy, vocabulary):
     if wordy:
         items += [(8, word) for place, word in enumerate(words) if place < i - 2 or place >= j + 2]
     numbers = vocabulary | {"<": len(vocabulary), ">": len(vocabulary) + 1}
-    return [kind * (len(vocabulary) + 2) + numbers[word] for kind, word in items if word in numbers]
+    base = len(vocabulary) + 2
+    lengths = [(True, 9 * base + 7 * k + min(end - begin, 7) - 1) for k, (begin, end) in enumerate(children)]
+    return [(kind != 8, kind * base + numbers[word]) for kind, word in items if word in numbers] + lengths
 
 
-def score(rules, weights, rule, items):
-    """The sum of the weights of a rule and of the words of its target side."""
+def shape_of(rules, rule):
+    """Which of the shapes the rule has, None without nonterminals."""
+    source, target = rules.src(rule).tolist(), rules.tgt(rule).tolist()
+    arity = sum(s < 0 for s in source)
+    if not arity:
+        return None
+
+    def places(side):
+        return sum({1 << sum(t < 0 for t in side[:k]) for k, s in enumerate(side) if s >= 0})
+
+    swapped = [s for s in target if s < 0] == [-2, -1]
+    if arity == 1:
+        return places(source) + 4 * places(target)
+    return 16 + places(source) + 8 * places(target) + 64 * swapped
+
+
+def outcomes_of(rules, rule):
+    """(outcome, whether it is a shape)"""
+    shape = shape_of(rules, rule)
+    words = [(len(rules) + word, False) for word in {*rules.tgt(rule).tolist()} if word >= 0]
+    shapes = [] if shape is None else [(len(rules) + len(rules.words) + shape, True)]
+    return [(rule, False), *words, *shapes]
+
+
+def score(context, rule, items):
+    """The sum of the weights of a rule, of the words of its target side, and of its shape."""
     total = 0.0
-    for outcome in [rule, *(len(rules) + word for word in {*rules.tgt(rule).tolist()} if word >= 0)]:
-        part = slice(weights.offsets[outcome], weights.offsets[outcome + 1])
-        known = dict(zip(weights.items[part].tolist(), weights.weights[part].tolist(), strict=True))
-        total += sum(known.get(item, 0.0) for item in items)
+    for outcome, is_shape in outcomes_of(context.rules, rule):
+        part = slice(context.offsets[outcome], context.offsets[outcome + 1])
+        known = dict(zip(context.items[part].tolist(), context.weights[part].tolist(), strict=True))
+        total += sum(known.get(item, 0.0) for near, item in items if near or not is_shape)
     return total
 
 
-def expected(forest, words, rules, weights, one):
-    """Columns ContextTarget0, ContextTargetBare, ContextTargetN of all applications; rules are the model's."""
-    out = np.zeros((forest.n_apps, 3))
+def expected(forest, words, grammar, context):
+    """Columns ContextTarget, ContextTarget0, ContextTargetBare, ContextTargetN of all applications."""
+    out = np.zeros((forest.n_apps, 4))
+    rules = context.rules
     vocabulary = {word: k for k, word in enumerate(rules.words)}
     if vocabulary.keys().isdisjoint(words):
         return out
+    number = {rules.text(k): k for k in range(len(rules))}
+    own = [number.get(grammar.rules.text(k), -1) for k in range(len(grammar.rules))]
     for edge in range(forest.n_edges):
         apps = range(forest.edge_apps[edge], forest.edge_apps[edge + 1])
-        known = [a for a in apps if forest.app_rule[a] < len(rules) and one[forest.app_rule[a]] > 0]
+        known = [a for a in apps if forest.app_rule[a] < len(own) and own[forest.app_rule[a]] >= 0]
         if len(known) < 2:
             continue
         head, tails = forest.edge_head[edge], [t for t in forest.edge_tail[edge] if t >= 0]
-        rule = forest.app_rule[known[0]]
-        wordy = rules.src_length[rule] > rules.arity[rule]
+        numbers = [own[forest.app_rule[a]] for a in known]
+        wordy = rules.src_length[numbers[0]] > rules.arity[numbers[0]]
         items = items_of(words, forest.node_span[head], forest.node_span[tails], wordy, vocabulary)
-        plain = np.array([math.log(one[forest.app_rule[a]]) for a in known])
-        here = plain + [score(rules, weights, forest.app_rule[a], items) for a in known]
+        plain = np.log(context.counts[numbers])
+        here = plain + [score(context, rule, items) for rule in numbers]
         values = (here - np.log(np.exp(here).sum())) - (plain - np.log(np.exp(plain).sum()))
-        out[known, 0 if not tails else 2 if wordy else 1] = np.clip(values, -4, 4)
+        out[known, 0] = out[known, 1 if not tails else 3 if wordy else 2] = np.clip(values, -4, 4)
     return out
 
 
 def random_model(folder, seed):
-    """A model of RULES with random context weights, and its parts."""
+    """A model of RULES with a random context of most of them and some others, and its parts."""
     rng = np.random.default_rng(seed)
     rules = rule_table(RULES)
-    weights = random_context(rules, seed)
+    kept = [rule for rule in RULES if rng.random() < 0.8]
+    context = random_context(rule_table([*rng.permutation(kept), "b x ||| B", "b x ||| C"]), seed)
     one = OneState(rng.uniform(0.01, 1, len(rules)), np.array([0.1]))
     one.rules[rng.random(len(rules)) < 0.1] = 0
     tensors = tuple(rng.uniform(0.1, 1, ((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
     path = folder / "m"
-    Parameters(rules, tensors, np.ones(2), np.ones(2), {}, one, weights).save(path)
-    return path, rules, weights, one.rules
+    Parameters(rules, tensors, np.ones(2), np.ones(2), {}, one, context).save(path)
+    return path, Parameters.load(path)
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), length=st.integers(1, 7), glue=st.booleans())
 def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, glue):
-    path, rules, weights, one = random_model(tmp_path_factory.mktemp("context"), seed)
+    path, parameters = random_model(tmp_path_factory.mktemp("context"), seed)
     model = Model(path)
     grammar = model.grammar()
     sources = sorted({word for rule in RULES for word in rule.split("|||")[0].split() if word[0] != "["})
@@ -98,21 +129,20 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
         return
     binding = Binding(model, grammar)
     features = binding.features(forest, binding.infer(forest), OPTIONS)
-    assert features == pytest.approx(expected(forest, words, rules, weights, one), abs=1e-5)
-    assert binding.features(forest, binding.infer(forest), FeatureOptions(names=OPTIONS.names[1:2])) == pytest.approx(
-        features[:, 1:2]
-    )
+    assert features == pytest.approx(expected(forest, words, parameters, parameters.context), abs=1e-5)
+    some = FeatureOptions(names=OPTIONS.names[2:3])
+    assert binding.features(forest, binding.infer(forest), some) == pytest.approx(features[:, 2:3])
 
 
 def test_names():
-    assert feature_names(["context"]) == ("ContextTarget0", "ContextTargetBare", "ContextTargetN")
+    assert feature_names(["context"]) == CONTEXT_FEATURES[:1] == ("ContextTarget",)
 
 
 def test_lattices_have_no_context(tmp_path):
-    path, rules, _, _ = random_model(tmp_path, 1)
+    path, parameters = random_model(tmp_path, 1)
     model = Model(path)
     grammar = model.grammar()
-    word = grammar.vocab.add_line(" ".join(rules.words[:1]))[0]
+    word = grammar.vocab.add_line(" ".join(parameters.rules.words[:1]))[0]
     arcs = np.array([[0, 1, word], [0, 1, word], [1, 2, word]], np.int32)
     forest = grammar.parse_lattice(arcs, 3, ParseOptions(9, False, 1, X))
     binding = Binding(model, grammar)
@@ -135,7 +165,7 @@ def ambiguous(seed, pairs=300):
 def test_context_decides_between_translations(tmp_path):
     source, target, links = ambiguous(0)
     derivations = derive(source, target, links)
-    add_context(estimate_mle(derivations), derivations, source).save(tmp_path / "m")
+    add_context(estimate_mle(derivations), RuleTokens.minimal(derivations), source).save(tmp_path / "m")
     model = Model(tmp_path / "m")
     grammar = model.grammar()
     binding = Binding(model, grammar)
@@ -159,7 +189,9 @@ def test_source_of_several_alignments(tmp_path):
     write_lines(tmp_path / "f", source)
     one, two = derive(source, target, links), derive(source * 2, target * 2, links * 2)
     two = dataclasses.replace(two, alignments=2)
-    assert read_source(tmp_path / "f", one) == source and read_source(tmp_path / "f", two) == source * 2
+    assert read_source(tmp_path / "f", one) == source == read_source(tmp_path / "f", two)
+    tokens = RuleTokens.minimal(two)
+    assert sorted(map(tuple, tokens.places.tolist())) == sorted(2 * list(map(tuple, RuleTokens.minimal(one).places.tolist())))
     write_lines(tmp_path / "f", [*source[:7], "a b", *source[8:]])
     with pytest.raises(InputError, match="f:8: is shorter"):
         read_source(tmp_path / "f", two)
@@ -168,59 +200,94 @@ def test_source_of_several_alignments(tmp_path):
         read_source(tmp_path / "f", two)
 
 
-def test_weights_are_the_most_likely_ones():
-    source, target, links = ambiguous(3, 60)
-    examples = Examples.of(derive(source, target, links))
-    made = ContextSettings(min_count=1, min_word=1, iterations=500)
-    weights = estimate_context(examples, source, made)
-    rules, derivations = examples.rules, examples.derivations
+def learned(tokens, source, made):
+    """The weights by (outcome, item), learned step by step as the method says."""
+    rules, places = tokens.rules, tokens.places.tolist()
+    counts = np.bincount(tokens.places[:, 0], minlength=len(rules))
     vocabulary = {word: k for k, word in enumerate(rules.words)}
+    sides = [rules.src(rule).tolist() for rule in range(len(rules))]
+    choices = [[other for other in range(len(rules)) if sides[other] == side] for side in sides]
+    examples = []
+    for rule, pair, i, j, *gaps in places:
+        left = counts[rule] - sum(place[:2] == [rule, pair] for place in places)
+        if len(choices[rule]) > 1 and left > 0:
+            children = [gap for gap in (gaps[:2], gaps[2:]) if gap[0] >= 0]
+            wordy = rules.src_length[rule] > rules.arity[rule]
+            examples.append((rule, left, items_of(source[pair].split(), (i, j), children, wordy, vocabulary)))
 
-    def loss(values):
-        changed = dataclasses.replace(weights, weights=values)
-        total = made.penalty / 2 * float(values.astype(float) @ values)
-        for tree in range(len(derivations)):
-            for node in range(*derivations.trees[tree : tree + 2]):
-                rule = examples.type[node]
-                choices = np.nonzero(rules.source_id == rules.source_id[rule])[0]
-                spans = derivations.span[:, :2]
-                children = [spans[child] for child in examples.children[node] if child >= 0]
-                wordy = rules.src_length[rule] > rules.arity[rule]
-                items = items_of(source[tree].split(), spans[node], children, wordy, vocabulary)
-                scores = [score(rules, changed, c, items) + math.log(examples.counts[c]) for c in choices]
-                total -= scores[list(choices).index(rule)] - math.log(sum(map(math.exp, scores)))
-        return total
+    def keys(rule, items):
+        return [(o, item) for o, is_shape in outcomes_of(rules, rule) for near, item in items if near or not is_shape]
 
-    best = loss(weights.weights)
-    assert best < loss(np.zeros_like(weights.weights)) - 5
-    rng = np.random.default_rng(0)
-    for k in rng.permutation(len(weights.weights))[:12]:  # no step along an axis makes it better
-        for step in (-0.05, 0.05):
-            changed = weights.weights.copy()
-            changed[k] += step
-            assert loss(changed) > best
+    own = Counter(key for rule, _, items in examples for key in keys(rule, items))
+    visits = Counter(key for rule, _, items in examples for other in choices[rule] for key in keys(other, items))
+    weights = dict.fromkeys((key for key, n in own.items() if n >= made.min_count), 0.0)
+    squares = dict.fromkeys(weights, 0.0)
+    random = np.random.default_rng(made.seed)
+    for _ in range(made.passes):
+        for k in random.permutation(len(examples)):
+            rule, left, items = examples[k]
+            scores = [
+                math.log(left if other == rule else counts[other]) + sum(weights.get(key, 0) for key in keys(other, items))
+                for other in choices[rule]
+            ]
+            total = math.log(sum(map(math.exp, scores)))
+            for other, value in zip(choices[rule], scores, strict=True):
+                gradient = math.exp(value - total) - (other == rule)
+                for key in keys(other, items) if abs(gradient) > 1e-4 else []:
+                    if key in weights:
+                        along = gradient + made.penalty * weights[key] / visits[key]
+                        squares[key] += along**2
+                        weights[key] -= made.rate * along / math.sqrt(squares[key] + 1e-4)
+    return {key: weight for key, weight in weights.items() if weight}
 
 
-def test_rules_that_were_left_out_take_their_weights_with_them(tmp_path):
+def test_learning_is_what_the_method_says():
+    source, target, links = ambiguous(3, 50)
+    source += ["a b c", "c b a", "b a", "a c b"] * 3
+    target += ["C A B", "A C B", "A B", "A B B C"] * 3
+    links += ["0-1 1-2 2-0", "0-1 1-2 2-0", "0-1 1-0", "0-0 2-1 2-2 1-3"] * 3
+    tokens = RuleTokens.minimal(derive(source, target, links))
+    made = ContextSettings(min_word=1, passes=2)
+    context = estimate_context(tokens, source, made)
+    numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
+    found, reference = {}, learned(tokens, source, made)
+    for outcome, (begin, end) in enumerate(pairwise(context.offsets)):
+        rules = len(context.rules)
+        same = numbers[context.rules.text(outcome)] if outcome < rules else outcome - rules + len(tokens.rules)
+        found |= {(same, int(item)): float(w) for item, w in zip(context.items[begin:end], context.weights[begin:end])}
+    assert found.keys() == reference.keys() and len(found) > 100
+    assert [found[key] for key in reference] == pytest.approx([*reference.values()], rel=1e-3, abs=1e-4)
+
+
+def test_hiero_rules_have_the_places_of_their_spans(tmp_path):
+    for name, lines in (("f", ["a b c d"]), ("e", ["A C B D"]), ("a", ["0-0 1-2 2-1 3-3"])):
+        write_lines(tmp_path / name, lines)
+    tokens = RuleTokens.hiero(*(tmp_path / name for name in "fe"), [tmp_path / "a"] * 2)
+    assert {*tokens.places[:, 1].tolist()} == {0} and len(tokens.places) == 2 * len(np.unique(tokens.places, axis=0))
+    for rule, _, i, j, *gaps in tokens.places.tolist():
+        words = ["a", "b", "c", "d"][i:j]
+        for number, (begin, end) in reversed([*enumerate((gaps[:2], gaps[2:]), 1)]):
+            if begin >= 0:
+                words[begin - i : end - i] = [f"[X,{number}]"]
+        assert tokens.rules.src_text(rule) == " ".join(words)
+
+
+def test_a_model_knows_other_rules_in_context_than_in_tensors(tmp_path):
     source, target, links = ambiguous(1)
-    derivations = derive(source, target, links)
-    every = add_context(estimate_mle(derivations), derivations, source)
-    some = add_context(estimate_mle(derivations, 1), derivations, source)
-    assert len(some.rules) < len(every.rules)
-    texts = [every.rules.text(rule) for rule in range(len(every.rules))]
-    for outcome in range(len(some.rules) + len(some.rules.words)):
-        inside = outcome < len(some.rules)
-        other = texts.index(some.rules.text(outcome)) if inside else outcome - len(some.rules) + len(every.rules)
-        for name in ("items", "weights"):
-            one, two = (
-                getattr(context, name)[context.offsets[k] : context.offsets[k + 1]]
-                for context, k in ((some.context, outcome), (every.context, other))
-            )
-            assert one.tolist() == two.tolist()
-    some.save(tmp_path / "m")
+    for name, lines in (("f", source), ("e", target), ("a", links)):
+        write_lines(tmp_path / name, lines)
+    tokens = RuleTokens.hiero(tmp_path / "f", tmp_path / "e", [tmp_path / "a"])
+    made = add_context(estimate_mle(derive(source, target, links)), tokens, source)
+    texts = {made.context.rules.text(rule) for rule in range(len(made.context.rules))}
+    assert "[X] ||| b [X,1] ||| B [X,1]" in texts and not texts & {made.rules.text(0), "[X] ||| a ||| A"}
+    made.save(tmp_path / "m")
     again = Parameters.load(tmp_path / "m").context
-    assert again is not None
-    assert all(np.array_equal(getattr(again, name), getattr(some.context, name)) for name in vars(again))
+    for name in ("counts", "offsets", "items", "weights"):
+        assert np.array_equal(getattr(again, name), getattr(made.context, name))
+    assert [again.rules.text(k) for k in range(len(again.rules))] == [
+        made.context.rules.text(k) for k in range(len(again.rules))
+    ]
+    assert again.rules.arity.tolist() == made.context.rules.arity.tolist()
     assert Model(tmp_path / "m").rank == 1
 
 
@@ -242,23 +309,34 @@ def test_command(tmp_path, capsys):
     assert main([*arguments, str(tmp_path / "source"), "--quiet", "--threads", "2"]) == 0
     assert (tmp_path / "m").read_bytes() == first
     Model(tmp_path / "m").check_features(OPTIONS)
+    write_lines(tmp_path / "target", target)
+    write_lines(tmp_path / "links", links)
+    corpus = [str(tmp_path / name) for name in ("source", "target", "links")]
+    assert main([*arguments[:-1], "--hiero-context", *corpus, "--quiet"]) == 0
+    assert len(Parameters.load(tmp_path / "m").context.rules) > 4
+    assert main([*arguments[:-1], "--hiero-context", *corpus[:2]]) == 1
+    assert "--hiero-context needs three files or more" in capsys.readouterr().err
+    assert main([*arguments, corpus[0], "--hiero-context", *corpus]) == 1
+    assert "a model file holds one" in capsys.readouterr().err
 
 
 def test_models_without_context_and_broken_ones_are_refused(tmp_path):
-    path, rules, weights, _ = random_model(tmp_path, 0)
-    parameters = Parameters.load(path)
+    path, parameters = random_model(tmp_path, 0)
+    weights = parameters.context
     dataclasses.replace(parameters, context=None).save(tmp_path / "without")
     with pytest.raises(
-        InputError, match=r"without context weights, which ContextTarget0 needs; estimate it with --context"
+        InputError, match=r"without context weights, which ContextTarget needs; estimate it with --context"
     ):
         Model(tmp_path / "without").check_features(OPTIONS)
     dataclasses.replace(parameters, one=None).save(tmp_path / "without")
-    with pytest.raises(InputError, match=r"without one\.rules and one.unk, which ContextTarget0 needs"):
-        Model(tmp_path / "without").check_features(OPTIONS)
+    Model(tmp_path / "without").check_features(OPTIONS)
     for change, message in (
-        ({"items": weights.items + CONTEXT_KINDS * (len(rules.words) + 2)}, "'context.items' holds"),
+        ({"items": weights.items + context_items(len(weights.rules.words))}, "'context.items' holds"),
+        ({"counts": -weights.counts}, "'context.counts' holds -"),
+        ({"counts": weights.counts[:-1]}, "do not fit its rules and words"),
+        ({"rules": weights.rules.select(np.array([0, 0, *range(2, len(weights.rules))]))}, "rules 0 and 1 of the context"),
         ({"weights": weights.weights * np.float32("inf")}, "not finite"),
-        ({"offsets": weights.offsets[:-1]}, "do not fit the model's rules and words"),
+        ({"offsets": weights.offsets[:-1]}, "do not fit its rules and words"),
         ({"offsets": weights.offsets[::-1].copy()}, "'context.offsets'"),
         ({"items": weights.items[:-1]}, "do not fit"),
     ):
@@ -271,4 +349,4 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
 def test_text_without_a_choice():
     derivations = derive(["a b"], ["A B"], ["0-0 1-1"])
     with pytest.raises(InputError, match="no source side has two target sides"):
-        estimate_context(Examples.of(derivations), ["a b"], ContextSettings())
+        estimate_context(RuleTokens.minimal(derivations), ["a b"], ContextSettings())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lscfg.derive import derive
 from lscfg.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, orientation, report, table
 from lscfg.errors import InputError
-from lscfg.estimate.context import add_context
+from lscfg.estimate.context import RuleTokens, add_context
 from lscfg.estimate.em import EMSettings, estimate_em
 from lscfg.estimate.mle import estimate_mle
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
@@ -185,7 +185,7 @@ def test_context_that_decides_is_seen(tmp_path):
     target = ["A B X", "D C X", "A B Y", "D C Y"] * 20
     links = ["0-0 1-1 2-2"] * 80
     train, held = derive(source, target, links), derive(source[:2], target[:2], links[:2])
-    add_context(estimate_mle(train), train, source).save(tmp_path / "context")
+    add_context(estimate_mle(train), RuleTokens.minimal(train), source).save(tmp_path / "context")
     estimate_mle(train).save(tmp_path / "without")
     diagnosis = Diagnosis(train, held)
     plain, context = diagnosis.measure_all(tmp_path / "context")
@@ -196,7 +196,7 @@ def test_context_that_decides_is_seen(tmp_path):
     binding = Binding(Model(tmp_path / "context"), diagnosis.grammar)
     for text, loss in zip(source, context.scores["target"].loss, strict=False):
         forest = diagnosis.grammar.parse(diagnosis.grammar.vocab.add_line(text), ParseOptions(9, False, 2, X))
-        features = binding.features(forest, binding.infer(forest), FeatureOptions(names=("ContextTarget0",)))
+        features = binding.features(forest, binding.infer(forest), FeatureOptions(names=("context",)))
         assert -math.log(0.5 * math.exp(features.max())) == pytest.approx(loss) and loss < 0.5
     with pytest.raises(InputError, match="without context weights"):
         diagnosis.measure(tmp_path / "without", context=True)

@@ -53,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="source side of the corpus: the model also learns which target side a rule has among the words around it",
     )
+    parser.add_argument(
+        "--hiero-context",
+        nargs="+",
+        metavar="FILE",
+        help="the same of Hiero rules, for use with a Hiero grammar: source side, target side, one or more alignments",
+    )
     _add_spectral(parser.add_argument_group("spectral"))
     _add_em_arguments(parser)
 
@@ -130,17 +136,20 @@ def run(args: argparse.Namespace) -> None:
     """
     from lscfg import log
     from lscfg.derive import Derivations
+    from lscfg.errors import InputError
+    from lscfg.estimate.context import RuleTokens, add_context, read_source
     from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
     from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
+    from lscfg.text import read_lines
 
     _keep_freed_memory()
     derivations = Derivations.load(args.derivations)
-    source: list[str] = []
-    if args.context:  # its optimiser is slow to load
-        from lscfg.estimate.context import add_context, read_source
-
-        source = read_source(args.context, derivations)
+    if args.context and args.hiero_context:
+        raise InputError("--context and --hiero-context are two context models; a model file holds one")
+    if args.hiero_context and len(args.hiero_context) < 3:
+        raise InputError("--hiero-context needs three files or more: source, target and alignments")
+    source = read_source(args.context, derivations) if args.context else []
     if args.method == "mle":
         model: Any = estimate_mle(derivations, args.max_targets)
     elif args.method in ("em", "clusters"):
@@ -161,7 +170,10 @@ def run(args: argparse.Namespace) -> None:
         )
         model = spectral_estimate(derivations, settings)
     if args.context:
-        model = add_context(model, derivations, source)
+        model = add_context(model, RuleTokens.minimal(derivations), source)
+    elif args.hiero_context:
+        src, tgt, *alignments = args.hiero_context
+        model = add_context(model, RuleTokens.hiero(src, tgt, alignments), read_lines(src))
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 

@@ -22,7 +22,7 @@ from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, extract, sc
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.kernel import add_moments
 from lscfg.log import warn
-from lscfg.parameters import ContextWeights, OneState, Parameters, rounded, save_model
+from lscfg.parameters import ContextModel, OneState, Parameters, rounded, save_model
 from lscfg.rules import RuleTable
 from lscfg.tensors import Blocks
 
@@ -255,7 +255,7 @@ class Estimate:
     unk: np.ndarray
     about: dict[str, Any]
     one: OneState
-    context: ContextWeights | None = None
+    context: ContextModel | None = None
 
     @property
     def rank(self) -> int:

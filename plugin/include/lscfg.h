@@ -232,18 +232,19 @@ enum {
   LSCFG_SOURCE_0 = 8,
   LSCFG_SOURCE_BARE = 9,
   LSCFG_SOURCE_N = 10,
-  /* of the source words around an application: */
-  LSCFG_CONTEXT_0 = 11,
-  LSCFG_CONTEXT_BARE = 12,
-  LSCFG_CONTEXT_N = 13,
-  LSCFG_N_FEATURES = 14
+  /* of what is around an application: */
+  LSCFG_CONTEXT = 11,
+  LSCFG_CONTEXT_0 = 12,
+  LSCFG_CONTEXT_BARE = 13,
+  LSCFG_CONTEXT_N = 14,
+  LSCFG_N_FEATURES = 15
 };
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
 
 /* "LatentMarginal" etc.; NULL if there is no such feature. */
 const char *lscfg_feature_name(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" those of the source words around. 0 if there is no such name. */
+ * ratios to one state, "context" ContextTarget. 0 if there is no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
@@ -253,7 +254,7 @@ typedef struct {
   uint32_t wanted;  /* the features to be computed, a bit (1 << feature) each; 0: the first four */
 } lscfg_feature_options;
 
-/* Refuses features for which the model file lacks the model with one state or the context weights. */
+/* Refuses features for which the model file lacks the model with one state or the context. */
 int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options *, lscfg_error *);
 
 /* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest:
@@ -269,9 +270,10 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  *   LSCFG_TARGET, _TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
  *   LSCFG_ORDERED, _SWAPPED     of its order in its edge; of bare source sides, by order;
  *   LSCFG_SOURCE_0, _BARE, _N   of its edge in the node; of source sides without nonterminals, bare ones, all others.
- * LSCFG_CONTEXT_0, _BARE, _N say what the words around it add to the relative frequency of its target side in its edge,
- * among the rules that the model has: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there is
- * one such rule, in lattices, and where the model knows no word of the sentence.
+ * LSCFG_CONTEXT says what the words around it add to the relative frequency of its target side in its edge, among the
+ * rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there is one
+ * such rule, in lattices, and where the context knows no word of the sentence. LSCFG_CONTEXT_0, _BARE, _N are the same
+ * where there are no nonterminals, where the source side is bare, in all other edges; 0 elsewhere.
  * All features of an application are 0, log or not, where its head is not an [X], and in forests whose g is not
  * positive, of which nothing is known; ratios also where that of one state is not. So are those that are not wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
@@ -380,6 +382,7 @@ typedef struct {
   int32_t max_target_phrase; /* the same of its target side; 0: no limit */
   int32_t max_symbols;       /* symbols of the source side of a rule, >= 1 */
   int32_t max_arity;         /* nonterminals of a rule, 0 to 2 */
+  int32_t places;            /* non-zero: keeps where each rule was found */
 } lscfg_hiero_options;
 
 /* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. */
@@ -389,6 +392,8 @@ typedef struct {
   int64_t n_used;        /* those of them that gave a rule: the sum of all counts */
   const double *count;   /* [rules] */
   const int64_t *tokens; /* [rules]: how often the rule was made, each time for some share of 1 */
+  int64_t n_places;      /* the sum of all tokens, if they are to be kept */
+  const int32_t *places; /* [n_places][8]: rule, sentence pair, source span, source spans of its nonterminals or -1 */
   lscfg_tables tables;
 } lscfg_hiero_view;
 
@@ -433,6 +438,48 @@ void lscfg_matcher_free(lscfg_matcher *);
 /* The numbers of the source sides that can cover some part of the sentence, each nonterminal one or more words, in no
  * particular order; returns how many. found has room for all sides. Not for two threads at the same time. */
 int32_t lscfg_match(lscfg_matcher *, const int32_t *words, int32_t n_words, int32_t *found, lscfg_error *);
+
+/* ---- context: target sides among the words around a rule ---- */
+
+/* Where a rule was used. */
+typedef struct {
+  int32_t rule, sentence;
+  int32_t span[2];   /* half-open, words of the sentence */
+  int32_t gap[2][2]; /* spans of the nonterminals in source order, -1: there is none */
+  double left;       /* how often the rule was used in other sentence pairs, > 0 */
+} lscfg_context_token;
+
+/* What weights are learned from; to be kept by the caller as long as the trainer. */
+typedef struct {
+  const lscfg_rules *rules;    /* of up to two nonterminals; in the vocabulary of the words: */
+  int64_t n_words;
+  const double *counts;        /* [rules] > 0 */
+  const int32_t *words;        /* of all sentences, -1: no item */
+  const int64_t *first;        /* [sentences + 1] */
+  const int32_t *side;         /* [rules] numbers of the source sides */
+  const int64_t *choice_begin; /* [sides + 1]: the rules that are chosen among, all of which have that source side */
+  const int32_t *choices;
+  int64_t n_tokens;            /* of rules that are among the choices */
+  const lscfg_context_token *tokens;
+  int32_t min_count;           /* weights that the rules of fewer tokens have are 0 */
+  double penalty;              /* 1 / the variance of the weights' prior */
+  double rate;                 /* of learning */
+} lscfg_context_problem;
+
+/* Outcomes are the rules, the words of their target sides, and so many shapes; items are words of so many kinds (the
+ * vocabulary's and the two ends of a sentence) and so many classes of length of each of the two nonterminals. */
+enum { LSCFG_CONTEXT_SHAPES = 144, LSCFG_CONTEXT_WORD_KINDS = 9, LSCFG_CONTEXT_LENGTHS = 7 };
+
+typedef struct lscfg_context_trainer lscfg_context_trainer;
+
+int lscfg_context_trainer_new(const lscfg_context_problem *, lscfg_context_trainer **, lscfg_error *);
+void lscfg_context_trainer_free(lscfg_context_trainer *);
+/* Learns from tokens order[0] .. order[n-1], one by one; loss: sums of -log p of their target sides by frequency, and in
+ * context (before each was learned from). */
+int lscfg_context_learn(lscfg_context_trainer *, const int64_t *order, int64_t n, double loss[2], lscfg_error *);
+/* Number of weights that are not 0, in no particular order; keys and weights, where not NULL, have room for them. A key is
+ * outcome * items + item, of so many items as docs/FORMATS.md says. */
+int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *keys, float *weights);
 
 /* ---- moments: sums over tokens of outer products ---- */
 

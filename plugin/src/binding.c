@@ -2,15 +2,14 @@
 #include "compose.h"
 #include "forest.h"
 
-static int32_t *words_in_model(const lscfg_model *model, const lscfg_grammar *g) {
+/* [vocabulary of the grammar] numbers of words in another vocabulary, -1: none. */
+static int32_t *words_in(const uint8_t *bytes, const int64_t *offsets, int64_t n_words, const lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(g->vocab);
   int32_t *ids = malloc(((size_t)n + 1) * sizeof *ids);
   if (!ids) return NULL;
   memset(ids, 0xff, ((size_t)n + 1) * sizeof *ids);
-  for (int64_t w = 0; w < model->n_words; w++) {
-    int64_t begin = model->word_offsets[w];
-    int32_t id = lscfg_vocab_find(g->vocab, (const char *)model->word_bytes + begin,
-                                  (size_t)(model->word_offsets[w + 1] - begin));
+  for (int64_t w = 0; w < n_words; w++) {
+    int32_t id = lscfg_vocab_find(g->vocab, (const char *)bytes + offsets[w], (size_t)(offsets[w + 1] - offsets[w]));
     if (id >= 0) ids[id] = (int32_t)w;
   }
   return ids;
@@ -43,17 +42,22 @@ static void supply_unknown(lscfg_binding *b) {
   }
 }
 
-static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error) {
-  const lscfg_grammar *g = b->grammar;
-  const lscfg_model *model = b->model;
-  int32_t longest = 0, n = lscfg_grammar_size(g);
-  for (int32_t r = 0; r < n; r++) {
+static int32_t longest_rule(const lscfg_grammar *g) {
+  int32_t longest = 0;
+  for (int32_t r = 0; r < lscfg_grammar_size(g); r++) {
     const grammar_rule *rule = &g->rules.data[r];
     if (rule->n_src + rule->n_tgt > longest) longest = rule->n_src + rule->n_tgt;
   }
-  int32_t *ids = b->word_in_model = words_in_model(model, g), *symbols = malloc(((size_t)longest + 1) * sizeof *symbols);
-  b->n_vocab = lscfg_vocab_size(g->vocab);
+  return longest;
+}
+
+static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error) {
+  const lscfg_grammar *g = b->grammar;
+  const lscfg_model *model = b->model;
+  int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
+  int32_t *ids = words_in(model->word_bytes, model->word_offsets, model->n_words, g);
   if (!ids || !symbols) {
+    free(ids);
     free(symbols);
     return out_of_memory(error);
   }
@@ -80,8 +84,30 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
     b->composition = NULL;
   }
   b->n_targets = (int32_t)rule_table_size(targets);
+  free(ids);
   free(symbols);
   return code;
+}
+
+static int bind_context(lscfg_binding *b) {
+  const lscfg_grammar *g = b->grammar;
+  const context_model *context = b->model->context;
+  if (!context) return LSCFG_OK;
+  int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
+  b->n_vocab = lscfg_vocab_size(g->vocab);
+  b->word_in_context = words_in(context->word_bytes, context->word_offsets, context->n_words, g);
+  b->context_rule = malloc(((size_t)n + 1) * sizeof *b->context_rule);
+  if (!symbols || !b->word_in_context || !b->context_rule) {
+    free(symbols);
+    return LSCFG_ENOMEM;
+  }
+  for (int32_t r = 0; r < n; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    int known = translate(g, rule, b->word_in_context, symbols);
+    b->context_rule[r] = known ? rule_table_find(&context->index, symbols, rule->n_src, rule->n_src + rule->n_tgt) : -1;
+  }
+  free(symbols);
+  return LSCFG_OK;
 }
 
 /* The binding of expanded forests. */
@@ -150,7 +176,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   if (b->rule_row && b->sums && b->rule_target && b->rule_kind && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
-    if (!code && (make_inner(b) || make_one_state(b))) code = out_of_memory(error);
+    if (!code && (bind_context(b) || make_inner(b) || make_one_state(b))) code = out_of_memory(error);
   } else {
     code = out_of_memory(error);
   }
@@ -174,7 +200,8 @@ void lscfg_binding_free(lscfg_binding *b) {
   free(b->rule_row);
   free(b->rule_target);
   free(b->rule_kind);
-  free(b->word_in_model);
+  free(b->context_rule);
+  free(b->word_in_context);
   composition_free(b->composition);
   if (b->inner) free(b->inner->rule_row);
   free(b->inner);

@@ -1,31 +1,50 @@
-/* Features of the source words around a rule application: how a log-linear model shares an edge out among its target
- * sides, against relative frequencies (thesis, chapter 4). Python estimates it (lscfg/estimate/context.py). */
+/* Features of what is around a rule application: how a log-linear model shares an edge out among its target sides,
+ * against their frequencies (thesis, chapter 4). context_train.c estimates it. */
 #include "context.h"
 #include "forest.h"
-#include "model.h"
 
 #include <math.h>
 
-enum { BAG = CONTEXT_KINDS - 1 }; /* the kind of items that are any word away from the span */
-
-/* One row for each outcome that was met: for each kind, the weight of the word at each place -1 .. n of the sentence; of
- * the bag's kind the sums of the weights of all words before a place. */
+/* One row for each outcome that was met: for each kind of words, the weight of the word at each place -1 .. n of the
+ * sentence; of the bag's kind the sums of the weights of all words before a place; then those of the lengths. */
 typedef struct {
   const lscfg_binding *binding;
+  const context_model *model;
   const lscfg_forest *forest;
   int32_t n;               /* words of the sentence */
   int64_t base;            /* words of the model, and the two ends of a sentence */
   int32_t *first, *next;   /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
-  int64_t *row;            /* [rules + words] -> begin of the row in arena, 0: none of the items is here, -1: not looked at */
+  int64_t *row;            /* [outcomes] -> begin of the row in arena, 0: no item of it is here, -1: not looked at */
   ARRAY(float) arena;
   ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
 } contexts;
 
+/* An edge as the items see it. */
+typedef struct {
+  const int32_t *span;
+  int32_t place[BAG];  /* of the words of kinds 0 to 7, from -1 to n; -2: there is no such word */
+  int32_t length[2];   /* classes of the nonterminals' lengths, -1: there is none */
+} surroundings;
+
+int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
+  int32_t words[2] = {0, 0}, arity = 0, swapped = 0;
+  for (int32_t side = 0; side < 2; side++) {
+    int32_t met = 0; /* nonterminals before the symbol */
+    for (int32_t k = side ? n_src : 0; k < (side ? n : n_src); k++) {
+      if (symbols[k] >= 0) words[side] |= 1 << met;
+      else if (side && !met++) swapped = symbols[k] == -2;
+      else if (!side) met++;
+    }
+    arity = side ? arity : met;
+  }
+  return arity == 0 ? -1 : arity == 1 ? words[0] | words[1] << 2 : 16 + (words[0] | words[1] << 3 | swapped << 6);
+}
+
 /* *known: words of the sentence that the model has, too. */
 static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int32_t *known) {
-  const lscfg_model *model = b->model;
-  int64_t outcomes = model->n_rules + model->n_words;
-  *c = (contexts){.binding = b, .forest = f, .n = f->n_words, .base = model->n_words + 2};
+  const context_model *model = b->model->context;
+  int64_t outcomes = context_outcomes(model);
+  *c = (contexts){.binding = b, .model = model, .forest = f, .n = f->n_words, .base = model->n_words + 2};
   c->first = calloc((size_t)c->base, sizeof *c->first);
   c->next = calloc((size_t)c->n + 3, sizeof *c->next);
   c->row = malloc(((size_t)outcomes + 1) * sizeof *c->row);
@@ -34,7 +53,7 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
   *known = 0;
   for (int32_t place = c->n; place >= -1; place--) {
     int64_t word = place < 0 ? model->n_words : place == c->n ? model->n_words + 1 : -1;
-    if (word < 0 && f->words[place] >= 0 && f->words[place] < b->n_vocab) word = b->word_in_model[f->words[place]];
+    if (word < 0 && f->words[place] >= 0 && f->words[place] < b->n_vocab) word = b->word_in_context[f->words[place]];
     if (word < 0) continue;
     *known += word < model->n_words;
     c->next[place + 1] = c->first[word];
@@ -53,19 +72,24 @@ static void stop(contexts *c) {
 
 /* The outcome's row, made when it is first needed; *row NULL: no weight of it is for a word of the sentence. */
 static int find_row(contexts *c, int64_t outcome, const float **row) {
-  const lscfg_model *model = c->binding->model;
+  const context_model *model = c->model;
   *row = NULL;
   if (c->row[outcome] < 0) {
-    int64_t width = c->n + 2, size = CONTEXT_KINDS * width;
+    int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS, lengths = WORD_KINDS * c->base;
     if (!c->arena.size) c->arena.size = 1; /* 0 stands for no row */
     if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
     float *values = c->arena.data + c->arena.size;
     int found = 0;
     memset(values, 0, (size_t)size * sizeof *values);
-    for (int64_t k = model->context_offsets[outcome]; k < model->context_offsets[outcome + 1]; k++) {
-      int64_t kind = model->context_items[k] / c->base, word = model->context_items[k] % c->base;
+    for (int64_t k = model->offsets[outcome]; k < model->offsets[outcome + 1]; k++) {
+      int64_t kind = model->items[k] / c->base, word = model->items[k] % c->base;
+      if (model->items[k] >= lengths) {
+        values[WORD_KINDS * width + model->items[k] - lengths] = model->weights[k];
+        found = 1;
+        continue;
+      }
       for (int32_t at = c->first[word]; at; at = c->next[at - 1], found = 1)
-        values[kind * width + at - 1] = model->context_weights[k];
+        values[kind * width + at - 1] = model->weights[k];
     }
     if (found) {
       float *bag = values + BAG * width, sum = 0;
@@ -84,49 +108,55 @@ static int find_row(contexts *c, int64_t outcome, const float **row) {
   return LSCFG_OK;
 }
 
-/* Where the words of kinds 0 to 7 are, from -1 to n; -2: there is no such word. */
-static void places(const contexts *c, int32_t edge, int32_t *place) {
+static surroundings look_around(const contexts *c, int32_t edge) {
   const int32_t *tail = c->forest->edge_tail.data + 2 * (int64_t)edge;
   const int32_t *span = c->forest->node_span.data + 2 * (int64_t)c->forest->edge_head.data[edge];
-  place[0] = span[0] - 1;
-  place[1] = span[0] < 2 ? -1 : span[0] - 2;
-  place[2] = span[1];
-  place[3] = span[1] + 1 < c->n ? span[1] + 1 : c->n;
+  surroundings s = {.span = span};
+  s.place[0] = span[0] - 1;
+  s.place[1] = span[0] < 2 ? -1 : span[0] - 2;
+  s.place[2] = span[1];
+  s.place[3] = span[1] + 1 < c->n ? span[1] + 1 : c->n;
   for (int k = 0; k < 2; k++) {
-    const int32_t *child = c->forest->node_span.data + 2 * (int64_t)tail[k];
-    place[4 + 2 * k] = tail[k] < 0 ? -2 : child[0];
-    place[5 + 2 * k] = tail[k] < 0 ? -2 : child[1] - 1;
+    const int32_t *child = tail[k] < 0 ? NULL : c->forest->node_span.data + 2 * (int64_t)tail[k];
+    s.place[4 + 2 * k] = child ? child[0] : -2;
+    s.place[5 + 2 * k] = child ? child[1] - 1 : -2;
+    s.length[k] = child ? length_class(child[1] - child[0]) : -1;
   }
+  return s;
 }
 
-static int add_outcome(contexts *c, int64_t outcome, const int32_t *place, const int32_t *span, int bag, double *score) {
+static int add_outcome(contexts *c, int64_t outcome, const surroundings *s, int bag, double *score) {
   const float *row;
   int code = find_row(c, outcome, &row);
   if (code || !row) return code;
   int64_t width = c->n + 2;
   for (int k = 0; k < BAG; k++)
-    if (place[k] > -2) *score += row[k * width + place[k] + 1];
+    if (s->place[k] > -2) *score += row[k * width + s->place[k] + 1];
+  for (int k = 0; k < 2; k++)
+    if (s->length[k] >= 0) *score += row[WORD_KINDS * width + k * N_LENGTHS + s->length[k]];
   if (!bag) return LSCFG_OK;
   const float *before = row + BAG * width + 1; /* before[p]: the sum of the words before place p */
-  int32_t left = span[0] > 2 ? span[0] - 2 : 0, right = span[1] + 2 < c->n ? span[1] + 2 : c->n;
+  int32_t left = s->span[0] > 2 ? s->span[0] - 2 : 0, right = s->span[1] + 2 < c->n ? s->span[1] + 2 : c->n;
   *score += before[left] + (before[c->n] - before[right]);
   return LSCFG_OK;
 }
 
-/* The score of a rule in the context of an edge. */
-static int score_rule(contexts *c, int64_t rule, const int32_t *place, const int32_t *span, double *score) {
-  const lscfg_model *model = c->binding->model;
-  int64_t begin = model->rule_offsets[rule] + model->src_length[rule], end = model->rule_offsets[rule + 1];
+/* The score of a rule in the surroundings of an edge. */
+static int score_rule(contexts *c, int64_t rule, const surroundings *s, double *score) {
+  const context_model *model = c->model;
+  const int32_t *symbols = model->symbols + model->rule_offsets[rule];
+  int32_t n_src = model->src_length[rule], n = (int32_t)(model->rule_offsets[rule + 1] - model->rule_offsets[rule]);
+  int32_t shape = rule_shape(symbols, n_src, n);
   int bag = 0;
   *score = 0;
-  for (int64_t k = model->rule_offsets[rule]; k < end && !bag; k++) bag = model->symbols[k] >= 0 && k < begin;
-  int code = add_outcome(c, rule, place, span, bag, score);
-  for (int64_t k = begin; k < end && !code; k++) {
-    int32_t word = model->symbols[k];
-    int again = word < 0;
-    for (int64_t other = begin; other < k && !again; other++) again = model->symbols[other] == word;
-    if (!again) code = add_outcome(c, model->n_rules + word, place, span, bag, score);
+  for (int32_t k = 0; k < n_src && !bag; k++) bag = symbols[k] >= 0;
+  int code = add_outcome(c, rule, s, bag, score);
+  for (int32_t k = n_src; k < n && !code; k++) {
+    int again = symbols[k] < 0;
+    for (int32_t other = n_src; other < k && !again; other++) again = symbols[other] == symbols[k];
+    if (!again) code = add_outcome(c, model->n_rules + symbols[k], s, bag, score);
   }
+  if (!code && shape >= 0) code = add_outcome(c, model->n_rules + model->n_words + shape, s, 0, score);
   return code;
 }
 
@@ -137,30 +167,25 @@ static double log_sum(const double *scores, int64_t n) {
   return most + log(sum);
 }
 
-/* The application's rule in the model, -1: it has none of its own, or no frequency. */
-static int64_t model_rule(const lscfg_binding *b, int32_t rule, int32_t arity) {
-  if (rule >= b->n_rules || b->rule_kind[rule] != LSCFG_RULE_IS_KNOWN) return -1;
-  int64_t found = b->model->first_of_arity[arity] + b->rule_row[rule];
-  return *((const double *)b->model->one_state->tensor[0] + found) > 0 ? found : -1;
+/* The application's rule in the context, or -1. */
+static int32_t context_rule(const lscfg_binding *b, int32_t rule) {
+  return rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
 }
 
-static int edge_features(contexts *c, int32_t edge, int32_t feature, double limit, double *features) {
-  const lscfg_binding *b = c->binding;
+/* The feature of some of the wanted ones that the edge's applications have. */
+static int edge_features(contexts *c, int32_t edge, uint32_t wanted, double limit, double *features) {
   const lscfg_forest *f = c->forest;
-  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], place[BAG];
-  const int32_t *tail = f->edge_tail.data + 2 * (int64_t)edge;
-  const int32_t *span = f->node_span.data + 2 * (int64_t)f->edge_head.data[edge];
-  int32_t arity = (tail[0] >= 0) + (tail[1] >= 0);
+  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1];
   int64_t n = 0;
   if (end - begin < 2) return LSCFG_OK;
   if (ARRAY_RESERVE(c->scores, 2 * (int64_t)(end - begin))) return LSCFG_ENOMEM;
   double *here = c->scores.data, *plain = here + (end - begin);
-  places(c, edge, place);
+  surroundings s = look_around(c, edge);
   for (int32_t a = begin; a < end; a++) {
-    int64_t rule = model_rule(b, f->app_rule.data[a], arity);
+    int32_t rule = context_rule(c->binding, f->app_rule.data[a]);
     if (rule < 0) continue;
-    if (score_rule(c, rule, place, span, here + n)) return LSCFG_ENOMEM;
-    plain[n] = log(((const double *)b->model->one_state->tensor[0])[rule]);
+    if (score_rule(c, rule, &s, here + n)) return LSCFG_ENOMEM;
+    plain[n] = log(c->model->counts[rule]);
     here[n] += plain[n];
     n++;
   }
@@ -168,9 +193,11 @@ static int edge_features(contexts *c, int32_t edge, int32_t feature, double limi
   double shift = log_sum(plain, n) - log_sum(here, n);
   n = 0;
   for (int32_t a = begin; a < end; a++) {
-    if (model_rule(b, f->app_rule.data[a], arity) < 0) continue;
+    if (context_rule(c->binding, f->app_rule.data[a]) < 0) continue;
     double value = here[n] - plain[n] + shift;
-    features[(int64_t)LSCFG_N_FEATURES * a + feature] = value > limit ? limit : value < -limit ? -limit : value;
+    value = value > limit ? limit : value < -limit ? -limit : value;
+    for (int32_t k = LSCFG_CONTEXT; k <= LSCFG_CONTEXT_N; k++)
+      if (wanted >> k & 1) features[(int64_t)LSCFG_N_FEATURES * a + k] = value;
     n++;
   }
   return LSCFG_OK;
@@ -187,7 +214,8 @@ int context_features(const lscfg_binding *b, const lscfg_forest *f, uint32_t wan
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0 ? LSCFG_CONTEXT_0
                       : grammar_is_bare(b->grammar, rule)   ? LSCFG_CONTEXT_BARE
                                                             : LSCFG_CONTEXT_N;
-    if (wanted >> feature & 1) code = edge_features(&c, e, feature, limit, features);
+    uint32_t here = wanted & (1u << feature | 1u << LSCFG_CONTEXT);
+    if (here) code = edge_features(&c, e, here, limit, features);
   }
   stop(&c);
   return code;

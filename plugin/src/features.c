@@ -7,7 +7,7 @@
 
 enum { PAPER = 1 << LSCFG_MARGINAL | 1 << LSCFG_E_GIVEN_F | 1 << LSCFG_F_GIVEN_E };
 enum { MARGINALS = PAPER | 1 << LSCFG_SPAN };
-enum { RATIOS = (1 << LSCFG_CONTEXT_0) - (1 << LSCFG_TARGET), CONTEXT = (1 << LSCFG_N_FEATURES) - (1 << LSCFG_CONTEXT_0) };
+enum { RATIOS = (1 << LSCFG_CONTEXT) - (1 << LSCFG_TARGET), CONTEXT = (1 << LSCFG_N_FEATURES) - (1 << LSCFG_CONTEXT) };
 
 static const double most = 4; /* of a ratio's logarithm: a search should not hang on one doubtful estimate */
 
@@ -15,7 +15,7 @@ const char *lscfg_feature_name(int32_t feature) {
   static const char *const names[LSCFG_N_FEATURES] = {
       "LatentMarginal", "LatentEgivenF", "LatentFgivenE", "LatentSpan",       "LatentTarget", "LatentTargetBare",
       "LatentOrdered",  "LatentSwapped", "LatentSource0", "LatentSourceBare", "LatentSourceN",
-      "ContextTarget0", "ContextTargetBare", "ContextTargetN"};
+      "ContextTarget", "ContextTarget0", "ContextTargetBare", "ContextTargetN"};
   return feature >= 0 && feature < LSCFG_N_FEATURES ? names[feature] : NULL;
 }
 
@@ -28,7 +28,7 @@ uint32_t lscfg_feature_set(const char *name, size_t length) {
     if (is_name(lscfg_feature_name(k), name, length)) return 1u << k;
   return is_name("paper", name, length)     ? PAPER
          : is_name("ratios", name, length)  ? RATIOS
-         : is_name("context", name, length) ? CONTEXT
+         : is_name("context", name, length) ? 1 << LSCFG_CONTEXT
                                             : 0;
 }
 
@@ -37,14 +37,13 @@ static uint32_t wanted_features(const lscfg_feature_options *options) {
 }
 
 int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
-  uint32_t lost = wanted_features(options) & (model->one_state ? 0 : RATIOS | CONTEXT);
+  uint32_t lost = wanted_features(options) & ((model->one_state ? 0 : RATIOS) | (model->context ? 0 : CONTEXT));
   int32_t first = 0;
-  if (!lost && !model->context_weights) lost = wanted_features(options) & CONTEXT;
   if (!lost) return LSCFG_OK;
   while (!(lost >> first & 1)) first++;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    model->one_state ? "the model file is without context weights, which %s needs; estimate it with --context"
-                                     : "the model file is without one.rules and one.unk, which %s needs; make the model anew",
+                    lost & RATIOS ? "the model file is without one.rules and one.unk, which %s needs; make the model anew"
+                                  : "the model file is without context weights, which %s needs; estimate it with --context",
                     lscfg_feature_name(first));
 }
 

@@ -15,6 +15,7 @@ struct lscfg_hiero {
   corpus_tables tables;
   ARRAY(double) count;   /* of each rule */
   ARRAY(int64_t) tokens; /* of each rule */
+  ARRAY(int32_t) places; /* of each token, if they are kept */
   int64_t n_sentences, n_phrases, n_used;
   /* work space of one sentence pair, kept from pair to pair */
   sentence_pair pair;
@@ -42,6 +43,7 @@ void lscfg_hiero_free(lscfg_hiero *h) {
   sentence_pair_release(&h->pair);
   free(h->count.data);
   free(h->tokens.data);
+  free(h->places.data);
   free(h->hull.data);
   free(h->target.data);
   free(h->before.data);
@@ -191,6 +193,16 @@ static int32_t rule_of(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, co
   return intern_rule(h, start, (int32_t)(middle - start), (int32_t)(end - start), arity);
 }
 
+static int keep_place(lscfg_hiero *h, int32_t rule, int32_t i, int32_t j, const rule_token *token) {
+  if (ARRAY_RESERVE(h->places, 8)) return LSCFG_ENOMEM;
+  int32_t *place = h->places.data + h->places.size;
+  const int32_t head[4] = {rule, (int32_t)h->n_sentences, i, j};
+  memcpy(place, head, sizeof head);
+  memcpy(place + 4, token->gap, sizeof token->gap);
+  h->places.size += 8;
+  return LSCFG_OK;
+}
+
 int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
                     size_t n_links, int32_t *stream, lscfg_error *error) {
   const char *const line[3] = {src, tgt, links};
@@ -210,7 +222,7 @@ int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *t
       double share = 1.0 / (double)h->found.size;
       for (int64_t k = 0; k < h->found.size; k++) {
         int32_t rule = rule_of(h, longest, i, j, &h->found.data[k]);
-        if (rule < 0) return out_of_memory(error);
+        if (rule < 0 || (h->options.places && keep_place(h, rule, i, j, &h->found.data[k]))) return out_of_memory(error);
         h->count.data[rule] += share;
         h->tokens.data[rule]++;
       }
@@ -225,5 +237,7 @@ void lscfg_hiero_get(const lscfg_hiero *h, lscfg_hiero_view *view) {
                              .n_used = h->n_used,
                              .count = h->count.data,
                              .tokens = h->tokens.data,
+                             .n_places = h->places.size / 8,
+                             .places = h->places.data,
                              .tables = corpus_tables_view(&h->tables)};
 }

@@ -28,16 +28,27 @@ static int check_format(const lscfg_model *model, lscfg_error *error) {
                     length < 20 ? (int)length : 20, format);
 }
 
-static int map_words(lscfg_model *model, lscfg_error *error) {
+/* Words and rules of the file, of the tensors or of the context. */
+typedef struct {
+  const uint8_t *word_bytes;
+  const int64_t *word_offsets;
+  const int32_t *symbols;
+  const int64_t *rule_offsets;
+  const int32_t *src_length;
+  int64_t n_words, n_rules;
+} rule_view;
+
+static int map_words(const tensor_file *file, const char *bytes_name, const char *offsets_name, rule_view *made,
+                     lscfg_error *error) {
   tensor_view bytes, offsets;
-  int code = tensor_file_get(&model->file, "vocab.bytes", "U8", 1, &bytes, error);
-  if (!code) code = tensor_file_get(&model->file, "vocab.offsets", "I64", 1, &offsets, error);
+  int code = tensor_file_get(file, bytes_name, "U8", 1, &bytes, error);
+  if (!code) code = tensor_file_get(file, offsets_name, "I64", 1, &offsets, error);
   if (code) return code;
-  if (offsets.shape[0] < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "'vocab.offsets' is empty");
-  model->word_bytes = bytes.data;
-  model->word_offsets = offsets.data;
-  model->n_words = offsets.shape[0] - 1;
-  return check_offsets("vocab.offsets", model->word_offsets, model->n_words, bytes.shape[0], error);
+  if (offsets.shape[0] < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' is empty", offsets_name);
+  made->word_bytes = bytes.data;
+  made->word_offsets = offsets.data;
+  made->n_words = offsets.shape[0] - 1;
+  return check_offsets(offsets_name, made->word_offsets, made->n_words, bytes.shape[0], error);
 }
 
 static int map_full(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *error) {
@@ -97,13 +108,19 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
   return model->n_rules <= INT32_MAX ? LSCFG_OK : lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2^31 rules");
 }
 
-static int check_rule(const lscfg_model *model, int64_t rule, int32_t arity, lscfg_error *error) {
-  const int32_t *symbols = model->symbols + model->rule_offsets[rule];
-  int64_t n = model->rule_offsets[rule + 1] - model->rule_offsets[rule], n_src = model->src_length[rule];
+/* arity -1: any. */
+static int check_rule(const rule_view *view, int64_t rule, int32_t arity, lscfg_error *error) {
+  const int32_t *symbols = view->symbols + view->rule_offsets[rule];
+  int64_t n = view->rule_offsets[rule + 1] - view->rule_offsets[rule], n_src = view->src_length[rule];
   int32_t found = 0, linked = 0;
+  if (arity < 0) {
+    arity = 0;
+    for (int64_t k = 0; k < n_src && k < n && arity <= MAX_ARITY; k++) arity += symbols[k] < 0;
+    if (arity > MAX_ARITY) n_src = 0; /* refused */
+  }
   int ok = n_src >= 1 && n_src <= n && n <= INT32_MAX;
   for (int64_t k = 0; k < n && ok; k++) {
-    ok = symbols[k] < model->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
+    ok = symbols[k] < view->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
     if (symbols[k] >= 0 || !ok) continue;
     if (k < n_src) found++;
     else if (linked & (1 << (-1 - symbols[k]))) ok = 0;
@@ -113,22 +130,39 @@ static int check_rule(const lscfg_model *model, int64_t rule, int32_t arity, lsc
   return lscfg_fail(error, LSCFG_EINPUT, 0, "rule %lld of the model is malformed", (long long)rule);
 }
 
-static int map_rules(lscfg_model *model, lscfg_error *error) {
+static int map_rules(const tensor_file *file, const char *const names[3], rule_view *made, lscfg_error *error) {
   tensor_view symbols, offsets, lengths;
-  int code = tensor_file_get(&model->file, "rules.symbols", "I32", 1, &symbols, error);
-  if (!code) code = tensor_file_get(&model->file, "rules.offsets", "I64", 1, &offsets, error);
-  if (!code) code = tensor_file_get(&model->file, "rules.src_length", "I32", 1, &lengths, error);
+  int code = tensor_file_get(file, names[0], "I32", 1, &symbols, error);
+  if (!code) code = tensor_file_get(file, names[1], "I64", 1, &offsets, error);
+  if (!code) code = tensor_file_get(file, names[2], "I32", 1, &lengths, error);
   if (code) return code;
-  if (offsets.shape[0] != model->n_rules + 1 || lengths.shape[0] != model->n_rules)
+  made->n_rules = lengths.shape[0];
+  if (offsets.shape[0] != made->n_rules + 1 || made->n_rules > INT32_MAX)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and '%s' do not fit", names[1], names[2]);
+  made->symbols = symbols.data;
+  made->rule_offsets = offsets.data;
+  made->src_length = lengths.data;
+  return check_offsets(names[1], made->rule_offsets, made->n_rules, symbols.shape[0], error);
+}
+
+static int map_model_rules(lscfg_model *model, lscfg_error *error) {
+  static const char *const names[] = {"rules.symbols", "rules.offsets", "rules.src_length"};
+  rule_view view = {0};
+  int code = map_words(&model->file, "vocab.bytes", "vocab.offsets", &view, error);
+  if (!code) code = map_rules(&model->file, names, &view, error);
+  if (code) return code;
+  if (view.n_rules != model->n_rules)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has %lld tensors, but %lld rules", (long long)model->n_rules,
-                      (long long)lengths.shape[0]);
-  model->symbols = symbols.data;
-  model->rule_offsets = offsets.data;
-  model->src_length = lengths.data;
-  code = check_offsets("rules.offsets", model->rule_offsets, model->n_rules, symbols.shape[0], error);
+                      (long long)view.n_rules);
+  model->word_bytes = view.word_bytes;
+  model->word_offsets = view.word_offsets;
+  model->n_words = view.n_words;
+  model->symbols = view.symbols;
+  model->rule_offsets = view.rule_offsets;
+  model->src_length = view.src_length;
   for (int32_t arity = 0; arity <= MAX_ARITY && !code; arity++)
     for (int64_t r = model->first_of_arity[arity]; r < model->first_of_arity[arity + 1] && !code; r++)
-      code = check_rule(model, r, arity, error);
+      code = check_rule(&view, r, arity, error);
   return code;
 }
 
@@ -173,28 +207,64 @@ static int map_one_state(lscfg_model *model, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-/* The weights of words around a rule, if the file has them. */
-static int map_context(lscfg_model *model, lscfg_error *error) {
-  tensor_view offsets, items, weights;
-  int64_t outcomes = model->n_rules + model->n_words;
-  if (!tensor_file_has(&model->file, "context.weights", "F32")) return LSCFG_OK;
-  int code = tensor_file_get(&model->file, "context.weights", "F32", 1, &weights, error);
-  if (!code) code = tensor_file_get(&model->file, "context.items", "I32", 1, &items, error);
-  if (!code) code = tensor_file_get(&model->file, "context.offsets", "I64", 1, &offsets, error);
+static int map_context_weights(const tensor_file *file, context_model *context, lscfg_error *error) {
+  tensor_view counts, offsets, items, weights;
+  int64_t outcomes = context_outcomes(context);
+  int code = tensor_file_get(file, "context.counts", "F64", 1, &counts, error);
+  if (!code) code = tensor_file_get(file, "context.weights", "F32", 1, &weights, error);
+  if (!code) code = tensor_file_get(file, "context.items", "I32", 1, &items, error);
+  if (!code) code = tensor_file_get(file, "context.offsets", "I64", 1, &offsets, error);
   if (code) return code;
-  if (offsets.shape[0] != outcomes + 1 || items.shape[0] != weights.shape[0])
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.offsets' and 'context.items' do not fit the model's rules and words");
-  code = check_offsets("context.offsets", offsets.data, outcomes, items.shape[0], error);
-  if (!code) code = check_values("context.weights", weights.data, 1, weights.shape[0], error);
-  int64_t end = CONTEXT_KINDS * (model->n_words + 2);
-  for (int64_t k = 0; k < items.shape[0] && !code; k++) {
-    int32_t item = ((const int32_t *)items.data)[k];
-    if (item < 0 || item >= end) code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)item);
-  }
-  model->context_offsets = offsets.data;
-  model->context_items = items.data;
-  model->context_weights = weights.data;
+  if (counts.shape[0] != context->n_rules || offsets.shape[0] != outcomes + 1 || items.shape[0] != weights.shape[0])
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts', 'context.offsets' and 'context.items' do not fit its rules and words");
+  context->counts = counts.data;
+  context->offsets = offsets.data;
+  context->items = items.data;
+  context->weights = weights.data;
+  code = check_offsets("context.offsets", context->offsets, outcomes, items.shape[0], error);
+  if (!code) code = check_values("context.counts", context->counts, 0, context->n_rules, error);
+  if (!code) code = check_values("context.weights", context->weights, 1, weights.shape[0], error);
+  for (int64_t r = 0; r < context->n_rules && !code; r++)
+    if (context->counts[r] <= 0) code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts' holds %g", context->counts[r]);
+  int64_t end = context_items(context->n_words);
+  for (int64_t k = 0; k < items.shape[0] && !code; k++)
+    if (context->items[k] < 0 || context->items[k] >= end)
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)context->items[k]);
   return code;
+}
+
+/* The weights of what is around a rule, if the file has them. */
+static int map_context(lscfg_model *model, lscfg_error *error) {
+  static const char *const names[] = {"context.rules.symbols", "context.rules.offsets", "context.rules.src_length"};
+  rule_view view = {0};
+  if (!tensor_file_has(&model->file, "context.weights", "F32")) return LSCFG_OK;
+  context_model *context = model->context = calloc(1, sizeof *context);
+  if (!context || rule_table_init(&context->index)) return out_of_memory(error);
+  int code = map_words(&model->file, "context.vocab.bytes", "context.vocab.offsets", &view, error);
+  if (!code) code = map_rules(&model->file, names, &view, error);
+  for (int64_t r = 0; r < view.n_rules && !code; r++) {
+    if ((code = check_rule(&view, r, -1, error))) break;
+    int32_t n = (int32_t)(view.rule_offsets[r + 1] - view.rule_offsets[r]);
+    int32_t found = rule_table_intern(&context->index, view.symbols + view.rule_offsets[r], view.src_length[r], n, 0);
+    if (found < 0) code = out_of_memory(error);
+    else if (found < r)
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "rules %ld and %lld of the context are the same", (long)found, (long long)r);
+  }
+  if (code) return code;
+  context->n_rules = view.n_rules;
+  context->n_words = view.n_words;
+  context->word_bytes = view.word_bytes;
+  context->word_offsets = view.word_offsets;
+  context->symbols = view.symbols;
+  context->rule_offsets = view.rule_offsets;
+  context->src_length = view.src_length;
+  return map_context_weights(&model->file, context, error);
+}
+
+static void free_context(context_model *context) {
+  if (!context) return;
+  rule_table_release(&context->index);
+  free(context);
 }
 
 int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error) {
@@ -204,8 +274,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   int code = tensor_file_open(&model->file, path, error);
   if (!code) code = check_format(model, error);
   if (!code) code = map_tensors(model, error);
-  if (!code) code = map_words(model, error);
-  if (!code) code = map_rules(model, error);
+  if (!code) code = map_model_rules(model, error);
   if (!code) code = map_context(model, error);
   if (!code) code = index_rules(model, error);
   if (!code) code = map_one_state(model, error);
@@ -222,6 +291,7 @@ void lscfg_model_close(lscfg_model *model) {
   tensor_file_close(&model->file);
   rule_table_release(&model->index);
   rule_table_release(&model->sources);
+  free_context(model->context);
   free(model->one_state);
   free(model);
 }

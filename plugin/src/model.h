@@ -6,6 +6,22 @@
 #include "rule_table.h"
 #include "safetensors.h"
 
+/* A log-linear model of a rule's target side among the words around it; see context.c. Its rules need not be those that
+ * there are tensors of. All of it but the index is in the mapped file. */
+typedef struct {
+  int64_t n_rules, n_words;
+  const uint8_t *word_bytes;
+  const int64_t *word_offsets;  /* [n_words + 1] */
+  const int32_t *symbols;
+  const int64_t *rule_offsets;  /* [n_rules + 1], in symbols */
+  const int32_t *src_length;    /* [n_rules] */
+  const double *counts;         /* [n_rules] in the corpus, above 0 */
+  const int64_t *offsets;       /* items and weights of outcome k are offsets[k] .. offsets[k+1]-1 */
+  const int32_t *items;
+  const float *weights;
+  rule_table index;             /* the rules by what they say, under their numbers */
+} context_model;
+
 /* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index of
  * the rules. Rules are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
@@ -24,9 +40,7 @@ struct lscfg_model {
   const int32_t *symbols;
   const int64_t *rule_offsets; /* [n_rules + 1], in symbols */
   const int32_t *src_length;   /* [n_rules] */
-  const int64_t *context_offsets; /* weights of context items, see context.c, of each rule, then of each target word, or */
-  const int32_t *context_items;   /* NULL: those of outcome k are context_offsets[k] .. context_offsets[k+1]-1 */
-  const float *context_weights;
+  context_model *context;      /* NULL: none */
   rule_table index, sources;   /* the rules by what they say, under their numbers; their source sides */
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
@@ -47,7 +61,8 @@ struct lscfg_binding {
   int32_t n_rules;   /* the grammar's, without the extra ones */
   int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or one of these: */
   const int32_t *rule_group; /* the grammar's */
-  int32_t *word_in_model;    /* [n_vocab] the model's number of a word that the grammar knew, -1: none */
+  int32_t *context_rule;     /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
+  int32_t *word_in_context;  /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
   int32_t n_vocab;
   group_sums *sums;
   int32_t *rule_target;        /* equal numbers: equal target sides */

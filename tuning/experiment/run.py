@@ -82,7 +82,7 @@ def run_experiment(
             log.info(f"system {name}")
             given = system.grammar_file
             rules = stages.given_grammar(cache, system.grammar, given) if given else grammars[system.grammar]
-            model = stages.estimate(cache, experiment, system, derivations, jobs)
+            model = stages.estimate(cache, experiment, system, derivations, alignments, jobs)
             found = systems[name] = SystemStages(rules, model, [], [], [])
             own = experiment.of(system)
             for run in range(experiment.tuning.runs):

@@ -21,6 +21,8 @@ from tuning.experiment.config import Corpus, Experiment, System, em_settings
 if TYPE_CHECKING:
     from lscfg.align import BothWays
     from lscfg.derive import Derivations
+    from lscfg.estimate.context import RuleTokens
+    from lscfg.hiero import HieroLimits
     from lscfg.parameters import Parameters
 
 ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
@@ -97,9 +99,9 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage 
 
     def make(folder: Path) -> None:
         from lscfg.grammar import select_rules, write_grammar
-        from lscfg.hiero import HieroLimits, extract_files
+        from lscfg.hiero import extract_files
 
-        limits = HieroLimits(**{name: value for name, value in settings.items() if name != "max_targets"})
+        limits = _hiero_limits(experiment)
         counted = extract_files(corpus.source, corpus.target, [_links(item) for item in alignments], limits)
         sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
         selection = select_rules(counted, settings["max_targets"], sentences)
@@ -109,6 +111,13 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage 
 
     inputs = _aligned(corpus, alignments) | {"dev source": corpus.dev_source, "test source": corpus.test_source}
     return cache.run("hiero", settings, inputs, make)
+
+
+def _hiero_limits(experiment: Experiment) -> HieroLimits:
+    from lscfg.hiero import HieroLimits
+
+    names = [field.name for field in dataclasses.fields(HieroLimits)]
+    return HieroLimits(**{name: getattr(experiment.hiero, name) for name in names})
 
 
 def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
@@ -148,11 +157,18 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
     return cache.run("lm", facts, inputs, make)
 
 
-def estimate(cache: StageCache, experiment: Experiment, system: System, derivations: Stage, jobs: int) -> Stage | None:
-    """The system's latent model; none for the plain grammar."""
+def estimate(
+    cache: StageCache,
+    experiment: Experiment,
+    system: System,
+    derivations: Stage,
+    alignments: Sequence[Stage | Path],
+    jobs: int,
+) -> Stage | None:
+    """The system's latent model, with a context model, if any, of the grammar's rules; none for the plain grammar."""
     if system.estimator == "none":
         return None
-    context = experiment.with_context(system)
+    context, of_hiero = experiment.with_context(system), system.grammar == "hiero"
     files = {name: getattr(system, name) for name in ("src_classes", "tgt_classes", "rule_values")}
 
     def make(folder: Path) -> None:
@@ -162,9 +178,10 @@ def estimate(cache: StageCache, experiment: Experiment, system: System, derivati
         trees = Derivations.load(derivations / DERIVATIONS)
         parameters = _parameters(system, trees, folder, jobs)
         if context:
-            from lscfg.estimate.context import add_context, read_source
+            from lscfg.estimate.context import RuleTokens, add_context, read_source
 
-            parameters = add_context(parameters, trees, read_source(experiment.corpus.source, trees))
+            tokens = _hiero_tokens(experiment, alignments) if of_hiero else RuleTokens.minimal(trees)
+            parameters = add_context(parameters, tokens, read_source(experiment.corpus.source, trees))
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
@@ -183,7 +200,18 @@ def estimate(cache: StageCache, experiment: Experiment, system: System, derivati
         facts |= dataclasses.asdict(em_settings(system))
     if context:
         inputs["context"] = experiment.corpus.source
+        facts["context"] = system.grammar
+    if context and of_hiero:
+        inputs |= _aligned(experiment.corpus, alignments)
+        facts |= {"limits": dataclasses.asdict(_hiero_limits(experiment))}
     return cache.run("estimate", facts, inputs, make)
+
+
+def _hiero_tokens(experiment: Experiment, alignments: Sequence[Stage | Path]) -> RuleTokens:
+    from lscfg.estimate.context import RuleTokens
+
+    paths, corpus = [_links(item) for item in alignments], experiment.corpus
+    return RuleTokens.hiero(corpus.source, corpus.target, paths, _hiero_limits(experiment))
 
 
 def _parameters(system: System, trees: Derivations, folder: Path, jobs: int) -> Parameters:
