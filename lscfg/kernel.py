@@ -422,7 +422,7 @@ LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") fo
 """Names of all latent features (docs/FORMATS.md)."""
 
 
-CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT :]
+CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT_0 :]
 """Those of the source words around a rule, for which a model has to be estimated with them."""
 
 

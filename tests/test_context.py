@@ -78,8 +78,8 @@ def score(context, rule, items):
 
 
 def expected(forest, words, grammar, context):
-    """Columns ContextTarget, ContextTarget0, ContextTargetBare, ContextTargetN of all applications."""
-    out = np.zeros((forest.n_apps, 4))
+    """Columns ContextTarget0, ContextTargetBare, ContextTargetN of all applications."""
+    out = np.zeros((forest.n_apps, 3))
     rules = context.rules
     vocabulary = {word: k for k, word in enumerate(rules.words)}
     if vocabulary.keys().isdisjoint(words):
@@ -98,7 +98,7 @@ def expected(forest, words, grammar, context):
         plain = np.log(context.counts[numbers])
         here = plain + [score(context, rule, items) for rule in numbers]
         values = (here - np.log(np.exp(here).sum())) - (plain - np.log(np.exp(plain).sum()))
-        out[known, 0] = out[known, 1 if not tails else 3 if wordy else 2] = np.clip(values, -4, 4)
+        out[known, 0 if not tails else 2 if wordy else 1] = np.clip(values, -4, 4)
     return out
 
 
@@ -130,12 +130,12 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
     binding = Binding(model, grammar)
     features = binding.features(forest, binding.infer(forest), OPTIONS)
     assert features == pytest.approx(expected(forest, words, parameters, parameters.context), abs=1e-5)
-    some = FeatureOptions(names=OPTIONS.names[2:3])
-    assert binding.features(forest, binding.infer(forest), some) == pytest.approx(features[:, 2:3])
+    some = FeatureOptions(names=OPTIONS.names[1:2])
+    assert binding.features(forest, binding.infer(forest), some) == pytest.approx(features[:, 1:2])
 
 
 def test_names():
-    assert feature_names(["context"]) == CONTEXT_FEATURES[:1] == ("ContextTarget",)
+    assert feature_names(["context"]) == CONTEXT_FEATURES == ("ContextTarget0", "ContextTargetBare", "ContextTargetN")
 
 
 def test_lattices_have_no_context(tmp_path):
@@ -325,7 +325,7 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
     weights = parameters.context
     dataclasses.replace(parameters, context=None).save(tmp_path / "without")
     with pytest.raises(
-        InputError, match=r"without context weights, which ContextTarget needs; estimate it with --context"
+        InputError, match=r"without context weights, which ContextTarget0 needs; estimate it with --context"
     ):
         Model(tmp_path / "without").check_features(OPTIONS)
     dataclasses.replace(parameters, one=None).save(tmp_path / "without")

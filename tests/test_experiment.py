@@ -260,8 +260,9 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
     experiment = read_experiment(corpus / "all.toml")
     cache = StageCache(whole[0] / "cache")
-    derivations = stages.derive(cache, experiment, stages.alignments(cache, experiment, 1))
-    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 1)
+    links = stages.alignments(cache, experiment, 1)
+    derivations = stages.derive(cache, experiment, links)
+    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, links, 1)
     sentence = (corpus / "test.es").read_text().splitlines()[0]
     rules = stages.grammar(cache, experiment, derivations)
     made = stages.charts(StageCache(tmp_path), rules, model, [sentence, ""])
@@ -389,8 +390,9 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     )
     experiment = read_experiment(corpus / f"{estimator}.toml")
     cache = StageCache(tmp_path)
-    derivations = stages.derive(cache, experiment, stages.alignments(cache, experiment, 1))
-    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, 2)
+    links = stages.alignments(cache, experiment, 1)
+    derivations = stages.derive(cache, experiment, links)
+    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, links, 2)
     assert sorted(path.name for path in model.path.iterdir()) == [
         "model.lscfg",
         "size.json",

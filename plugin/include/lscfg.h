@@ -233,18 +233,17 @@ enum {
   LSCFG_SOURCE_BARE = 9,
   LSCFG_SOURCE_N = 10,
   /* of what is around an application: */
-  LSCFG_CONTEXT = 11,
-  LSCFG_CONTEXT_0 = 12,
-  LSCFG_CONTEXT_BARE = 13,
-  LSCFG_CONTEXT_N = 14,
-  LSCFG_N_FEATURES = 15
+  LSCFG_CONTEXT_0 = 11,
+  LSCFG_CONTEXT_BARE = 12,
+  LSCFG_CONTEXT_N = 13,
+  LSCFG_N_FEATURES = 14
 };
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
 
 /* "LatentMarginal" etc.; NULL if there is no such feature. */
 const char *lscfg_feature_name(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" ContextTarget. 0 if there is no such name. */
+ * ratios to one state, "context" those of what is around. 0 if there is no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
@@ -270,10 +269,9 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  *   LSCFG_TARGET, _TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
  *   LSCFG_ORDERED, _SWAPPED     of its order in its edge; of bare source sides, by order;
  *   LSCFG_SOURCE_0, _BARE, _N   of its edge in the node; of source sides without nonterminals, bare ones, all others.
- * LSCFG_CONTEXT says what the words around it add to the relative frequency of its target side in its edge, among the
- * rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there is one
- * such rule, in lattices, and where the context knows no word of the sentence. LSCFG_CONTEXT_0, _BARE, _N are the same
- * where there are no nonterminals, where the source side is bare, in all other edges; 0 elsewhere.
+ * LSCFG_CONTEXT_0, _BARE, _N say what the words around it add to the relative frequency of its target side in its edge,
+ * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there
+ * is one such rule, in lattices, and where the context knows no word of the sentence.
  * All features of an application are 0, log or not, where its head is not an [X], and in forests whose g is not
  * positive, of which nothing is known; ratios also where that of one state is not. So are those that are not wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,

@@ -172,8 +172,7 @@ static int32_t context_rule(const lscfg_binding *b, int32_t rule) {
   return rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
 }
 
-/* The feature of some of the wanted ones that the edge's applications have. */
-static int edge_features(contexts *c, int32_t edge, uint32_t wanted, double limit, double *features) {
+static int edge_features(contexts *c, int32_t edge, int32_t feature, double limit, double *features) {
   const lscfg_forest *f = c->forest;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1];
   int64_t n = 0;
@@ -195,9 +194,7 @@ static int edge_features(contexts *c, int32_t edge, uint32_t wanted, double limi
   for (int32_t a = begin; a < end; a++) {
     if (context_rule(c->binding, f->app_rule.data[a]) < 0) continue;
     double value = here[n] - plain[n] + shift;
-    value = value > limit ? limit : value < -limit ? -limit : value;
-    for (int32_t k = LSCFG_CONTEXT; k <= LSCFG_CONTEXT_N; k++)
-      if (wanted >> k & 1) features[(int64_t)LSCFG_N_FEATURES * a + k] = value;
+    features[(int64_t)LSCFG_N_FEATURES * a + feature] = value > limit ? limit : value < -limit ? -limit : value;
     n++;
   }
   return LSCFG_OK;
@@ -214,8 +211,7 @@ int context_features(const lscfg_binding *b, const lscfg_forest *f, uint32_t wan
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0 ? LSCFG_CONTEXT_0
                       : grammar_is_bare(b->grammar, rule)   ? LSCFG_CONTEXT_BARE
                                                             : LSCFG_CONTEXT_N;
-    uint32_t here = wanted & (1u << feature | 1u << LSCFG_CONTEXT);
-    if (here) code = edge_features(&c, e, here, limit, features);
+    if (wanted >> feature & 1) code = edge_features(&c, e, feature, limit, features);
   }
   stop(&c);
   return code;

@@ -7,7 +7,7 @@
 
 enum { PAPER = 1 << LSCFG_MARGINAL | 1 << LSCFG_E_GIVEN_F | 1 << LSCFG_F_GIVEN_E };
 enum { MARGINALS = PAPER | 1 << LSCFG_SPAN };
-enum { RATIOS = (1 << LSCFG_CONTEXT) - (1 << LSCFG_TARGET), CONTEXT = (1 << LSCFG_N_FEATURES) - (1 << LSCFG_CONTEXT) };
+enum { RATIOS = (1 << LSCFG_CONTEXT_0) - (1 << LSCFG_TARGET), CONTEXT = (1 << LSCFG_N_FEATURES) - (1 << LSCFG_CONTEXT_0) };
 
 static const double most = 4; /* of a ratio's logarithm: a search should not hang on one doubtful estimate */
 
@@ -15,7 +15,7 @@ const char *lscfg_feature_name(int32_t feature) {
   static const char *const names[LSCFG_N_FEATURES] = {
       "LatentMarginal", "LatentEgivenF", "LatentFgivenE", "LatentSpan",       "LatentTarget", "LatentTargetBare",
       "LatentOrdered",  "LatentSwapped", "LatentSource0", "LatentSourceBare", "LatentSourceN",
-      "ContextTarget", "ContextTarget0", "ContextTargetBare", "ContextTargetN"};
+      "ContextTarget0", "ContextTargetBare", "ContextTargetN"};
   return feature >= 0 && feature < LSCFG_N_FEATURES ? names[feature] : NULL;
 }
 
@@ -28,7 +28,7 @@ uint32_t lscfg_feature_set(const char *name, size_t length) {
     if (is_name(lscfg_feature_name(k), name, length)) return 1u << k;
   return is_name("paper", name, length)     ? PAPER
          : is_name("ratios", name, length)  ? RATIOS
-         : is_name("context", name, length) ? 1 << LSCFG_CONTEXT
+         : is_name("context", name, length) ? CONTEXT
                                             : 0;
 }
 

@@ -214,7 +214,7 @@ static void infer(const lscfg_model *model, const lscfg_binding *binding, const 
   lscfg_feature_options how = {options & 1, options >> 1 & 1, 1e-6, options & 4 ? (1u << LSCFG_N_FEATURES) - 1 : 0};
   double *apps = malloc((size_t)(f->n_apps + f->n_nodes) * sizeof *apps), *nodes = apps + f->n_apps, sum = 0;
   CHECK(apps);
-  for (int32_t k = LSCFG_CONTEXT; lscfg_model_check_features(model, &how, &error) && k < LSCFG_N_FEATURES; k++)
+  for (int32_t k = LSCFG_CONTEXT_0; lscfg_model_check_features(model, &how, &error) && k < LSCFG_N_FEATURES; k++)
     how.wanted &= ~(1u << k);
   int code = lscfg_infer(binding, forest, apps, nodes, &result, &error);
   CHECK(code == LSCFG_OK || *error.message);
