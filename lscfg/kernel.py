@@ -999,10 +999,6 @@ class Rules:
             lib.lscfg_rules_text_free(text[0])
 
 
-CONTEXT_TOKEN = np.dtype([("place", np.int32, 8), ("left", np.float64)])
-"""A token of ``ContextTrainer``: rule, sentence, span, spans of two nonterminals; its count elsewhere, > 0."""
-
-
 class ContextTrainer:
     """Learns the weights of a context model.
 
@@ -1013,7 +1009,7 @@ class ContextTrainer:
             begins.
         choices: int32 [rules], the number of each one's source side; int64 [sides + 1] and int32, the rules that are
             chosen among, by source side.
-        tokens: ``CONTEXT_TOKEN`` [tokens], of rules that are among the choices.
+        tokens: int32 [tokens, 8], of rules that are among the choices: rule, sentence, span, spans of the nonterminals.
         settings: least number of tokens of an item, penalty, rate of learning.
 
     Raises:
@@ -1030,16 +1026,16 @@ class ContextTrainer:
         settings: tuple[int, float, float],
     ):
         side, begin, chosen = choices
-        if tokens.dtype != CONTEXT_TOKEN or len(counts) != len(rules) or len(side) != len(rules):
+        if tokens.shape[1:] != (8,) or len(counts) != len(rules) or len(side) != len(rules):
             raise ValueError("counts, sides or tokens do not fit the rules")
         arrays = {
-            "double": np.ascontiguousarray(counts, np.float64),
+            "counts": np.ascontiguousarray(counts, np.float64),
             "words": np.ascontiguousarray(words[0], np.int32),
             "first": np.ascontiguousarray(words[1], np.int64),
             "side": np.ascontiguousarray(side, np.int32),
             "begin": np.ascontiguousarray(begin, np.int64),
             "choices": np.ascontiguousarray(chosen, np.int32),
-            "tokens": np.ascontiguousarray(tokens),
+            "tokens": np.ascontiguousarray(tokens, np.int32),
         }
         self._kept = (rules, arrays)  # the kernel points into them
         self._problem = ffi.new(
@@ -1047,7 +1043,7 @@ class ContextTrainer:
             {
                 "rules": rules.pointer,
                 "n_words": rules.n_words,
-                "counts": ffi.from_buffer("double[]", arrays["double"]),
+                "counts": ffi.from_buffer("double[]", arrays["counts"]),
                 "words": ffi.from_buffer("int32_t[]", arrays["words"]),
                 "first": ffi.from_buffer("int64_t[]", arrays["first"]),
                 "side": ffi.from_buffer("int32_t[]", arrays["side"]),
@@ -1076,9 +1072,7 @@ class ContextTrainer:
         """int64 keys, outcome * items + item, ascending, and their float32 weights."""
         n = lib.lscfg_context_weights(self.pointer, ffi.NULL, ffi.NULL)
         keys, weights = np.empty(n, np.int64), np.empty(n, np.float32)
-        lib.lscfg_context_weights(
-            self.pointer, ffi.from_buffer("int64_t[]", keys), ffi.from_buffer("float[]", weights)
-        )
+        lib.lscfg_context_weights(self.pointer, ffi.from_buffer("int64_t[]", keys), ffi.from_buffer("float[]", weights))
         order = np.argsort(keys)
         return keys[order], weights[order]
 

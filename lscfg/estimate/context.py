@@ -27,7 +27,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.spectral import Estimate
 from lscfg.hiero import HieroLimits, extract_files
-from lscfg.kernel import CONTEXT_TOKEN, ContextTrainer
+from lscfg.kernel import ContextTrainer
 from lscfg.parameters import ContextModel, Parameters, context_items
 from lscfg.rules import RuleTable
 from lscfg.text import read_lines
@@ -119,9 +119,7 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     return lines
 
 
-def add_context(
-    model: Model, tokens: RuleTokens, source: list[str], settings: ContextSettings | None = None
-) -> Model:
+def add_context(model: Model, tokens: RuleTokens, source: list[str], settings: ContextSettings | None = None) -> Model:
     """The model with a context model.
 
     Args:
@@ -139,9 +137,6 @@ def add_context(
 def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSettings) -> ContextModel:
     """The context model of the rules that share their source side with another one.
 
-    Each token counts against the frequencies of the rules in all other sentence pairs: those with its own would make
-    its rare rules nearly certain, and leave nothing to learn.
-
     Raises:
         InputError: no source side has a choice.
     """
@@ -154,31 +149,22 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSet
     choices = order[rank[order] < settings.max_targets]
     begin = np.searchsorted(side[choices], np.arange(side.max(initial=-1) + 2))
 
-    # how often other pairs have the rule
-    key = places[:, 1].astype(np.int64) * len(rules) + places[:, 0]
-    _, which, own = np.unique(key, return_inverse=True, return_counts=True)
-    left = counts[places[:, 0]] - own[which]
-    learned = np.nonzero((left > 0) & (rank[places[:, 0]] < settings.max_targets))[0]
+    learned = places[rank[places[:, 0]] < settings.max_targets]
     if not len(learned):
         raise InputError("no source side has two target sides: there is nothing to choose by context")
-    table = np.empty(len(learned), CONTEXT_TOKEN)
-    table["place"] = places[learned]
-    table["left"] = left[learned]
     words, first = _words(source, rules, settings.min_word)
     trainer = ContextTrainer(
         rules.kernel,
         counts.astype(np.float64),
         (words, first),
         (side.astype(np.int32), begin, choices.astype(np.int32)),
-        table,
+        learned,
         (settings.min_count, settings.penalty, settings.rate),
     )
     keys, weights = _learn(trainer, len(learned), settings)
     outcome, item = np.divmod(keys, context_items(len(rules.words)))
     offsets = np.searchsorted(outcome, np.arange(ContextModel.outcomes(rules) + 1))
-    return ContextModel(
-        rules, counts.astype(np.float64), offsets.astype(np.int64), item.astype(np.int32), weights
-    )
+    return ContextModel(rules, counts.astype(np.float64), offsets.astype(np.int64), item.astype(np.int32), weights)
 
 
 def _with_choice(tokens: RuleTokens) -> tuple[RuleTable, np.ndarray]:

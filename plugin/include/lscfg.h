@@ -444,7 +444,6 @@ typedef struct {
   int32_t rule, sentence;
   int32_t span[2];   /* half-open, words of the sentence */
   int32_t gap[2][2]; /* spans of the nonterminals in source order, -1: there is none */
-  double left;       /* how often the rule was used in other sentence pairs, > 0 */
 } lscfg_context_token;
 
 /* What weights are learned from; to be kept by the caller as long as the trainer. */

@@ -1,8 +1,5 @@
 /* Weights of a log-linear model of target sides (see context.h) by stochastic gradient descent on the penalised likelihood
- * of rule tokens, with a step of its own for each weight (AdaGrad: Duchi, Hazan and Singer 2011).
- *
- * Every token is scored against frequencies that its own sentence pair had no part in. With all counts, rare target
- * sides would seem as good as certain where they were seen, and context would have nothing left to explain. */
+ * of rule tokens, with a step of its own for each weight (AdaGrad: Duchi, Hazan and Singer 2011). */
 #include "context.h"
 
 #include <math.h>
@@ -27,7 +24,9 @@ struct lscfg_context_trainer {
   uint8_t *wordy;          /* [rules] whether there are words on the source side: then there are items of the bag */
   ARRAY(int64_t) items;    /* of the token in hand, those of the bag last */
   int64_t n_near;          /* those before */
-  ARRAY(double) scores;    /* of its choices */
+  ARRAY(double) scores;    /* of its choices: by frequency, in context */
+  ARRAY(weight_slot *) met; /* the learned weights in their scores, one choice behind the other */
+  ARRAY(int64_t) met_end;  /* where those of a choice end */
 };
 
 /* ---- outcomes and items ---- */
@@ -102,30 +101,32 @@ static int grow(lscfg_context_trainer *t) {
   return LSCFG_OK;
 }
 
-typedef int (*weight_function)(lscfg_context_trainer *, int64_t key, double gradient);
+/* How many of the token's items there are weights of for the outcome of a rule. */
+static int64_t n_items_of(const lscfg_context_trainer *t, int64_t rule, int64_t outcome) {
+  return t->wordy[rule] && outcome < t->problem.rules->n + t->problem.n_words ? t->items.size : t->n_near;
+}
 
-/* Calls a function for every weight that the rule's score is a sum of. */
-static int for_weights(lscfg_context_trainer *t, int64_t rule, weight_function work, double gradient) {
+typedef int (*key_function)(lscfg_context_trainer *, int64_t key);
+
+/* Calls a function for the key of every weight that the rule's score is a sum of. */
+static int for_keys(lscfg_context_trainer *t, int64_t rule, key_function work) {
   int code = LSCFG_OK;
   for (int64_t o = t->outcome_begin[rule]; o < t->outcome_begin[rule + 1] && !code; o++) {
-    int64_t outcome = t->outcomes.data[o], first_shape = t->problem.rules->n + t->problem.n_words;
-    int64_t n = t->wordy[rule] && outcome < first_shape ? t->items.size : t->n_near;
-    for (int64_t k = 0; k < n && !code; k++) code = work(t, outcome * t->n_items + t->items.data[k], gradient);
+    int64_t n = n_items_of(t, rule, t->outcomes.data[o]), first = t->outcomes.data[o] * t->n_items;
+    for (int64_t k = 0; k < n && !code; k++) code = work(t, first + t->items.data[k]);
   }
   return code;
 }
 
-static int count_roughly(lscfg_context_trainer *t, int64_t key, double gradient) {
+static int count_roughly(lscfg_context_trainer *t, int64_t key) {
   uint8_t *count = &t->sketch[hash_key(key) >> (64 - SKETCH_BITS)];
-  (void)gradient;
   if (*count < 255) ++*count;
   return LSCFG_OK;
 }
 
 /* Counts the keys that are not too rare for sure. */
-static int count_exactly(lscfg_context_trainer *t, int64_t key, double gradient) {
+static int count_exactly(lscfg_context_trainer *t, int64_t key) {
   int32_t least = t->problem.min_count < 255 ? t->problem.min_count : 255;
-  (void)gradient;
   if (t->sketch[hash_key(key) >> (64 - SKETCH_BITS)] < least) return LSCFG_OK;
   if (2 * (t->used + 1) > t->slots && grow(t)) return LSCFG_ENOMEM;
   weight_slot *slot = find_weight(t, key);
@@ -139,46 +140,47 @@ static int is_learned(const lscfg_context_trainer *t, const weight_slot *slot) {
   return slot->key >= 0 && slot->count >= t->problem.min_count;
 }
 
-static int count_visit(lscfg_context_trainer *t, int64_t key, double gradient) {
+static int count_visit(lscfg_context_trainer *t, int64_t key) {
   weight_slot *slot = find_weight(t, key);
-  (void)gradient;
   if (is_learned(t, slot)) slot->visits++;
   return LSCFG_OK;
 }
 
-/* The penalty is shared out among the visits of a weight in one pass. */
-static int step(lscfg_context_trainer *t, int64_t key, double gradient) {
-  weight_slot *slot = find_weight(t, key);
-  if (!is_learned(t, slot)) return LSCFG_OK;
-  float along = (float)gradient + (float)t->problem.penalty * slot->weight / slot->visits;
-  slot->squares += along * along;
-  slot->weight -= (float)t->problem.rate * along / sqrtf(slot->squares + 1e-4f);
+/* The score of a rule; adds its learned weights to those that were met. */
+static int score(lscfg_context_trainer *t, int64_t rule, double *sum) {
+  int64_t outcomes = t->outcome_begin[rule + 1] - t->outcome_begin[rule];
+  if (ARRAY_RESERVE(t->met, outcomes * t->items.size)) return LSCFG_ENOMEM;
+  for (int64_t o = t->outcome_begin[rule]; o < t->outcome_begin[rule + 1]; o++) {
+    int64_t n = n_items_of(t, rule, t->outcomes.data[o]), first = t->outcomes.data[o] * t->n_items;
+    for (int64_t k = 0; k < n; k++) {
+      weight_slot *slot = find_weight(t, first + t->items.data[k]);
+      if (!is_learned(t, slot)) continue;
+      t->met.data[t->met.size++] = slot;
+      *sum += slot->weight;
+    }
+  }
   return LSCFG_OK;
 }
 
-/* The score of a rule; for_weights would call a function for each of its terms. */
-static double score(const lscfg_context_trainer *t, int64_t rule) {
-  double sum = 0;
-  for (int64_t o = t->outcome_begin[rule]; o < t->outcome_begin[rule + 1]; o++) {
-    int64_t outcome = t->outcomes.data[o], first_shape = t->problem.rules->n + t->problem.n_words;
-    int64_t n = t->wordy[rule] && outcome < first_shape ? t->items.size : t->n_near;
-    for (int64_t k = 0; k < n; k++) sum += find_weight(t, outcome * t->n_items + t->items.data[k])->weight;
-  }
-  return sum;
+/* A step against the gradient of the likelihood and the penalty, which is shared out among the visits of one pass. */
+static void step(const lscfg_context_trainer *t, weight_slot *slot, double gradient) {
+  float along = (float)gradient + (float)t->problem.penalty * slot->weight / slot->visits;
+  slot->squares += along * along;
+  slot->weight -= (float)t->problem.rate * along / sqrtf(slot->squares + 1e-4f);
 }
 
 /* ---- tokens ---- */
 
 /* Calls a function for the weights of the tokens' rules, or of all that are chosen among. */
-static int for_tokens(lscfg_context_trainer *t, int all, weight_function work) {
+static int for_tokens(lscfg_context_trainer *t, int all, key_function work) {
   const lscfg_context_problem *p = &t->problem;
   int code = LSCFG_OK;
   for (int64_t k = 0; k < p->n_tokens && !code; k++) {
     int32_t rule = p->tokens[k].rule, side = p->side[rule];
     code = find_items(t, &p->tokens[k]);
-    if (!all && !code) code = for_weights(t, rule, work, 0);
+    if (!all && !code) code = for_keys(t, rule, work);
     for (int64_t c = p->choice_begin[side]; all && c < p->choice_begin[side + 1] && !code; c++)
-      code = for_weights(t, p->choices[c], work, 0);
+      code = for_keys(t, p->choices[c], work);
   }
   return code;
 }
@@ -198,9 +200,9 @@ int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_contex
   for (int64_t r = 0; r < n && !code; r++) code = add_outcomes(t, r);
   if (!code) code = for_tokens(t, 0, count_roughly);
   if (!code) code = for_tokens(t, 0, count_exactly);
-  if (!code) code = for_tokens(t, 1, count_visit);
   free(t->sketch);
   t->sketch = NULL;
+  if (!code) code = for_tokens(t, 1, count_visit);
   if (code) {
     lscfg_context_trainer_free(t);
     return out_of_memory(error);
@@ -218,6 +220,8 @@ void lscfg_context_trainer_free(lscfg_context_trainer *t) {
   free(t->sketch);
   free(t->items.data);
   free(t->scores.data);
+  free(t->met.data);
+  free(t->met_end.data);
   free(t);
 }
 
@@ -236,13 +240,15 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
   int32_t side = p->side[token->rule];
   const int32_t *choices = p->choices + p->choice_begin[side];
   int64_t n = p->choice_begin[side + 1] - p->choice_begin[side], own = 0;
-  if (find_items(t, token) || ARRAY_RESERVE(t->scores, 2 * n)) return LSCFG_ENOMEM;
+  t->met.size = t->met_end.size = 0;
+  if (find_items(t, token) || ARRAY_RESERVE(t->scores, 2 * n) || ARRAY_RESERVE(t->met_end, n)) return LSCFG_ENOMEM;
   double *plain = t->scores.data, *here = plain + n, most[2], right[2];
   for (int64_t c = 0; c < n; c++) {
-    int is_own = choices[c] == token->rule;
-    if (is_own) own = c;
-    plain[c] = log(is_own ? token->left : p->counts[choices[c]]);
-    here[c] = plain[c] + score(t, choices[c]);
+    if (choices[c] == token->rule) own = c;
+    plain[c] = log(p->counts[choices[c]]);
+    here[c] = plain[c];
+    if (score(t, choices[c], &here[c])) return LSCFG_ENOMEM;
+    t->met_end.data[c] = t->met.size;
   }
   right[0] = plain[own];
   right[1] = here[own];
@@ -251,7 +257,8 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
   loss[1] += log(total) + most[1] - right[1];
   for (int64_t c = 0; c < n; c++) {
     double gradient = here[c] / total - (c == own);
-    if (fabs(gradient) > 1e-4) for_weights(t, choices[c], step, gradient);
+    if (fabs(gradient) <= 1e-4) continue;
+    for (int64_t k = c ? t->met_end.data[c - 1] : 0; k < t->met_end.data[c]; k++) step(t, t->met.data[k], gradient);
   }
   return LSCFG_OK;
 }
