@@ -920,16 +920,12 @@ class Rules:
                 ffi.from_buffer("int32_t[]", self._src_length),
                 ffi.from_buffer("char[]", self._words),
                 ffi.from_buffer("int64_t[]", self._word_offsets),
+                len(self._word_offsets) - 1,
             ),
         )
 
     def __len__(self) -> int:
         return len(self._src_length)
-
-    @property
-    def n_words(self) -> int:
-        """Words of the vocabulary."""
-        return len(self._word_offsets) - 1
 
     def number(self, side: int) -> np.ndarray:
         """int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first appearance."""
@@ -1042,7 +1038,6 @@ class ContextTrainer:
             "lscfg_context_problem *",
             {
                 "rules": rules.pointer,
-                "n_words": rules.n_words,
                 "counts": ffi.from_buffer("double[]", arrays["counts"]),
                 "words": ffi.from_buffer("int32_t[]", arrays["words"]),
                 "first": ffi.from_buffer("int64_t[]", arrays["first"]),

@@ -413,6 +413,7 @@ typedef struct {
   const int32_t *src_length; /* [n] */
   const char *words;           /* the vocabulary's words, one behind the other */
   const int64_t *word_offsets; /* by word id, one more than there are words */
+  int64_t n_words;
 } lscfg_rules;
 
 /* Numbers the source (side 0) or target sides (1) in order of first appearance; returns how many there are. */
@@ -448,8 +449,7 @@ typedef struct {
 
 /* What weights are learned from; to be kept by the caller as long as the trainer. */
 typedef struct {
-  const lscfg_rules *rules;    /* of up to two nonterminals; in the vocabulary of the words: */
-  int64_t n_words;
+  const lscfg_rules *rules;    /* of up to two nonterminals; in the vocabulary of the words */
   const double *counts;        /* [rules] > 0 */
   const int32_t *words;        /* of all sentences, -1: no item */
   const int64_t *first;        /* [sentences + 1] */

@@ -2,14 +2,15 @@
 #include "compose.h"
 #include "forest.h"
 
-/* [vocabulary of the grammar] numbers of words in another vocabulary, -1: none. */
-static int32_t *words_in(const uint8_t *bytes, const int64_t *offsets, int64_t n_words, const lscfg_grammar *g) {
+/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none. */
+static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(g->vocab);
   int32_t *ids = malloc(((size_t)n + 1) * sizeof *ids);
   if (!ids) return NULL;
   memset(ids, 0xff, ((size_t)n + 1) * sizeof *ids);
-  for (int64_t w = 0; w < n_words; w++) {
-    int32_t id = lscfg_vocab_find(g->vocab, (const char *)bytes + offsets[w], (size_t)(offsets[w + 1] - offsets[w]));
+  for (int64_t w = 0; w < rules->n_words; w++) {
+    int64_t begin = rules->word_offsets[w];
+    int32_t id = lscfg_vocab_find(g->vocab, rules->words + begin, (size_t)(rules->word_offsets[w + 1] - begin));
     if (id >= 0) ids[id] = (int32_t)w;
   }
   return ids;
@@ -55,7 +56,7 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
   const lscfg_grammar *g = b->grammar;
   const lscfg_model *model = b->model;
   int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
-  int32_t *ids = words_in(model->word_bytes, model->word_offsets, model->n_words, g);
+  int32_t *ids = words_in(&model->rules, g);
   if (!ids || !symbols) {
     free(ids);
     free(symbols);
@@ -95,7 +96,7 @@ static int bind_context(lscfg_binding *b) {
   if (!context) return LSCFG_OK;
   int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
   b->n_vocab = lscfg_vocab_size(g->vocab);
-  b->word_in_context = words_in(context->word_bytes, context->word_offsets, context->n_words, g);
+  b->word_in_context = words_in(&context->rules, g);
   b->context_rule = malloc(((size_t)n + 1) * sizeof *b->context_rule);
   if (!symbols || !b->word_in_context || !b->context_rule) {
     free(symbols);

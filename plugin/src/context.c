@@ -17,16 +17,12 @@ typedef struct {
   int64_t *row;            /* [outcomes] -> begin of the row in arena, 0: no item of it is here, -1: not looked at */
   ARRAY(float) arena;
   ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
+  ARRAY(int64_t) outcomes; /* of the rule in hand */
 } contexts;
 
-/* An edge as the items see it. */
-typedef struct {
-  const int32_t *span;
-  int32_t place[BAG];  /* of the words of kinds 0 to 7, from -1 to n; -2: there is no such word */
-  int32_t length[2];   /* classes of the nonterminals' lengths, -1: there is none */
-} surroundings;
-
-int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
+/* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1; -1:
+ * a rule without nonterminals. */
+static int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
   int32_t words[2] = {0, 0}, arity = 0, swapped = 0;
   for (int32_t side = 0; side < 2; side++) {
     int32_t met = 0; /* nonterminals before the symbol */
@@ -40,11 +36,46 @@ int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
   return arity == 0 ? -1 : arity == 1 ? words[0] | words[1] << 2 : 16 + (words[0] | words[1] << 3 | swapped << 6);
 }
 
+int32_t rule_outcomes(const lscfg_rules *rules, int64_t rule, int64_t *outcomes) {
+  const int32_t *symbols = rules->symbols + rules->offsets[rule];
+  int32_t n_src = rules->src_length[rule], n = (int32_t)(rules->offsets[rule + 1] - rules->offsets[rule]), size = 0;
+  int32_t shape = rule_shape(symbols, n_src, n);
+  outcomes[size++] = rule;
+  for (int32_t k = n_src; k < n; k++) {
+    int again = symbols[k] < 0;
+    for (int32_t other = n_src; other < k && !again; other++) again = symbols[other] == symbols[k];
+    if (!again) outcomes[size++] = rules->n + symbols[k];
+  }
+  if (shape >= 0) outcomes[size++] = first_shape(rules) + shape;
+  return size;
+}
+
+int has_source_words(const lscfg_rules *rules, int64_t rule) {
+  const int32_t *symbols = rules->symbols + rules->offsets[rule];
+  for (int32_t k = 0; k < rules->src_length[rule]; k++)
+    if (symbols[k] >= 0) return 1;
+  return 0;
+}
+
+surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32_t n) {
+  surroundings s = {.span = span};
+  s.place[0] = span[0] - 1;
+  s.place[1] = span[0] < 2 ? -1 : span[0] - 2;
+  s.place[2] = span[1];
+  s.place[3] = span[1] + 1 < n ? span[1] + 1 : n;
+  for (int k = 0; k < 2; k++) {
+    s.place[4 + 2 * k] = gap[k] ? gap[k][0] : -2;
+    s.place[5 + 2 * k] = gap[k] ? gap[k][1] - 1 : -2;
+    s.length[k] = gap[k] ? length_class(gap[k][1] - gap[k][0]) : -1;
+  }
+  return s;
+}
+
 /* *known: words of the sentence that the model has, too. */
 static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int32_t *known) {
   const context_model *model = b->model->context;
-  int64_t outcomes = context_outcomes(model);
-  *c = (contexts){.binding = b, .model = model, .forest = f, .n = f->n_words, .base = model->n_words + 2};
+  int64_t outcomes = context_outcomes(&model->rules);
+  *c = (contexts){.binding = b, .model = model, .forest = f, .n = f->n_words, .base = model->rules.n_words + 2};
   c->first = calloc((size_t)c->base, sizeof *c->first);
   c->next = calloc((size_t)c->n + 3, sizeof *c->next);
   c->row = malloc(((size_t)outcomes + 1) * sizeof *c->row);
@@ -52,10 +83,10 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
   memset(c->row, 0xff, (size_t)outcomes * sizeof *c->row);
   *known = 0;
   for (int32_t place = c->n; place >= -1; place--) {
-    int64_t word = place < 0 ? model->n_words : place == c->n ? model->n_words + 1 : -1;
+    int64_t word = place < 0 ? model->rules.n_words : place == c->n ? model->rules.n_words + 1 : -1;
     if (word < 0 && f->words[place] >= 0 && f->words[place] < b->n_vocab) word = b->word_in_context[f->words[place]];
     if (word < 0) continue;
-    *known += word < model->n_words;
+    *known += word < model->rules.n_words;
     c->next[place + 1] = c->first[word];
     c->first[word] = place + 2;
   }
@@ -68,6 +99,7 @@ static void stop(contexts *c) {
   free(c->row);
   free(c->arena.data);
   free(c->scores.data);
+  free(c->outcomes.data);
 }
 
 /* The outcome's row, made when it is first needed; *row NULL: no weight of it is for a word of the sentence. */
@@ -108,21 +140,11 @@ static int find_row(contexts *c, int64_t outcome, const float **row) {
   return LSCFG_OK;
 }
 
-static surroundings look_around(const contexts *c, int32_t edge) {
-  const int32_t *tail = c->forest->edge_tail.data + 2 * (int64_t)edge;
-  const int32_t *span = c->forest->node_span.data + 2 * (int64_t)c->forest->edge_head.data[edge];
-  surroundings s = {.span = span};
-  s.place[0] = span[0] - 1;
-  s.place[1] = span[0] < 2 ? -1 : span[0] - 2;
-  s.place[2] = span[1];
-  s.place[3] = span[1] + 1 < c->n ? span[1] + 1 : c->n;
-  for (int k = 0; k < 2; k++) {
-    const int32_t *child = tail[k] < 0 ? NULL : c->forest->node_span.data + 2 * (int64_t)tail[k];
-    s.place[4 + 2 * k] = child ? child[0] : -2;
-    s.place[5 + 2 * k] = child ? child[1] - 1 : -2;
-    s.length[k] = child ? length_class(child[1] - child[0]) : -1;
-  }
-  return s;
+static surroundings look_around_edge(const contexts *c, int32_t edge) {
+  const int32_t *tail = c->forest->edge_tail.data + 2 * (int64_t)edge, *spans = c->forest->node_span.data;
+  const int32_t *gap[2];
+  for (int k = 0; k < 2; k++) gap[k] = tail[k] < 0 ? NULL : spans + 2 * (int64_t)tail[k];
+  return look_around(spans + 2 * (int64_t)c->forest->edge_head.data[edge], gap, c->n);
 }
 
 static int add_outcome(contexts *c, int64_t outcome, const surroundings *s, int bag, double *score) {
@@ -143,20 +165,15 @@ static int add_outcome(contexts *c, int64_t outcome, const surroundings *s, int 
 
 /* The score of a rule in the surroundings of an edge. */
 static int score_rule(contexts *c, int64_t rule, const surroundings *s, double *score) {
-  const context_model *model = c->model;
-  const int32_t *symbols = model->symbols + model->rule_offsets[rule];
-  int32_t n_src = model->src_length[rule], n = (int32_t)(model->rule_offsets[rule + 1] - model->rule_offsets[rule]);
-  int32_t shape = rule_shape(symbols, n_src, n);
-  int bag = 0;
+  const lscfg_rules *rules = &c->model->rules;
+  int bag = has_source_words(rules, rule), code = LSCFG_OK;
   *score = 0;
-  for (int32_t k = 0; k < n_src && !bag; k++) bag = symbols[k] >= 0;
-  int code = add_outcome(c, rule, s, bag, score);
-  for (int32_t k = n_src; k < n && !code; k++) {
-    int again = symbols[k] < 0;
-    for (int32_t other = n_src; other < k && !again; other++) again = symbols[other] == symbols[k];
-    if (!again) code = add_outcome(c, model->n_rules + symbols[k], s, bag, score);
+  if (ARRAY_RESERVE(c->outcomes, rules->offsets[rule + 1] - rules->offsets[rule] + 2)) return LSCFG_ENOMEM;
+  int32_t n = rule_outcomes(rules, rule, c->outcomes.data);
+  for (int32_t k = 0; k < n && !code; k++) {
+    int64_t outcome = c->outcomes.data[k];
+    code = add_outcome(c, outcome, s, bag && outcome < first_shape(rules), score);
   }
-  if (!code && shape >= 0) code = add_outcome(c, model->n_rules + model->n_words + shape, s, 0, score);
   return code;
 }
 
@@ -179,7 +196,7 @@ static int edge_features(contexts *c, int32_t edge, int32_t feature, double limi
   if (end - begin < 2) return LSCFG_OK;
   if (ARRAY_RESERVE(c->scores, 2 * (int64_t)(end - begin))) return LSCFG_ENOMEM;
   double *here = c->scores.data, *plain = here + (end - begin);
-  surroundings s = look_around(c, edge);
+  surroundings s = look_around_edge(c, edge);
   for (int32_t a = begin; a < end; a++) {
     int32_t rule = context_rule(c->binding, f->app_rule.data[a]);
     if (rule < 0) continue;

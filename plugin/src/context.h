@@ -15,13 +15,24 @@ static inline int32_t length_class(int32_t length) { return length < N_LENGTHS ?
 /* Weights belong to outcomes: the rules, the words of their target sides, and the shapes of rules with nonterminals. */
 enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
 
-static inline int64_t context_outcomes(const context_model *context) {
-  return context->n_rules + context->n_words + N_SHAPES;
-}
+static inline int64_t first_shape(const lscfg_rules *rules) { return rules->n + rules->n_words; }
+static inline int64_t context_outcomes(const lscfg_rules *rules) { return first_shape(rules) + N_SHAPES; }
 
-/* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1; -1:
- * a rule without nonterminals. */
-int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n);
+/* Those of a rule, which has room for its target side and two more; returns how many. */
+int32_t rule_outcomes(const lscfg_rules *, int64_t rule, int64_t *outcomes);
+
+/* Whether there are words on its source side: then words far away are items, too, but for its shape. */
+int has_source_words(const lscfg_rules *, int64_t rule);
+
+/* A rule application as the items see it. */
+typedef struct {
+  const int32_t *span;
+  int32_t place[BAG]; /* of the words of kinds 0 to 7, from -1 to n; -2: there is no such word */
+  int32_t length[2];  /* classes of the nonterminals' lengths, -1: there is none */
+} surroundings;
+
+/* gap: spans of the two nonterminals, NULL where there is none; n: words of the sentence. */
+surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32_t n);
 
 /* Adds LSCFG_CONTEXT_... of the wanted kinds to features [applications][LSCFG_N_FEATURES], in [-limit, limit]; the model
  * has a context. LSCFG_OK or LSCFG_ENOMEM. */

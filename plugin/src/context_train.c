@@ -22,6 +22,7 @@ struct lscfg_context_trainer {
   int64_t *outcome_begin; /* [rules + 1] of each rule in outcomes */
   ARRAY(int64_t) outcomes; /* a rule's own, its target words, its shape */
   uint8_t *wordy;          /* [rules] whether there are words on the source side: then there are items of the bag */
+  double *plain;           /* [rules] logarithms of their counts */
   ARRAY(int64_t) items;    /* of the token in hand, those of the bag last */
   int64_t n_near;          /* those before */
   ARRAY(double) scores;    /* of its choices: by frequency, in context */
@@ -33,20 +34,11 @@ struct lscfg_context_trainer {
 
 static int add_outcomes(lscfg_context_trainer *t, int64_t rule) {
   const lscfg_rules *rules = t->problem.rules;
-  const int32_t *symbols = rules->symbols + rules->offsets[rule];
-  int32_t n_src = rules->src_length[rule], n = (int32_t)(rules->offsets[rule + 1] - rules->offsets[rule]);
-  int32_t shape = rule_shape(symbols, n_src, n);
-  if (ARRAY_RESERVE(t->outcomes, n - n_src + 2)) return LSCFG_ENOMEM;
-  t->outcome_begin[rule] = t->outcomes.size;
-  t->outcomes.data[t->outcomes.size++] = rule;
-  for (int32_t k = 0; k < n_src && !t->wordy[rule]; k++) t->wordy[rule] = symbols[k] >= 0;
-  for (int32_t k = n_src; k < n; k++) {
-    int again = symbols[k] < 0;
-    for (int32_t other = n_src; other < k && !again; other++) again = symbols[other] == symbols[k];
-    if (!again) t->outcomes.data[t->outcomes.size++] = rules->n + symbols[k];
-  }
-  if (shape >= 0) t->outcomes.data[t->outcomes.size++] = rules->n + t->problem.n_words + shape;
+  if (ARRAY_RESERVE(t->outcomes, rules->offsets[rule + 1] - rules->offsets[rule] + 2)) return LSCFG_ENOMEM;
+  t->outcomes.size += rule_outcomes(rules, rule, t->outcomes.data + t->outcomes.size);
   t->outcome_begin[rule + 1] = t->outcomes.size;
+  t->wordy[rule] = (uint8_t)has_source_words(rules, rule);
+  t->plain[rule] = log(t->problem.counts[rule]);
   return LSCFG_OK;
 }
 
@@ -54,19 +46,19 @@ static int add_outcomes(lscfg_context_trainer *t, int64_t rule) {
 static int find_items(lscfg_context_trainer *t, const lscfg_context_token *token) {
   const lscfg_context_problem *p = &t->problem;
   const int32_t *words = p->words + p->first[token->sentence];
+  const int32_t *gap[2] = {token->gap[0][0] < 0 ? NULL : token->gap[0], token->gap[1][0] < 0 ? NULL : token->gap[1]};
   int64_t n = p->first[token->sentence + 1] - p->first[token->sentence], size = 0;
+  surroundings s = look_around(token->span, gap, (int32_t)n);
   if (ARRAY_RESERVE(t->items, n + BAG + 2)) return LSCFG_ENOMEM;
   int64_t *items = t->items.data;
-  const int32_t around[4] = {token->span[0] - 1, token->span[0] - 2, token->span[1], token->span[1] + 1};
   for (int k = 0; k < BAG; k++) {
-    int32_t place = k < 4 ? around[k] : k % 2 ? token->gap[k / 2 - 2][1] - 1 : token->gap[k / 2 - 2][0];
-    if (k >= 4 && token->gap[k / 2 - 2][0] < 0) continue;
-    int64_t word = place < 0 ? p->n_words : place >= n ? p->n_words + 1 : words[place];
+    int32_t place = s.place[k];
+    if (place < -1) continue;
+    int64_t word = place < 0 ? t->base - 2 : place >= n ? t->base - 1 : words[place];
     if (word >= 0) items[size++] = k * t->base + word;
   }
   for (int k = 0; k < 2; k++)
-    if (token->gap[k][0] >= 0)
-      items[size++] = WORD_KINDS * t->base + k * N_LENGTHS + length_class(token->gap[k][1] - token->gap[k][0]);
+    if (s.length[k] >= 0) items[size++] = WORD_KINDS * t->base + k * N_LENGTHS + s.length[k];
   t->n_near = size;
   for (int32_t place = 0; place < n; place++)
     if ((place < token->span[0] - 2 || place >= token->span[1] + 2) && words[place] >= 0)
@@ -103,7 +95,7 @@ static int grow(lscfg_context_trainer *t) {
 
 /* How many of the token's items there are weights of for the outcome of a rule. */
 static int64_t n_items_of(const lscfg_context_trainer *t, int64_t rule, int64_t outcome) {
-  return t->wordy[rule] && outcome < t->problem.rules->n + t->problem.n_words ? t->items.size : t->n_near;
+  return t->wordy[rule] && outcome < first_shape(t->problem.rules) ? t->items.size : t->n_near;
 }
 
 typedef int (*key_function)(lscfg_context_trainer *, int64_t key);
@@ -191,12 +183,13 @@ int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_contex
   *made = NULL;
   if (!t) return out_of_memory(error);
   t->problem = *problem;
-  t->base = problem->n_words + 2;
-  t->n_items = context_items(problem->n_words);
+  t->base = problem->rules->n_words + 2;
+  t->n_items = context_items(problem->rules->n_words);
   t->outcome_begin = calloc((size_t)n + 1, sizeof *t->outcome_begin);
   t->wordy = calloc((size_t)n + 1, 1);
+  t->plain = malloc(((size_t)n + 1) * sizeof *t->plain);
   t->sketch = calloc((size_t)1 << SKETCH_BITS, 1);
-  int code = t->outcome_begin && t->wordy && t->sketch ? grow(t) : LSCFG_ENOMEM;
+  int code = t->outcome_begin && t->wordy && t->plain && t->sketch ? grow(t) : LSCFG_ENOMEM;
   for (int64_t r = 0; r < n && !code; r++) code = add_outcomes(t, r);
   if (!code) code = for_tokens(t, 0, count_roughly);
   if (!code) code = for_tokens(t, 0, count_exactly);
@@ -217,6 +210,7 @@ void lscfg_context_trainer_free(lscfg_context_trainer *t) {
   free(t->outcome_begin);
   free(t->outcomes.data);
   free(t->wordy);
+  free(t->plain);
   free(t->sketch);
   free(t->items.data);
   free(t->scores.data);
@@ -245,7 +239,7 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
   double *plain = t->scores.data, *here = plain + n, most[2], right[2];
   for (int64_t c = 0; c < n; c++) {
     if (choices[c] == token->rule) own = c;
-    plain[c] = log(p->counts[choices[c]]);
+    plain[c] = t->plain[choices[c]];
     here[c] = plain[c];
     if (score(t, choices[c], &here[c])) return LSCFG_ENOMEM;
     t->met_end.data[c] = t->met.size;

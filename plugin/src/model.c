@@ -28,24 +28,14 @@ static int check_format(const lscfg_model *model, lscfg_error *error) {
                     length < 20 ? (int)length : 20, format);
 }
 
-/* Words and rules of the file, of the tensors or of the context. */
-typedef struct {
-  const uint8_t *word_bytes;
-  const int64_t *word_offsets;
-  const int32_t *symbols;
-  const int64_t *rule_offsets;
-  const int32_t *src_length;
-  int64_t n_words, n_rules;
-} rule_view;
-
-static int map_words(const tensor_file *file, const char *bytes_name, const char *offsets_name, rule_view *made,
+static int map_words(const tensor_file *file, const char *bytes_name, const char *offsets_name, lscfg_rules *made,
                      lscfg_error *error) {
   tensor_view bytes, offsets;
   int code = tensor_file_get(file, bytes_name, "U8", 1, &bytes, error);
   if (!code) code = tensor_file_get(file, offsets_name, "I64", 1, &offsets, error);
   if (code) return code;
   if (offsets.shape[0] < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' is empty", offsets_name);
-  made->word_bytes = bytes.data;
+  made->words = bytes.data;
   made->word_offsets = offsets.data;
   made->n_words = offsets.shape[0] - 1;
   return check_offsets(offsets_name, made->word_offsets, made->n_words, bytes.shape[0], error);
@@ -109,9 +99,9 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
 }
 
 /* arity -1: any. */
-static int check_rule(const rule_view *view, int64_t rule, int32_t arity, lscfg_error *error) {
-  const int32_t *symbols = view->symbols + view->rule_offsets[rule];
-  int64_t n = view->rule_offsets[rule + 1] - view->rule_offsets[rule], n_src = view->src_length[rule];
+static int check_rule(const lscfg_rules *rules, int64_t rule, int32_t arity, lscfg_error *error) {
+  const int32_t *symbols = rules->symbols + rules->offsets[rule];
+  int64_t n = rules->offsets[rule + 1] - rules->offsets[rule], n_src = rules->src_length[rule];
   int32_t found = 0, linked = 0;
   if (arity < 0) {
     arity = 0;
@@ -120,7 +110,7 @@ static int check_rule(const rule_view *view, int64_t rule, int32_t arity, lscfg_
   }
   int ok = n_src >= 1 && n_src <= n && n <= INT32_MAX;
   for (int64_t k = 0; k < n && ok; k++) {
-    ok = symbols[k] < view->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
+    ok = symbols[k] < rules->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
     if (symbols[k] >= 0 || !ok) continue;
     if (k < n_src) found++;
     else if (linked & (1 << (-1 - symbols[k]))) ok = 0;
@@ -130,39 +120,33 @@ static int check_rule(const rule_view *view, int64_t rule, int32_t arity, lscfg_
   return lscfg_fail(error, LSCFG_EINPUT, 0, "rule %lld of the model is malformed", (long long)rule);
 }
 
-static int map_rules(const tensor_file *file, const char *const names[3], rule_view *made, lscfg_error *error) {
+static int map_rules(const tensor_file *file, const char *const names[3], lscfg_rules *made, lscfg_error *error) {
   tensor_view symbols, offsets, lengths;
   int code = tensor_file_get(file, names[0], "I32", 1, &symbols, error);
   if (!code) code = tensor_file_get(file, names[1], "I64", 1, &offsets, error);
   if (!code) code = tensor_file_get(file, names[2], "I32", 1, &lengths, error);
   if (code) return code;
-  made->n_rules = lengths.shape[0];
-  if (offsets.shape[0] != made->n_rules + 1 || made->n_rules > INT32_MAX)
+  made->n = lengths.shape[0];
+  if (offsets.shape[0] != made->n + 1 || made->n > INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and '%s' do not fit", names[1], names[2]);
   made->symbols = symbols.data;
-  made->rule_offsets = offsets.data;
+  made->offsets = offsets.data;
   made->src_length = lengths.data;
-  return check_offsets(names[1], made->rule_offsets, made->n_rules, symbols.shape[0], error);
+  return check_offsets(names[1], made->offsets, made->n, symbols.shape[0], error);
 }
 
 static int map_model_rules(lscfg_model *model, lscfg_error *error) {
   static const char *const names[] = {"rules.symbols", "rules.offsets", "rules.src_length"};
-  rule_view view = {0};
-  int code = map_words(&model->file, "vocab.bytes", "vocab.offsets", &view, error);
-  if (!code) code = map_rules(&model->file, names, &view, error);
+  lscfg_rules *rules = &model->rules;
+  int code = map_words(&model->file, "vocab.bytes", "vocab.offsets", rules, error);
+  if (!code) code = map_rules(&model->file, names, rules, error);
   if (code) return code;
-  if (view.n_rules != model->n_rules)
+  if (rules->n != model->n_rules)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has %lld tensors, but %lld rules", (long long)model->n_rules,
-                      (long long)view.n_rules);
-  model->word_bytes = view.word_bytes;
-  model->word_offsets = view.word_offsets;
-  model->n_words = view.n_words;
-  model->symbols = view.symbols;
-  model->rule_offsets = view.rule_offsets;
-  model->src_length = view.src_length;
+                      (long long)rules->n);
   for (int32_t arity = 0; arity <= MAX_ARITY && !code; arity++)
     for (int64_t r = model->first_of_arity[arity]; r < model->first_of_arity[arity + 1] && !code; r++)
-      code = check_rule(&view, r, arity, error);
+      code = check_rule(rules, r, arity, error);
   return code;
 }
 
@@ -170,8 +154,8 @@ static int map_model_rules(lscfg_model *model, lscfg_error *error) {
 static int index_rules(lscfg_model *model, lscfg_error *error) {
   if (rule_table_init(&model->index) || rule_table_init(&model->sources)) return out_of_memory(error);
   for (int64_t r = 0; r < model->n_rules; r++) {
-    const int32_t *symbols = model->symbols + model->rule_offsets[r];
-    int32_t n = (int32_t)(model->rule_offsets[r + 1] - model->rule_offsets[r]), n_src = model->src_length[r];
+    const int32_t *symbols = model->rules.symbols + model->rules.offsets[r];
+    int32_t n = (int32_t)(model->rules.offsets[r + 1] - model->rules.offsets[r]), n_src = model->rules.src_length[r];
     int32_t found = rule_table_intern(&model->index, symbols, n_src, n, 0);
     if (found < 0 || rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0) return out_of_memory(error);
     if (found < r)
@@ -209,24 +193,24 @@ static int map_one_state(lscfg_model *model, lscfg_error *error) {
 
 static int map_context_weights(const tensor_file *file, context_model *context, lscfg_error *error) {
   tensor_view counts, offsets, items, weights;
-  int64_t outcomes = context_outcomes(context);
+  int64_t outcomes = context_outcomes(&context->rules);
   int code = tensor_file_get(file, "context.counts", "F64", 1, &counts, error);
   if (!code) code = tensor_file_get(file, "context.weights", "F32", 1, &weights, error);
   if (!code) code = tensor_file_get(file, "context.items", "I32", 1, &items, error);
   if (!code) code = tensor_file_get(file, "context.offsets", "I64", 1, &offsets, error);
   if (code) return code;
-  if (counts.shape[0] != context->n_rules || offsets.shape[0] != outcomes + 1 || items.shape[0] != weights.shape[0])
+  if (counts.shape[0] != context->rules.n || offsets.shape[0] != outcomes + 1 || items.shape[0] != weights.shape[0])
     return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts', 'context.offsets' and 'context.items' do not fit its rules and words");
   context->counts = counts.data;
   context->offsets = offsets.data;
   context->items = items.data;
   context->weights = weights.data;
   code = check_offsets("context.offsets", context->offsets, outcomes, items.shape[0], error);
-  if (!code) code = check_values("context.counts", context->counts, 0, context->n_rules, error);
+  if (!code) code = check_values("context.counts", context->counts, 0, context->rules.n, error);
   if (!code) code = check_values("context.weights", context->weights, 1, weights.shape[0], error);
-  for (int64_t r = 0; r < context->n_rules && !code; r++)
+  for (int64_t r = 0; r < context->rules.n && !code; r++)
     if (context->counts[r] <= 0) code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts' holds %g", context->counts[r]);
-  int64_t end = context_items(context->n_words);
+  int64_t end = context_items(context->rules.n_words);
   for (int64_t k = 0; k < items.shape[0] && !code; k++)
     if (context->items[k] < 0 || context->items[k] >= end)
       code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)context->items[k]);
@@ -236,29 +220,21 @@ static int map_context_weights(const tensor_file *file, context_model *context, 
 /* The weights of what is around a rule, if the file has them. */
 static int map_context(lscfg_model *model, lscfg_error *error) {
   static const char *const names[] = {"context.rules.symbols", "context.rules.offsets", "context.rules.src_length"};
-  rule_view view = {0};
   if (!tensor_file_has(&model->file, "context.weights", "F32")) return LSCFG_OK;
   context_model *context = model->context = calloc(1, sizeof *context);
   if (!context || rule_table_init(&context->index)) return out_of_memory(error);
-  int code = map_words(&model->file, "context.vocab.bytes", "context.vocab.offsets", &view, error);
-  if (!code) code = map_rules(&model->file, names, &view, error);
-  for (int64_t r = 0; r < view.n_rules && !code; r++) {
-    if ((code = check_rule(&view, r, -1, error))) break;
-    int32_t n = (int32_t)(view.rule_offsets[r + 1] - view.rule_offsets[r]);
-    int32_t found = rule_table_intern(&context->index, view.symbols + view.rule_offsets[r], view.src_length[r], n, 0);
+  const lscfg_rules *rules = &context->rules;
+  int code = map_words(&model->file, "context.vocab.bytes", "context.vocab.offsets", &context->rules, error);
+  if (!code) code = map_rules(&model->file, names, &context->rules, error);
+  for (int64_t r = 0; r < rules->n && !code; r++) {
+    if ((code = check_rule(rules, r, -1, error))) break;
+    int32_t n = (int32_t)(rules->offsets[r + 1] - rules->offsets[r]);
+    int32_t found = rule_table_intern(&context->index, rules->symbols + rules->offsets[r], rules->src_length[r], n, 0);
     if (found < 0) code = out_of_memory(error);
     else if (found < r)
       code = lscfg_fail(error, LSCFG_EINPUT, 0, "rules %ld and %lld of the context are the same", (long)found, (long long)r);
   }
-  if (code) return code;
-  context->n_rules = view.n_rules;
-  context->n_words = view.n_words;
-  context->word_bytes = view.word_bytes;
-  context->word_offsets = view.word_offsets;
-  context->symbols = view.symbols;
-  context->rule_offsets = view.rule_offsets;
-  context->src_length = view.src_length;
-  return map_context_weights(&model->file, context, error);
+  return code ? code : map_context_weights(&model->file, context, error);
 }
 
 static void free_context(context_model *context) {
@@ -302,20 +278,20 @@ int32_t lscfg_model_size(const lscfg_model *model) { return (int32_t)model->n_ru
 int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_error *error) {
   int code = LSCFG_ENOMEM;
   ARRAY(int32_t) symbols = {0};
-  int32_t *ids = malloc(((size_t)model->n_words + 1) * sizeof *ids);
+  int32_t *ids = malloc(((size_t)model->rules.n_words + 1) * sizeof *ids);
   if (!ids) goto done;
-  for (int64_t w = 0; w < model->n_words; w++) {
-    int64_t begin = model->word_offsets[w];
-    ids[w] = lscfg_vocab_add(g->vocab, (const char *)model->word_bytes + begin, (size_t)(model->word_offsets[w + 1] - begin));
+  for (int64_t w = 0; w < model->rules.n_words; w++) {
+    int64_t begin = model->rules.word_offsets[w];
+    ids[w] = lscfg_vocab_add(g->vocab, model->rules.words + begin, (size_t)(model->rules.word_offsets[w + 1] - begin));
     if (ids[w] < 0) goto done;
   }
   for (int64_t r = 0; r < model->n_rules; r++) {
-    int64_t n = model->rule_offsets[r + 1] - model->rule_offsets[r];
-    const int32_t *encoded = model->symbols + model->rule_offsets[r];
+    int64_t n = model->rules.offsets[r + 1] - model->rules.offsets[r];
+    const int32_t *encoded = model->rules.symbols + model->rules.offsets[r];
     symbols.size = 0;
     if (ARRAY_RESERVE(symbols, n)) goto done;
     for (int64_t k = 0; k < n; k++) symbols.data[k] = encoded[k] < 0 ? encoded[k] : ids[encoded[k]];
-    int32_t n_src = model->src_length[r];
+    int32_t n_src = model->rules.src_length[r];
     int32_t rule = lscfg_grammar_add(g, CATEGORY_X, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
     if (rule < 0) {
       code = rule;

@@ -9,13 +9,8 @@
 /* A log-linear model of a rule's target side among the words around it; see context.c. Its rules need not be those that
  * there are tensors of. All of it but the index is in the mapped file. */
 typedef struct {
-  int64_t n_rules, n_words;
-  const uint8_t *word_bytes;
-  const int64_t *word_offsets;  /* [n_words + 1] */
-  const int32_t *symbols;
-  const int64_t *rule_offsets;  /* [n_rules + 1], in symbols */
-  const int32_t *src_length;    /* [n_rules] */
-  const double *counts;         /* [n_rules] in the corpus, above 0 */
+  lscfg_rules rules;
+  const double *counts;         /* [rules] in the corpus, above 0 */
   const int64_t *offsets;       /* items and weights of outcome k are offsets[k] .. offsets[k+1]-1 */
   const int32_t *items;
   const float *weights;
@@ -27,7 +22,7 @@ typedef struct {
 struct lscfg_model {
   tensor_file file;
   int32_t rank;                       /* m */
-  int64_t n_rules, n_words;
+  int64_t n_rules;
   int64_t first_of_arity[MAX_ARITY + 2];
   const double *root;                 /* C^S [m] */
   const double *unk;                  /* tensor of the OOV rule [m] */
@@ -35,11 +30,7 @@ struct lscfg_model {
   const void *tensor[MAX_ARITY + 1];   /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
   const int64_t *components;           /* where tensors of two nonterminals are of low rank, else NULL: tensor k has */
   const float *factors;                /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
-  const uint8_t *word_bytes;
-  const int64_t *word_offsets; /* [n_words + 1] */
-  const int32_t *symbols;
-  const int64_t *rule_offsets; /* [n_rules + 1], in symbols */
-  const int32_t *src_length;   /* [n_rules] */
+  lscfg_rules rules;                   /* by arity */
   context_model *context;      /* NULL: none */
   rule_table index, sources;   /* the rules by what they say, under their numbers; their source sides */
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */

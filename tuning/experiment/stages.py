@@ -21,7 +21,6 @@ from tuning.experiment.config import Corpus, Experiment, System, em_settings
 if TYPE_CHECKING:
     from lscfg.align import BothWays
     from lscfg.derive import Derivations
-    from lscfg.estimate.context import RuleTokens
     from lscfg.hiero import HieroLimits
     from lscfg.parameters import Parameters
 
@@ -180,8 +179,13 @@ def estimate(
         if context:
             from lscfg.estimate.context import RuleTokens, add_context, read_source
 
-            tokens = _hiero_tokens(experiment, alignments) if of_hiero else RuleTokens.minimal(trees)
-            parameters = add_context(parameters, tokens, read_source(experiment.corpus.source, trees))
+            corpus, links = experiment.corpus, [_links(item) for item in alignments]
+            tokens = (
+                RuleTokens.hiero(corpus.source, corpus.target, links, _hiero_limits(experiment))
+                if of_hiero
+                else RuleTokens.minimal(trees)
+            )
+            parameters = add_context(parameters, tokens, read_source(corpus.source, trees))
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
@@ -205,13 +209,6 @@ def estimate(
         inputs |= _aligned(experiment.corpus, alignments)
         facts |= {"limits": dataclasses.asdict(_hiero_limits(experiment))}
     return cache.run("estimate", facts, inputs, make)
-
-
-def _hiero_tokens(experiment: Experiment, alignments: Sequence[Stage | Path]) -> RuleTokens:
-    from lscfg.estimate.context import RuleTokens
-
-    paths, corpus = [_links(item) for item in alignments], experiment.corpus
-    return RuleTokens.hiero(corpus.source, corpus.target, paths, _hiero_limits(experiment))
 
 
 def _parameters(system: System, trees: Derivations, folder: Path, jobs: int) -> Parameters:
