@@ -172,7 +172,7 @@ class EmbeddedDecoder:
         grammar = read_grammar(config)
         provider = None
         if config.latent is not None:
-            provider = LatentFeatures.from_ini(config.latent, grammar, path)
+            provider = LatentFeatures.from_ini(config.latent, grammar, path, marginals=False)
         return cls(config, provider, grammar, jobs, cached)
 
     def __enter__(self) -> EmbeddedDecoder:

@@ -465,6 +465,11 @@ class FeatureOptions:
                 "paper, ratios and context stand for several"
             )
 
+    @property
+    def need_inference(self) -> bool:
+        """False where only features of the words around a rule are wanted."""
+        return bool(lib.lscfg_needs_inference(self.pointer()))
+
     def pointer(self) -> Any:
         """The kernel's lscfg_feature_options."""
         negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
@@ -566,31 +571,37 @@ class Binding:
         )
         return Inference(apps, nodes, result.sign, result.log_g, result.negative, result.negative_mass)
 
-    def features(self, forest: Forest, inference: Inference, options: FeatureOptions) -> np.ndarray:
+    def features(self, forest: Forest, inference: Inference | None, options: FeatureOptions) -> np.ndarray:
         """Features of each application, float64 [n_apps, len(options.names)], in the order of ``options.names``.
 
         Args:
             inference: what ``infer`` gave for this forest; where ratios to one state are wanted, that is inferred here.
+                None where ``options`` need none.
 
         Raises:
             InputError: the model lacks what a feature needs.
         """
-        apps, nodes = (np.ascontiguousarray(a, np.float64) for a in (inference.apps, inference.nodes))
-        if apps.shape != (forest.n_apps,) or nodes.shape != (forest.n_nodes,):
-            raise ValueError(
-                f"marginals of shapes {apps.shape} and {nodes.shape} for {forest.n_apps} applications of "
-                f"{forest.n_nodes} nodes"
-            )
+        if inference is None and options.need_inference:
+            raise ValueError(f"{','.join(options.names)} need marginals")
+        result = apps = nodes = ffi.NULL
+        if inference is not None:
+            if inference.apps.shape != (forest.n_apps,) or inference.nodes.shape != (forest.n_nodes,):
+                raise ValueError(
+                    f"marginals of shapes {inference.apps.shape} and {inference.nodes.shape} for {forest.n_apps} "
+                    f"applications of {forest.n_nodes} nodes"
+                )
+            result = ffi.new("lscfg_inference *", {"sign": inference.sign})
+            both = (inference.apps, inference.nodes)
+            apps, nodes = (ffi.from_buffer("double[]", np.ascontiguousarray(a, np.float64)) for a in both)
         out = np.empty((forest.n_apps, lib.LSCFG_N_FEATURES))
-        result = ffi.new("lscfg_inference *", {"sign": inference.sign})
         error = ffi.new("lscfg_error *")
         check(
             lib.lscfg_features(
                 self.pointer,
                 forest.pointer,
                 result,
-                ffi.from_buffer("double[]", apps),
-                ffi.from_buffer("double[]", nodes),
+                apps,
+                nodes,
                 options.pointer(),
                 ffi.from_buffer("double[]", out),
                 error,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class LatentFeatures:
         grammar: the finished grammar that the forests will be of.
         options: which features there are, and how; the defaults if None.
         unknown: what becomes of rules that the model does not know, a key of ``UNKNOWN``.
+        marginals: whether marginals are wanted besides the features; without, those of context alone are much cheaper.
 
     Raises:
         InputError: the model cannot be opened, or cannot give the features.
@@ -42,18 +44,23 @@ class LatentFeatures:
         grammar: Grammar,
         options: FeatureOptions | None = None,
         unknown: str = "compose",
+        marginals: bool = True,
     ):
         self.options = options or FeatureOptions()
         self.model = model if isinstance(model, Model) else Model(model)
         self.model.check_features(self.options)
-        self.binding = Binding(self.model, grammar, UNKNOWN[unknown])
+        self._infers = marginals or self.options.need_inference
+        bound = UNKNOWN[unknown] if self._infers else replace(UNKNOWN[unknown], compose=False)
+        self.binding = Binding(self.model, grammar, bound)
         self.improper = Improper()
         kinds = self.binding.counts()
         if not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warn(f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor")
 
     @classmethod
-    def from_ini(cls, feature: LatentFeature, grammar: Grammar, ini: str | os.PathLike[str]) -> LatentFeatures:
+    def from_ini(
+        cls, feature: LatentFeature, grammar: Grammar, ini: str | os.PathLike[str], marginals: bool = True
+    ) -> LatentFeatures:
         """The features that a feature_function line of an ini file asks for.
 
         Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``,
@@ -87,7 +94,7 @@ class LatentFeatures:
                     "unknown=compose|zero|oov",
                     ini,
                 )
-        return cls(model, grammar, FeatureOptions(**values), unknown)
+        return cls(model, grammar, FeatureOptions(**values), unknown, marginals)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,11 +102,17 @@ class LatentFeatures:
         return self.options.names
 
     def features(self, forest: Forest) -> np.ndarray:
-        """float64 [n_apps, len(names)]; all 0 where the sum g over all derivations is not positive."""
-        return self.infer(forest)[1]
+        """float64 [n_apps, len(names)]. May be called by several threads at a time."""
+        return self.infer(forest)[1] if self._infers else self.binding.features(forest, None, self.options)
 
     def infer(self, forest: Forest) -> tuple[Inference, np.ndarray]:
-        """The marginals of a forest and its features. May be called by several threads at a time."""
+        """The marginals of a forest and its features. May be called by several threads at a time.
+
+        Raises:
+            ValueError: made for features without marginals.
+        """
+        if not self._infers:
+            raise ValueError("no marginals are wanted")
         inference = self.binding.infer(forest)
         self.improper.count(inference)
         return inference, self.binding.features(forest, inference, self.options)

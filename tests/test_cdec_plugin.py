@@ -135,7 +135,10 @@ def messages(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("options", ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios,context"])
+@pytest.mark.parametrize(
+    "options",
+    ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios,context", "features=context"],
+)
 def test_features_are_those_of_the_embedded_decoder(cdec, exact, glue, options):
     base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
     cdec.ini(cdec.line(options), "intersection_strategy=full", base=base)
@@ -183,7 +186,7 @@ def two_passes(cdec: Cdec, options: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("features", ["paper", "ratios,context"])
+@pytest.mark.parametrize("features", ["paper", "ratios,context", "context"])
 def test_both_modes_agree(cdec, exact, glue, features):
     text = "".join(s + "\n" for s in SENTENCES)
     if glue:  # the rule of the root is one of the glue rules then

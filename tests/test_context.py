@@ -17,7 +17,8 @@ from lscfg.derive import derive
 from lscfg.errors import InputError
 from lscfg.estimate.context import ContextSettings, RuleTokens, add_context, estimate_context, read_source
 from lscfg.estimate.mle import estimate_mle
-from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X, feature_names
+from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X, feature_names
+from lscfg.marginals import LatentFeatures
 from lscfg.parameters import OneState, Parameters, context_items
 from lscfg.text import write_lines
 
@@ -132,6 +133,28 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
     assert features == pytest.approx(expected(forest, words, parameters, parameters.context), abs=1e-5)
     some = FeatureOptions(names=OPTIONS.names[1:2])
     assert binding.features(forest, binding.infer(forest), some) == pytest.approx(features[:, 1:2])
+    both = binding.features(forest, binding.infer(forest), FeatureOptions(names=("ratios", "context")))
+    assert np.array_equal(both[:, -3:], features) and np.array_equal(binding.features(forest, None, OPTIONS), features)
+    with pytest.raises(ValueError, match="LatentSpan need marginals"):
+        binding.features(forest, None, FeatureOptions(names=("LatentSpan",)))
+
+
+def test_context_needs_no_marginals(tmp_path):
+    """Neither a positive sum of derivations nor composed rules, if nothing else is asked for."""
+    path, parameters = random_model(tmp_path, 3)
+    values = [-tensor if k == 0 else tensor for k, tensor in enumerate(parameters.tensors)]
+    dataclasses.replace(parameters, tensors=tuple(values)).save(path)
+    grammar = Grammar()
+    for rule in [*RULES, "a b ||| x x"]:
+        grammar.read_text(f"[X] ||| {rule}\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("a"), ParseOptions(100, False, 1, X))
+    latent, alone = LatentFeatures(path, grammar, OPTIONS), LatentFeatures(path, grammar, OPTIONS, marginals=False)
+    inference, features = latent.infer(forest)
+    assert inference.sign < 0 and features.any() and np.array_equal(alone.features(forest), features)
+    assert latent.binding.counts()["composed"] and not alone.binding.counts()["composed"]
+    with pytest.raises(ValueError, match="no marginals are wanted"):
+        alone.infer(forest)
 
 
 def test_names():

@@ -144,8 +144,11 @@ def test_check(program: Path) -> None:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-def test_features_of_all_applications(program: Path, ini: Path, tmp_path: Path, glue: bool) -> None:
-    names = ("LatentSpan", "LatentMarginal", "LatentFgivenE", "LatentSourceN", *CONTEXT_FEATURES)
+@pytest.mark.parametrize("marginals", [("LatentSpan", "LatentMarginal", "LatentFgivenE", "LatentSourceN"), ()])
+def test_features_of_all_applications(
+    program: Path, ini: Path, tmp_path: Path, glue: bool, marginals: tuple[str, ...]
+) -> None:
+    names = (*marginals, *CONTEXT_FEATURES)
     options = {"trace": str(tmp_path / "trace"), "features": ",".join(names), "log": "false"}
     config = DecoderConfig(**{**with_options(ini, **options).__dict__, "glue": glue})
     done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")

@@ -39,7 +39,6 @@ struct LatentOptions {
   std::string model;
   std::vector<int> columns; /* of lscfg_features */
   lscfg_feature_options features;
-  lscfg_binding_options binding;
 
   LatentOptions()
   {
@@ -53,6 +52,13 @@ struct LatentOptions {
   static const char *Usage()
   {
     return "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp unknown=compose|zero|oov";
+  }
+
+  lscfg_binding_options Binding() const
+  {
+    lscfg_binding_options binding = unknown_;
+    if (!lscfg_needs_inference(&features)) binding.compose = 0;
+    return binding;
   }
 
   /* Whether the option is one of these; throws ConfigError for a bad value. */
@@ -69,6 +75,8 @@ struct LatentOptions {
   }
 
 private:
+  lscfg_binding_options unknown_;
+
   void SetColumns(const std::string &value)
   {
     columns.clear();
@@ -106,8 +114,8 @@ private:
   {
     if (value != "zero" && value != "compose" && value != "oov")
       throw ConfigError("unknown=" + value + ": expected zero, compose or oov");
-    binding.compose = value != "zero";
-    binding.oov = binding.oov_parts = value == "oov";
+    unknown_.compose = value != "zero";
+    unknown_.oov = unknown_.oov_parts = value == "oov";
   }
 };
 

@@ -39,7 +39,7 @@ LatentFeatures::LatentFeatures(const Settings& settings)
       recorder_(Recorder::Last()),
       model_(OpenModel(settings.latent)),
       words_(new Words),
-      grammar_(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get())) {
+      grammar_(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get())) {
   if (settings_.mode == Mode::kParse) CheckDecoder();
   else if (!recorder_)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
@@ -107,7 +107,7 @@ const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, 
   vector<char> is_there(lscfg_vocab_size(words_->vocab.get()));
   for (int32_t word : words)
     if (word >= 0) is_there[word] = 1;
-  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get()));
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get()));
   sentence_grammar_->AddMatching(*grammar_, is_there);
   for (const string& path : paths) sentence_grammar_->Read(path);
   sentence_grammar_->Finish(settings_.decoder);
@@ -156,18 +156,19 @@ void LatentFeatures::Parse(const SentenceMetadata& sentence) {
   neutral_ = false;
 }
 
-/* Fills values_; all are 0 where the sum over all derivations is not positive. */
+/* Fills values_; those of marginals are 0 where the sum over all derivations is not positive. */
 void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* forest) {
   lscfg_forest_view f;
   lscfg_inference inference;
   lscfg_error error;
   lscfg_forest_get(forest, &f);
-  vector<double> marginals(f.n_apps), spans(f.n_nodes);
+  const bool needed = lscfg_needs_inference(&settings_.latent.features);
+  vector<double> marginals(needed ? f.n_apps : 0), spans(needed ? f.n_nodes : 0);
   values_.assign(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES, 0.0);
   seen_.assign(f.n_apps, 0);
-  if (lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
+  if (needed && lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
     throw std::runtime_error(error.message);
-  if (inference.sign <= 0)
+  if (needed && inference.sign <= 0)
     Warn("zero", "sentence " + std::to_string(sentence_id_) +
                      " has no positive sum of derivations; its latent features are 0");
   if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.latent.features,
@@ -196,7 +197,7 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
   }
   if (all_known) return grammar_.get();
   rules_.Clear();
-  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.binding, words_.get()));
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get()));
   for (const TRule* rule : listed) sentence_grammar_->Add(*rule);
   sentence_grammar_->Finish(settings_.decoder);
   return sentence_grammar_.get();

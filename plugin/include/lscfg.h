@@ -253,10 +253,14 @@ typedef struct {
   uint32_t wanted;  /* the features to be computed, a bit (1 << feature) each; 0: the first four */
 } lscfg_feature_options;
 
+/* Zero where no feature is wanted but those of what is around an application: these need no marginals, and no rules
+ * composed in the binding. */
+int lscfg_needs_inference(const lscfg_feature_options *);
 /* Refuses features for which the model file lacks the model with one state or the context. */
 int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options *, lscfg_error *);
 
-/* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest:
+/* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest (NULL, all three,
+ * where that is not needed):
  *   LSCFG_MARGINAL   its marginal;
  *   LSCFG_E_GIVEN_F  its share among the applications of its edge (same span, source side and tails);
  *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side, whatever the tails;
@@ -272,8 +276,9 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * LSCFG_CONTEXT_0, _BARE, _N say what the words around it add to the relative frequency of its target side in its edge,
  * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there
  * is one such rule, in lattices, and where the context knows no word of the sentence.
- * All features of an application are 0, log or not, where its head is not an [X], and in forests whose g is not
- * positive, of which nothing is known; ratios also where that of one state is not. So are those that are not wanted. */
+ * All features of an application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of
+ * which nothing is known, all but these last three; ratios also where that of one state is not. So are those that are not
+ * wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 

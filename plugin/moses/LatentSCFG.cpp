@@ -120,7 +120,8 @@ void LatentSCFG::Prepare() const
     std::unique_ptr<lscfg::RuleTables> rules(new lscfg::RuleTables(tables_));
     lscfg_binding *binding;
     lscfg_error error;
-    Check(lscfg_binding_new(model_.get(), rules->grammar(), &latent_.binding, &binding, &error), error);
+    const lscfg_binding_options chosen = latent_.Binding();
+    Check(lscfg_binding_new(model_.get(), rules->grammar(), &chosen, &binding, &error), error);
     binding_.reset(binding);
     rules_ = std::move(rules);
     if (!lscfg_binding_known(binding))
@@ -184,11 +185,12 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
   lscfg_forest_get(parsed, &f);
 
   lscfg_inference inference;
-  vector<double> apps(f.n_apps), nodes(f.n_nodes), &all = sentence->exact;
+  const bool needed = lscfg_needs_inference(&latent_.features);
+  vector<double> apps(needed ? f.n_apps : 0), nodes(needed ? f.n_nodes : 0), &all = sentence->exact;
   all.resize(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES);
-  code = lscfg_infer(binding_.get(), parsed, apps.data(), nodes.data(), &inference, &error);
+  if (needed) code = lscfg_infer(binding_.get(), parsed, apps.data(), nodes.data(), &inference, &error);
   if (code < 0) throw std::runtime_error(error.message);
-  if (inference.sign <= 0)
+  if (needed && inference.sign <= 0)
     Warn("zero", SentenceName(sentence->id) + " has no positive sum of derivations; its latent features are 0");
   code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, all.data(),
                         &error);

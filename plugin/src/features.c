@@ -36,6 +36,8 @@ static uint32_t wanted_features(const lscfg_feature_options *options) {
   return options->wanted ? options->wanted : MARGINALS;
 }
 
+int lscfg_needs_inference(const lscfg_feature_options *options) { return (wanted_features(options) & ~CONTEXT) != 0; }
+
 int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
   uint32_t lost = wanted_features(options) & ((model->one_state ? 0 : RATIOS) | (model->context ? 0 : CONTEXT));
   int32_t first = 0;
@@ -189,10 +191,10 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
                    double *features, lscfg_error *error) {
   if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
   memset(features, 0, (size_t)f->app_rule.size * LSCFG_N_FEATURES * sizeof *features);
-  if (inference->sign <= 0) return LSCFG_OK;
   uint32_t wanted = wanted_features(options);
+  if (wanted & CONTEXT && context_features(b, f, wanted, most, features)) return out_of_memory(error);
+  if (!lscfg_needs_inference(options) || inference->sign <= 0) return LSCFG_OK;
   if (wanted & MARGINALS && marginal_features(b, f, app_marginals, node_marginals, options, features))
     return out_of_memory(error);
-  if (wanted & CONTEXT && context_features(b, f, wanted, most, features)) return out_of_memory(error);
   return wanted & RATIOS ? ratio_features(b, f, app_marginals, options, features, error) : LSCFG_OK;
 }
