@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from lscfg.errors import InputError
+from lscfg.formats.ini import is_our_library
 from lscfg.kernel import feature_names
 from lscfg.text import read_lines
 
@@ -68,7 +68,7 @@ def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
             second.append(f"{key}2={value}")
         elif key != "feature_function":
             kept.append(f"{key}={value}")
-        elif name == "External" and arguments and "lscfg" in Path(arguments[0]).name:
+        elif name == "External" and arguments and is_our_library(arguments[0], path):
             if latent:
                 raise InputError("a second line with lscfg's library; keep one of the two", path, number)
             options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)

@@ -49,6 +49,12 @@ def test_passes(ini):
     ]
     ini.write_text(INI.replace("feature_function=KLanguageModel lm.arpa\n", ""))
     assert fold_ini(ini).lines[-1].startswith("feature_function2=External")
+    ini.write_text(INI.replace("liblscfg_cdec", "latent"))
+    with pytest.raises(InputError, match="no line feature_function=External with lscfg's library"):
+        fold_ini(ini)
+    (ini.parent / "lib").mkdir()
+    (ini.parent / "lib" / "latent.so").write_bytes(b"\x7fELF\0[lscfg] warning\0")  # it is known by what it says
+    assert fold_ini(ini).lines[-1] == "feature_function3=External lib/latent.so mode=unfold"
     ini.write_text(INI)
     assert fold_ini(ini, unfold=False).lines == folded.lines[:-1]
     assert set(folded.features) == {"LatentSpan", "LatentMarginal", "LatentEgivenF", "LatentFgivenE"}

@@ -93,6 +93,14 @@ def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
     return next((path for path in candidates if value and path.is_file()), None)
 
 
+def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:
+    """Whether a library that an ini file names is lscfg's: by its name or, under another one, by what is in it."""
+    if "lscfg" in Path(value).name:
+        return True
+    found = find_file(value, ini)
+    return found is not None and b"[lscfg] " in found.read_bytes()
+
+
 def write_ini(path: str | os.PathLike[str], config: DecoderConfig) -> None:
     """Writes the configuration so that cdec (given the library of an External line) and ``read_ini`` both read it."""
     write_lines(path, format_ini(config))
@@ -232,7 +240,7 @@ class _Reader:
     def latent(self, name: str, arguments: list[str]) -> None:
         library = None
         if name == "External":
-            if not arguments or "lscfg" not in Path(arguments[0]).name:
+            if not arguments or not is_our_library(arguments[0], self.path):
                 raise self.error("the only External feature function that is supported is lscfg's own library")
             library, *arguments = arguments
         options: dict[str, str] = {}
