@@ -310,7 +310,8 @@ def test_latent_features_of_each_system(corpus):
     starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
     assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
-    assert list(read_experiment(corpus / "default.toml").systems) == ["MIN", "MLE", "SPECTRAL", "LATENT"]
+    default = read_experiment(corpus / "default.toml").systems
+    assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO-CONTEXT"]
     for old, line in (('features = "ratios"', r":\d+"), ('"LatentSpan", "LatentTarget"', r":\d+")):
         (corpus / "bad.toml").write_text((corpus / "f.toml").read_text().replace(old, old.replace('"', '"no', 1)))
         with pytest.raises(InputError, match=rf"bad\.toml{line}: features 'no.*expected some of LatentMarginal"):

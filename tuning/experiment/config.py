@@ -293,6 +293,8 @@ DEFAULT_SYSTEMS = {
     "MLE": {"estimator": "mle"},
     "SPECTRAL": {"estimator": "spectral"},
     "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"], "start": "MIN"},
+    "HIERO": {"grammar": "hiero"},
+    "HIERO-CONTEXT": {"grammar": "hiero", "estimator": "mle", "features": ["context"], "start": "HIERO"},
 }
 
 

@@ -1,0 +1,239 @@
+"""Time and memory of learning a context model, beside the same steps in NumPy.
+
+    python benchmarks/context.py train.ja train.en union gdfa --derivations train.deriv --reference-pairs 200
+
+For the minimal rules of the derivations, and for Hiero's rules of the alignments: seconds of the whole estimate, peak
+memory of a process of its own, and time for each rule token and pass. From the first sentence pairs NumPy learns, too,
+one token at a time as the method has it; both must come to the same weights before a ratio is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from lscfg import log
+from lscfg.derive import Derivations
+from lscfg.estimate.context import ContextSettings, RuleTokens, estimate_context
+from lscfg.parameters import ContextModel, context_items
+from lscfg.text import read_lines
+
+KINDS, LENGTHS, SHAPES = 9, 7, 144
+
+
+class Reference:
+    """AdaGrad over rule tokens with NumPy's arrays (docs/FORMATS.md has outcomes and items)."""
+
+    def __init__(self, tokens: RuleTokens, source: list[str], settings: ContextSettings):
+        self.rules, self.settings = tokens.rules, settings
+        side = self.rules.source_id
+        self.counts = np.bincount(tokens.places[:, 0], minlength=len(self.rules))
+        by_side = np.lexsort((-self.counts, side))  # steps are taken from the most frequent target side on
+        self.choices = dict(enumerate(np.split(by_side, np.searchsorted(side[by_side], np.arange(1, side.max() + 1)))))
+        self.places = [place for place in tokens.places if len(self.choices[side[place[0]]]) > 1]
+        self.outcomes = [self._outcomes(rule) for rule in range(len(self.rules))]
+        self.sentences = self._number(source)
+        self._find_keys()
+
+    def _outcomes(self, rule: int) -> tuple[np.ndarray, np.ndarray]:
+        """Those with all items, and those without the bag's; keys of their first items."""
+        src, tgt = self.rules.src(rule).tolist(), self.rules.tgt(rule).tolist()
+        whole = [rule, *(len(self.rules) + word for word in dict.fromkeys(tgt) if word >= 0)]
+        base = context_items(len(self.rules.words))
+        if not any(symbol < 0 for symbol in src):
+            return np.array(whole) * base, np.empty(0, np.int64)
+        shape = len(self.rules) + len(self.rules.words) + shape_of(src, tgt)
+        wordy = any(symbol >= 0 for symbol in src)
+        return (
+            (np.array(whole) * base, np.array([shape]) * base)
+            if wordy
+            else (np.empty(0, np.int64), np.array([*whole, shape]) * base)
+        )
+
+    def _number(self, source: list[str]) -> list[np.ndarray]:
+        numbers = {word: k for k, word in enumerate(self.rules.words)}
+        lines = [np.array([numbers.get(word, -1) for word in line.split()], np.int64) for line in source]
+        met = np.concatenate(lines)
+        rare = np.bincount(met[met >= 0], minlength=len(numbers)) < self.settings.min_word
+        return [np.where((line < 0) | rare[line], -1, line) for line in lines]
+
+    def _items(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Near items, and those of the bag."""
+        line, (i, j, *gaps) = self.sentences[place[1]], place[2:].tolist()
+        n, words = len(line), len(self.rules.words)
+        base = words + 2
+        where = [(0, i - 1), (1, i - 2), (2, j), (3, j + 1)]
+        near = []
+        for k in (0, 1):
+            begin, end = gaps[2 * k : 2 * k + 2]
+            if begin >= 0:
+                where += [(4 + 2 * k, begin), (5 + 2 * k, end - 1)]
+                near.append(KINDS * base + LENGTHS * k + min(end - begin, LENGTHS) - 1)
+        for kind, at in where:
+            word = words if at < 0 else words + 1 if at >= n else line[at]
+            if word >= 0:
+                near.append(kind * base + word)
+        around = np.concatenate([line[: max(i - 2, 0)], line[j + 2 :]])
+        return np.array(near), (KINDS - 1) * base + around[around >= 0]
+
+    def _keys(self, rule: int, near: np.ndarray, bag: np.ndarray) -> np.ndarray:
+        whole, narrow = self.outcomes[rule]
+        everything = np.concatenate([near, bag])
+        return np.concatenate([np.add.outer(whole, everything).ravel(), np.add.outer(narrow, near).ravel()])
+
+    def _find_keys(self) -> None:
+        """The weights, and how often a pass comes by each."""
+        own = np.concatenate([self._keys(place[0], *self._items(place)) for place in self.places])
+        keys, times = np.unique(own, return_counts=True)
+        self.keys = keys[times >= self.settings.min_count]
+        self.visits = np.zeros(len(self.keys), np.float32)
+        for place in self.places:
+            near, bag = self._items(place)
+            for rule in self.choices[self.rules.source_id[place[0]]]:
+                np.add.at(self.visits, self._find(self._keys(rule, near, bag)), 1)
+
+    def _find(self, keys: np.ndarray) -> np.ndarray:
+        at = np.searchsorted(self.keys, keys)
+        at[at == len(self.keys)] = 0
+        return at[self.keys[at] == keys]
+
+    def learn(self) -> np.ndarray:
+        """The weights of ``keys``."""
+        chosen = self.settings
+        weights, squares = np.zeros(len(self.keys), np.float32), np.zeros(len(self.keys), np.float32)
+        random = np.random.default_rng(chosen.seed)
+        for _ in range(chosen.passes):
+            for k in random.permutation(len(self.places)):
+                place = self.places[k]
+                near, bag = self._items(place)
+                choices = self.choices[self.rules.source_id[place[0]]]
+                found = [self._find(self._keys(rule, near, bag)) for rule in choices]
+                scores = np.log(self.counts[choices]) + [weights[at].sum(dtype=np.float64) for at in found]
+                scores = np.exp(scores - scores.max())
+                gradients = scores / scores.sum() - (choices == place[0])
+                for gradient, at in zip(gradients, found, strict=True):
+                    if abs(gradient) <= 1e-4:
+                        continue
+                    weight, times = np.unique(at, return_counts=True)
+                    for before in range(times.max(initial=0)):
+                        one = weight[times > before]
+                        along = np.float32(gradient) + chosen.penalty * weights[one] / self.visits[one]
+                        squares[one] += along**2
+                        weights[one] -= chosen.rate * along / np.sqrt(squares[one] + 1e-4)
+        return weights
+
+
+def shape_of(src: list[int], tgt: list[int]) -> int:
+    """Where words stand beside nonterminals on both sides, and whether two of these swap."""
+
+    def places(side: list[int]) -> int:
+        return sum({1 << sum(t < 0 for t in side[:k]) for k, s in enumerate(side) if s >= 0})
+
+    if sum(s < 0 for s in src) == 1:
+        return places(src) + 4 * places(tgt)
+    return 16 + places(src) + 8 * places(tgt) + 64 * ([t for t in tgt if t < 0] == [-2, -1])
+
+
+def weights_of(model: ContextModel) -> dict[tuple[int, int], float]:
+    """Weights by outcome and item, outcomes of rules by their text."""
+    outcome = np.repeat(np.arange(len(model.offsets) - 1), np.diff(model.offsets))
+    return dict(zip(zip(outcome.tolist(), model.items.tolist(), strict=True), model.weights.tolist(), strict=True))
+
+
+def with_choice(tokens: RuleTokens, limit: int) -> RuleTokens:
+    """The tokens of source sides with two target sides and no more than the limit, and their rules."""
+    side = tokens.rules.source_id
+    several = np.bincount(side)[side]
+    kept = (several > 1) & (several <= limit)
+    places = tokens.places[kept[tokens.places[:, 0]]].copy()
+    places[:, 0] = (np.cumsum(kept) - 1)[places[:, 0]]
+    return RuleTokens(tokens.rules.select(np.nonzero(kept)[0]), places)
+
+
+def compare(tokens: RuleTokens, source: list[str], pairs: int) -> dict[str, float]:
+    """Seconds of the kernel and of NumPy on the first sentence pairs."""
+    settings = ContextSettings()
+    first = tokens.places[tokens.places[:, 1] < pairs]
+    used, number = np.unique(first[:, 0], return_inverse=True)
+    first = np.column_stack([number, first[:, 1:]]).astype(np.int32)
+    some = with_choice(RuleTokens(tokens.rules.select(used), first), settings.max_targets)
+    start = time.perf_counter()
+    made = weights_of(estimate_context(some, source[:pairs], settings))
+    seconds = time.perf_counter() - start
+    reference = Reference(some, source[:pairs], settings)
+    start = time.perf_counter()
+    weights = reference.learn()
+    theirs = time.perf_counter() - start
+    items = context_items(len(some.rules.words))
+    difference = max(
+        abs(made.get(divmod(int(k), items), 0.0) - w) for k, w in zip(reference.keys, weights, strict=True)
+    )
+    assert len(made) == np.count_nonzero(weights) and difference < 1e-3, f"the weights differ by {difference}"
+    return {"tokens": len(some.places), "seconds": seconds, "reference": theirs}
+
+
+def measure(tokens: RuleTokens, source: list[str]) -> dict[str, float]:
+    """Seconds of the estimate and peak MiB of this process."""
+    start = time.perf_counter()
+    model = estimate_context(tokens, source, ContextSettings())
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"tokens": len(tokens.places), "weights": len(model.weights), "seconds": seconds, "peak": peak}
+
+
+def main() -> None:
+    """Runs both kinds of rules in processes of their own and prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", metavar="SOURCE")
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("alignments", metavar="ALIGNMENT", nargs="+")
+    parser.add_argument("--derivations", metavar="FILE", required=True)
+    parser.add_argument(
+        "--reference-pairs", type=int, default=200, metavar="N", help="pairs for NumPy (default: %(default)s)"
+    )
+    parser.add_argument("--one", choices=("minimal", "Hiero"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    log.quiet = True
+    if args.one:
+        source = read_lines(args.source)
+        if args.one == "minimal":
+            tokens = RuleTokens.minimal(Derivations.load(args.derivations))
+        else:
+            tokens = RuleTokens.hiero(args.source, args.target, args.alignments)
+        print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source)}))
+        return
+    print(f"{platform.machine()}, {os.cpu_count()} cores; us: of a rule token and pass")
+    print(
+        f"{'rules':>8} {'tokens':>9} {'weights':>9} {'s':>7} {'us':>6} {'peak MiB':>8}   first pairs: {'us':>6} {'NumPy':>8} {'ratio':>6}"
+    )
+    passes = ContextSettings().passes
+    for kind in ("minimal", "Hiero"):
+        run = subprocess.run([sys.executable, *sys.argv, "--one", kind], stdout=subprocess.PIPE, text=True, check=True)
+        found = json.loads(run.stdout)
+        whole = found["whole"]
+        each = [
+            1e6 * t / passes / n
+            for t, n in (
+                (whole["seconds"], whole["tokens"]),
+                (found["seconds"], found["tokens"]),
+                (found["reference"], found["tokens"]),
+            )
+        ]
+        print(
+            f"{kind:>8} {whole['tokens']:9d} {whole['weights']:9d} {whole['seconds']:7.1f} {each[0]:6.1f} {whole['peak']:8.0f}"
+            f"                {each[1]:6.1f} {each[2]:8.1f} {each[2] / each[1]:6.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
