@@ -145,7 +145,7 @@ def shape_of(src: list[int], tgt: list[int]) -> int:
 
 
 def weights_of(model: ContextModel) -> dict[tuple[int, int], float]:
-    """Weights by outcome and item, outcomes of rules by their text."""
+    """Weights by outcome and item."""
     outcome = np.repeat(np.arange(len(model.offsets) - 1), np.diff(model.offsets))
     return dict(zip(zip(outcome.tolist(), model.items.tolist(), strict=True), model.weights.tolist(), strict=True))
 
@@ -212,26 +212,19 @@ def main() -> None:
             tokens = RuleTokens.hiero(args.source, args.target, args.alignments)
         print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source)}))
         return
-    print(f"{platform.machine()}, {os.cpu_count()} cores; us: of a rule token and pass")
-    print(
-        f"{'rules':>8} {'tokens':>9} {'weights':>9} {'s':>7} {'us':>6} {'peak MiB':>8}   first pairs: {'us':>6} {'NumPy':>8} {'ratio':>6}"
-    )
+    print(f"{platform.machine()}, {os.cpu_count()} cores; us of a rule token and pass")
+    header = ("rules", "tokens", "weights", "s", "MiB", "us", "first: us", "NumPy us", "ratio")
+    print(("{:>8} {:>9} {:>9}" + " {:>9}" * 6).format(*header))
     passes = ContextSettings().passes
     for kind in ("minimal", "Hiero"):
         run = subprocess.run([sys.executable, *sys.argv, "--one", kind], stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(run.stdout)
-        whole = found["whole"]
-        each = [
-            1e6 * t / passes / n
-            for t, n in (
-                (whole["seconds"], whole["tokens"]),
-                (found["seconds"], found["tokens"]),
-                (found["reference"], found["tokens"]),
-            )
-        ]
+        whole, n = found["whole"], passes * found["tokens"] / 1e6
+        mine, theirs = found["seconds"] / n, found["reference"] / n
+        row = (whole["seconds"], whole["peak"], whole["seconds"] / (passes * whole["tokens"] / 1e6), mine, theirs)
         print(
-            f"{kind:>8} {whole['tokens']:9d} {whole['weights']:9d} {whole['seconds']:7.1f} {each[0]:6.1f} {whole['peak']:8.0f}"
-            f"                {each[1]:6.1f} {each[2]:8.1f} {each[2] / each[1]:6.1f}"
+            f"{kind:>8} {whole['tokens']:>9} {whole['weights']:>9}"
+            + "".join(f" {value:9.1f}" for value in (*row, theirs / mine))
         )
 
 
