@@ -237,6 +237,10 @@ def learned(tokens, source, made):
             wordy = rules.src_length[rule] > rules.arity[rule]
             examples.append((rule, items_of(source[pair].split(), (i, j), children, wordy, vocabulary)))
 
+    if len(examples) > made.max_tokens:
+        chosen = np.random.default_rng(made.seed).choice(len(examples), made.max_tokens, replace=False)
+        examples = [examples[k] for k in sorted(chosen)]
+
     def keys(rule, items):
         return [(o, item) for o, is_shape in outcomes_of(rules, rule) for near, item in items if near or not is_shape]
 
@@ -263,13 +267,14 @@ def learned(tokens, source, made):
     return {key: weight for key, weight in weights.items() if weight}
 
 
-def test_learning_is_what_the_method_says():
+@pytest.mark.parametrize("max_tokens", [10**6, 120])
+def test_learning_is_what_the_method_says(max_tokens):
     source, target, links = ambiguous(3, 50)
     source += ["a b c", "c b a", "b a", "a c b"] * 3
     target += ["C A B", "A C B", "A B", "A B B C"] * 3
     links += ["0-1 1-2 2-0", "0-1 1-2 2-0", "0-1 1-0", "0-0 2-1 2-2 1-3"] * 3
     tokens = RuleTokens.minimal(derive(source, target, links))
-    made = ContextSettings(min_word=1, passes=2)
+    made = ContextSettings(min_word=1, passes=2, max_tokens=max_tokens)
     context = estimate_context(tokens, source, made)
     numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
     found, reference = {}, learned(tokens, source, made)

@@ -44,6 +44,7 @@ class ContextSettings:
         min_count: weights of items that fewer tokens of the outcome have are 0, at least 1.
         min_word: words of fewer occurrences are no items, at least 1.
         max_targets: most frequent target sides of a source side among which is chosen, at least 2.
+        max_tokens: that are learned from, at least 1; of more, so many at random.
         passes: over the tokens.
         rate: of learning, > 0.
         seed: of the order of the tokens.
@@ -53,6 +54,7 @@ class ContextSettings:
     min_count: int = 2
     min_word: int = 3
     max_targets: int = 20
+    max_tokens: int = 5_000_000
     passes: int = 3
     rate: float = 0.1
     seed: int = 1
@@ -152,6 +154,9 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSet
     learned = places[rank[places[:, 0]] < settings.max_targets]
     if not len(learned):
         raise InputError("no source side has two target sides: there is nothing to choose by context")
+    if len(learned) > settings.max_tokens:
+        chosen = np.random.default_rng(settings.seed).choice(len(learned), settings.max_tokens, replace=False)
+        learned = learned[np.sort(chosen)]
     words, first = _words(source, rules, settings.min_word)
     trainer = ContextTrainer(
         rules.kernel,

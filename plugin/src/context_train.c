@@ -4,21 +4,37 @@
 
 #include <math.h>
 
-enum { SKETCH_BITS = 26 };
+/* Occurrences of keys that are counted at the same time, at most: more are counted outcomes by outcomes. */
+enum { COUNTED_AT_ONCE = 1 << 25 };
 
-/* A weight and what its learning needs; key: outcome * items + item. */
+/* How often an outcome has an item in the tokens' own target sides; key: outcome * items + item. */
 typedef struct {
   int64_t key; /* -1: empty */
+  int32_t count;
+} count_slot;
+
+/* A weight of an outcome and what its learning needs. */
+typedef struct {
+  int32_t item; /* -1: empty */
   float weight, squares, visits;
-  int32_t count; /* in the tokens' own target sides */
 } weight_slot;
+
+/* An outcome of the token in hand, and what it adds to the score of a choice that has it. */
+typedef struct {
+  int64_t outcome;
+  int64_t begin, end; /* of its weights in met */
+  double sum;
+} met_outcome;
 
 struct lscfg_context_trainer {
   lscfg_context_problem problem;
   int64_t n_items, base;
-  uint8_t *sketch; /* counts of hashed keys, at most 255; only until the weights are known */
-  weight_slot *table; /* open addressing */
+  count_slot *counts; /* open addressing; only until it is known which weights there are */
   int64_t slots, used;
+  int64_t parts, part; /* of the outcomes, and the one whose items are being counted */
+  ARRAY(int64_t) keys; /* of the weights there are, likewise */
+  int64_t *block;       /* [outcomes + 1]: where the weights of each one begin; a block has 0 or 2^k places */
+  weight_slot *weights; /* open addressing in each block: what is looked up together lies together */
   int64_t *outcome_begin; /* [rules + 1] of each rule in outcomes */
   ARRAY(int64_t) outcomes; /* a rule's own, its target words, its shape */
   uint8_t *wordy;          /* [rules] whether there are words on the source side: then there are items of the bag */
@@ -26,8 +42,9 @@ struct lscfg_context_trainer {
   ARRAY(int64_t) items;    /* of the token in hand, those of the bag last */
   int64_t n_near;          /* those before */
   ARRAY(double) scores;    /* of its choices: by frequency, in context */
-  ARRAY(weight_slot *) met; /* the learned weights in their scores, one choice behind the other */
-  ARRAY(int64_t) met_end;  /* where those of a choice end */
+  ARRAY(met_outcome) outcomes_met; /* those of its choices, each once */
+  int32_t *number;         /* [outcomes] their numbers in outcomes_met, -1: not there */
+  ARRAY(weight_slot *) met; /* their weights that the token has items for */
 };
 
 /* ---- outcomes and items ---- */
@@ -71,26 +88,49 @@ static int find_items(lscfg_context_trainer *t, const lscfg_context_token *token
 
 static uint64_t hash_key(int64_t key) { return hash_mix((uint64_t)key + 0x9e3779b97f4a7c15u); }
 
-static weight_slot *find_weight(const lscfg_context_trainer *t, int64_t key) {
+static count_slot *find_count(const lscfg_context_trainer *t, int64_t key) {
   int64_t at = (int64_t)(hash_key(key) & (uint64_t)(t->slots - 1));
-  while (t->table[at].key >= 0 && t->table[at].key != key) at = (at + 1) & (t->slots - 1);
-  return &t->table[at];
+  while (t->counts[at].key >= 0 && t->counts[at].key != key) at = (at + 1) & (t->slots - 1);
+  return &t->counts[at];
 }
 
 static int grow(lscfg_context_trainer *t) {
-  weight_slot *old = t->table;
+  count_slot *old = t->counts;
   int64_t n = t->slots;
   t->slots = n ? 2 * n : 1 << 16;
-  if (!(t->table = malloc((size_t)t->slots * sizeof *t->table))) {
-    t->table = old;
+  if (!(t->counts = malloc((size_t)t->slots * sizeof *t->counts))) {
+    t->counts = old;
     t->slots = n;
     return LSCFG_ENOMEM;
   }
-  for (int64_t k = 0; k < t->slots; k++) t->table[k] = (weight_slot){.key = -1};
+  for (int64_t k = 0; k < t->slots; k++) t->counts[k] = (count_slot){-1, 0};
   for (int64_t k = 0; k < n; k++)
-    if (old[k].key >= 0) *find_weight(t, old[k].key) = old[k];
+    if (old[k].key >= 0) *find_count(t, old[k].key) = old[k];
   free(old);
   return LSCFG_OK;
+}
+
+static int64_t first_place(int64_t item, int64_t size) {
+  return (int64_t)(((uint64_t)item * 0x9e3779b97f4a7c15u) >> 32) & (size - 1);
+}
+
+/* The place of an item among the weights of an outcome that has some; an empty place if it has none for the item. */
+static weight_slot *find_weight(const lscfg_context_trainer *t, int64_t outcome, int64_t item) {
+  int64_t size = t->block[outcome + 1] - t->block[outcome], at = first_place(item, size);
+  weight_slot *block = t->weights + t->block[outcome];
+  while (block[at].item >= 0 && block[at].item != item) at = (at + 1) & (size - 1);
+  return &block[at];
+}
+
+/* Asks for memory ahead of use, for which learning would wait. */
+static void fetch_weights(const lscfg_context_trainer *t, int64_t outcome, int64_t n_items) {
+#if defined(__GNUC__)
+  int64_t size = t->block[outcome + 1] - t->block[outcome];
+  for (int64_t k = 0; k < n_items; k++)
+    __builtin_prefetch(&t->weights[t->block[outcome] + first_place(t->items.data[k], size)], 1);
+#else
+  (void)t, (void)outcome, (void)n_items;
+#endif
 }
 
 /* How many of the token's items there are weights of for the outcome of a rule. */
@@ -98,58 +138,105 @@ static int64_t n_items_of(const lscfg_context_trainer *t, int64_t rule, int64_t 
   return t->wordy[rule] && outcome < first_shape(t->problem.rules) ? t->items.size : t->n_near;
 }
 
-typedef int (*key_function)(lscfg_context_trainer *, int64_t key);
-
-/* Calls a function for the key of every weight that the rule's score is a sum of. */
-static int for_keys(lscfg_context_trainer *t, int64_t rule, key_function work) {
-  int code = LSCFG_OK;
-  for (int64_t o = t->outcome_begin[rule]; o < t->outcome_begin[rule + 1] && !code; o++) {
-    int64_t n = n_items_of(t, rule, t->outcomes.data[o]), first = t->outcomes.data[o] * t->n_items;
-    for (int64_t k = 0; k < n && !code; k++) code = work(t, first + t->items.data[k]);
-  }
-  return code;
-}
-
-static int count_roughly(lscfg_context_trainer *t, int64_t key) {
-  uint8_t *count = &t->sketch[hash_key(key) >> (64 - SKETCH_BITS)];
-  if (*count < 255) ++*count;
-  return LSCFG_OK;
-}
-
-/* Counts the keys that are not too rare for sure. */
-static int count_exactly(lscfg_context_trainer *t, int64_t key) {
-  int32_t least = t->problem.min_count < 255 ? t->problem.min_count : 255;
-  if (t->sketch[hash_key(key) >> (64 - SKETCH_BITS)] < least) return LSCFG_OK;
-  if (2 * (t->used + 1) > t->slots && grow(t)) return LSCFG_ENOMEM;
-  weight_slot *slot = find_weight(t, key);
-  t->used += slot->key < 0;
-  slot->key = key;
-  slot->count++;
-  return LSCFG_OK;
-}
-
-static int is_learned(const lscfg_context_trainer *t, const weight_slot *slot) {
-  return slot->key >= 0 && slot->count >= t->problem.min_count;
-}
-
-static int count_visit(lscfg_context_trainer *t, int64_t key) {
-  weight_slot *slot = find_weight(t, key);
-  if (is_learned(t, slot)) slot->visits++;
-  return LSCFG_OK;
-}
-
-/* The score of a rule; adds its learned weights to those that were met. */
-static int score(lscfg_context_trainer *t, int64_t rule, double *sum) {
-  int64_t outcomes = t->outcome_begin[rule + 1] - t->outcome_begin[rule];
-  if (ARRAY_RESERVE(t->met, outcomes * t->items.size)) return LSCFG_ENOMEM;
-  for (int64_t o = t->outcome_begin[rule]; o < t->outcome_begin[rule + 1]; o++) {
-    int64_t n = n_items_of(t, rule, t->outcomes.data[o]), first = t->outcomes.data[o] * t->n_items;
+/* Counts the token's own keys whose outcomes are of the part. */
+static int count_keys(lscfg_context_trainer *t, const lscfg_context_token *token) {
+  int found = 0;
+  for (int64_t o = t->outcome_begin[token->rule]; o < t->outcome_begin[token->rule + 1]; o++) {
+    int64_t outcome = t->outcomes.data[o];
+    if (outcome % t->parts != t->part) continue;
+    if (!found++ && find_items(t, token)) return LSCFG_ENOMEM;
+    int64_t n = n_items_of(t, token->rule, outcome);
     for (int64_t k = 0; k < n; k++) {
-      weight_slot *slot = find_weight(t, first + t->items.data[k]);
-      if (!is_learned(t, slot)) continue;
-      t->met.data[t->met.size++] = slot;
-      *sum += slot->weight;
+      if (2 * (t->used + 1) > t->slots && grow(t)) return LSCFG_ENOMEM;
+      int64_t key = outcome * t->n_items + t->items.data[k];
+      count_slot *slot = find_count(t, key);
+      t->used += slot->key < 0;
+      slot->key = key;
+      slot->count++;
     }
+  }
+  return LSCFG_OK;
+}
+
+/* At least as many as the token's own rule has keys. */
+static int64_t n_own_keys(const lscfg_context_trainer *t, const lscfg_context_token *token) {
+  const lscfg_context_problem *p = &t->problem;
+  int64_t words = p->first[token->sentence + 1] - p->first[token->sentence];
+  return (words + BAG + 2) * (t->outcome_begin[token->rule + 1] - t->outcome_begin[token->rule]);
+}
+
+/* Finds the keys of the weights that are not too rare. */
+static int find_keys(lscfg_context_trainer *t) {
+  const lscfg_context_problem *p = &t->problem;
+  int64_t most = 0;
+  for (int64_t k = 0; k < p->n_tokens; k++) most += n_own_keys(t, &p->tokens[k]);
+  t->parts = 1 + most / COUNTED_AT_ONCE;
+  for (t->part = 0; t->part < t->parts; t->part++) {
+    for (int64_t k = 0; k < t->slots; k++) t->counts[k] = (count_slot){-1, 0};
+    t->used = 0;
+    for (int64_t k = 0; k < p->n_tokens; k++)
+      if (count_keys(t, &p->tokens[k])) return LSCFG_ENOMEM;
+    for (int64_t k = 0; k < t->slots; k++) {
+      if (t->counts[k].key < 0 || t->counts[k].count < p->min_count) continue;
+      if (ARRAY_RESERVE(t->keys, 1)) return LSCFG_ENOMEM;
+      t->keys.data[t->keys.size++] = t->counts[k].key;
+    }
+  }
+  free(t->counts);
+  t->counts = NULL;
+  return LSCFG_OK;
+}
+
+/* Makes room for the weights, and forgets their keys. */
+static int lay_out_weights(lscfg_context_trainer *t) {
+  int64_t n = context_outcomes(t->problem.rules), *size = t->block + 1;
+  for (int64_t k = 0; k < t->keys.size; k++) size[t->keys.data[k] / t->n_items]++;
+  for (int64_t o = 0; o < n; o++) {
+    int64_t room = 1;
+    while (2 * room < 3 * size[o]) room *= 2; /* at most two thirds are full */
+    size[o] = t->block[o] + (size[o] ? room : 0);
+  }
+  if (!(t->weights = malloc((size_t)(t->block[n] + 1) * sizeof *t->weights))) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < t->block[n]; k++) t->weights[k] = (weight_slot){.item = -1};
+  for (int64_t k = 0; k < t->keys.size; k++) {
+    int64_t item = t->keys.data[k] % t->n_items;
+    find_weight(t, t->keys.data[k] / t->n_items, item)->item = (int32_t)item;
+  }
+  free(t->keys.data);
+  t->keys.data = NULL;
+  return LSCFG_OK;
+}
+
+/* Finds the items of the token, the outcomes of its choices and their weights. */
+static int meet(lscfg_context_trainer *t, const lscfg_context_token *token) {
+  const lscfg_context_problem *p = &t->problem;
+  int32_t side = p->side[token->rule];
+  for (int64_t k = 0; k < t->outcomes_met.size; k++) t->number[t->outcomes_met.data[k].outcome] = -1;
+  t->outcomes_met.size = t->met.size = 0;
+  if (find_items(t, token)) return LSCFG_ENOMEM;
+  for (int64_t c = p->choice_begin[side]; c < p->choice_begin[side + 1]; c++) {
+    int64_t begin = t->outcome_begin[p->choices[c]], end = t->outcome_begin[p->choices[c] + 1];
+    if (ARRAY_RESERVE(t->outcomes_met, end - begin)) return LSCFG_ENOMEM;
+    for (int64_t o = begin; o < end; o++) {
+      int64_t outcome = t->outcomes.data[o];
+      if (t->number[outcome] >= 0 || t->block[outcome] == t->block[outcome + 1]) continue;
+      t->number[outcome] = (int32_t)t->outcomes_met.size;
+      t->outcomes_met.data[t->outcomes_met.size++] = (met_outcome){.outcome = outcome};
+      fetch_weights(t, outcome, n_items_of(t, token->rule, outcome));
+    }
+  }
+  if (ARRAY_RESERVE(t->met, t->outcomes_met.size * t->items.size)) return LSCFG_ENOMEM;
+  for (int64_t i = 0; i < t->outcomes_met.size; i++) {
+    met_outcome *m = &t->outcomes_met.data[i];
+    int64_t n = n_items_of(t, token->rule, m->outcome);
+    m->begin = t->met.size;
+    for (int64_t k = 0; k < n; k++) {
+      weight_slot *slot = find_weight(t, m->outcome, t->items.data[k]);
+      if (slot->item < 0) continue;
+      t->met.data[t->met.size++] = slot;
+      m->sum += slot->weight;
+    }
+    m->end = t->met.size;
   }
   return LSCFG_OK;
 }
@@ -163,18 +250,21 @@ static void step(const lscfg_context_trainer *t, weight_slot *slot, double gradi
 
 /* ---- tokens ---- */
 
-/* Calls a function for the weights of the tokens' rules, or of all that are chosen among. */
-static int for_tokens(lscfg_context_trainer *t, int all, key_function work) {
+/* How often a pass comes by each weight. */
+static int count_visits(lscfg_context_trainer *t) {
   const lscfg_context_problem *p = &t->problem;
-  int code = LSCFG_OK;
-  for (int64_t k = 0; k < p->n_tokens && !code; k++) {
-    int32_t rule = p->tokens[k].rule, side = p->side[rule];
-    code = find_items(t, &p->tokens[k]);
-    if (!all && !code) code = for_keys(t, rule, work);
-    for (int64_t c = p->choice_begin[side]; all && c < p->choice_begin[side + 1] && !code; c++)
-      code = for_keys(t, p->choices[c], work);
+  for (int64_t k = 0; k < p->n_tokens; k++) {
+    int32_t side = p->side[p->tokens[k].rule];
+    if (meet(t, &p->tokens[k])) return LSCFG_ENOMEM;
+    for (int64_t c = p->choice_begin[side]; c < p->choice_begin[side + 1]; c++)
+      for (int64_t o = t->outcome_begin[p->choices[c]]; o < t->outcome_begin[p->choices[c] + 1]; o++) {
+        int32_t number = t->number[t->outcomes.data[o]];
+        if (number < 0) continue;
+        for (int64_t i = t->outcomes_met.data[number].begin; i < t->outcomes_met.data[number].end; i++)
+          t->met.data[i]->visits++;
+      }
   }
-  return code;
+  return LSCFG_OK;
 }
 
 int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_context_trainer **made, lscfg_error *error) {
@@ -188,14 +278,14 @@ int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_contex
   t->outcome_begin = calloc((size_t)n + 1, sizeof *t->outcome_begin);
   t->wordy = calloc((size_t)n + 1, 1);
   t->plain = malloc(((size_t)n + 1) * sizeof *t->plain);
-  t->sketch = calloc((size_t)1 << SKETCH_BITS, 1);
-  int code = t->outcome_begin && t->wordy && t->plain && t->sketch ? grow(t) : LSCFG_ENOMEM;
+  t->block = calloc((size_t)context_outcomes(problem->rules) + 1, sizeof *t->block);
+  t->number = malloc((size_t)context_outcomes(problem->rules) * sizeof *t->number);
+  int code = t->outcome_begin && t->wordy && t->plain && t->block && t->number ? grow(t) : LSCFG_ENOMEM;
+  for (int64_t o = 0; o < context_outcomes(problem->rules) && !code; o++) t->number[o] = -1;
   for (int64_t r = 0; r < n && !code; r++) code = add_outcomes(t, r);
-  if (!code) code = for_tokens(t, 0, count_roughly);
-  if (!code) code = for_tokens(t, 0, count_exactly);
-  free(t->sketch);
-  t->sketch = NULL;
-  if (!code) code = for_tokens(t, 1, count_visit);
+  if (!code) code = find_keys(t);
+  if (!code) code = lay_out_weights(t);
+  if (!code) code = count_visits(t);
   if (code) {
     lscfg_context_trainer_free(t);
     return out_of_memory(error);
@@ -206,16 +296,19 @@ int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_contex
 
 void lscfg_context_trainer_free(lscfg_context_trainer *t) {
   if (!t) return;
-  free(t->table);
+  free(t->counts);
+  free(t->block);
+  free(t->weights);
   free(t->outcome_begin);
   free(t->outcomes.data);
   free(t->wordy);
   free(t->plain);
-  free(t->sketch);
+  free(t->keys.data);
   free(t->items.data);
   free(t->scores.data);
   free(t->met.data);
-  free(t->met_end.data);
+  free(t->number);
+  free(t->outcomes_met.data);
   free(t);
 }
 
@@ -234,15 +327,16 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
   int32_t side = p->side[token->rule];
   const int32_t *choices = p->choices + p->choice_begin[side];
   int64_t n = p->choice_begin[side + 1] - p->choice_begin[side], own = 0;
-  t->met.size = t->met_end.size = 0;
-  if (find_items(t, token) || ARRAY_RESERVE(t->scores, 2 * n) || ARRAY_RESERVE(t->met_end, n)) return LSCFG_ENOMEM;
+  if (meet(t, token) || ARRAY_RESERVE(t->scores, 2 * n)) return LSCFG_ENOMEM;
   double *plain = t->scores.data, *here = plain + n, most[2], right[2];
   for (int64_t c = 0; c < n; c++) {
     if (choices[c] == token->rule) own = c;
     plain[c] = t->plain[choices[c]];
     here[c] = plain[c];
-    if (score(t, choices[c], &here[c])) return LSCFG_ENOMEM;
-    t->met_end.data[c] = t->met.size;
+    for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) {
+      int32_t number = t->number[t->outcomes.data[o]];
+      if (number >= 0) here[c] += t->outcomes_met.data[number].sum;
+    }
   }
   right[0] = plain[own];
   right[1] = here[own];
@@ -252,7 +346,12 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
   for (int64_t c = 0; c < n; c++) {
     double gradient = here[c] / total - (c == own);
     if (fabs(gradient) <= 1e-4) continue;
-    for (int64_t k = c ? t->met_end.data[c - 1] : 0; k < t->met_end.data[c]; k++) step(t, t->met.data[k], gradient);
+    for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) {
+      int32_t number = t->number[t->outcomes.data[o]];
+      if (number < 0) continue;
+      for (int64_t k = t->outcomes_met.data[number].begin; k < t->outcomes_met.data[number].end; k++)
+        step(t, t->met.data[k], gradient);
+    }
   }
   return LSCFG_OK;
 }
@@ -265,12 +364,13 @@ int lscfg_context_learn(lscfg_context_trainer *t, const int64_t *order, int64_t 
 }
 
 int64_t lscfg_context_weights(const lscfg_context_trainer *t, int64_t *keys, float *weights) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < t->slots; k++) {
-    if (!is_learned(t, &t->table[k]) || t->table[k].weight == 0) continue;
-    if (keys) keys[n] = t->table[k].key;
-    if (weights) weights[n] = t->table[k].weight;
-    n++;
-  }
+  int64_t outcomes = context_outcomes(t->problem.rules), n = 0;
+  for (int64_t o = 0; o < outcomes; o++)
+    for (int64_t k = t->block[o]; k < t->block[o + 1]; k++) {
+      if (t->weights[k].item < 0 || t->weights[k].weight == 0) continue;
+      if (keys) keys[n] = o * t->n_items + t->weights[k].item;
+      if (weights) weights[n] = t->weights[k].weight;
+      n++;
+    }
   return n;
 }
