@@ -28,7 +28,7 @@ from lscfg.estimate.context import ContextSettings, RuleTokens, estimate_context
 from lscfg.parameters import ContextModel, context_items
 from lscfg.text import read_lines
 
-KINDS, LENGTHS, SHAPES = 9, 7, 144
+KINDS, LENGTHS = 9, 7
 
 
 class Reference:
@@ -39,8 +39,9 @@ class Reference:
         side = self.rules.source_id
         self.counts = np.bincount(tokens.places[:, 0], minlength=len(self.rules))
         by_side = np.lexsort((-self.counts, side))  # steps are taken from the most frequent target side on
-        self.choices = dict(enumerate(np.split(by_side, np.searchsorted(side[by_side], np.arange(1, side.max() + 1)))))
-        self.places = [place for place in tokens.places if len(self.choices[side[place[0]]]) > 1]
+        of_side = np.split(by_side, np.searchsorted(side[by_side], np.arange(1, side.max() + 1)))
+        self.choices = [rules[: settings.max_targets] for rules in of_side]
+        self.places = [place for place in tokens.places if place[0] in self.choices[side[place[0]]]]
         self.outcomes = [self._outcomes(rule) for rule in range(len(self.rules))]
         self.sentences = self._number(source)
         self._find_keys()
@@ -150,23 +151,13 @@ def weights_of(model: ContextModel) -> dict[tuple[int, int], float]:
     return dict(zip(zip(outcome.tolist(), model.items.tolist(), strict=True), model.weights.tolist(), strict=True))
 
 
-def with_choice(tokens: RuleTokens, limit: int) -> RuleTokens:
-    """The tokens of source sides with two target sides and no more than the limit, and their rules."""
-    side = tokens.rules.source_id
-    several = np.bincount(side)[side]
-    kept = (several > 1) & (several <= limit)
-    places = tokens.places[kept[tokens.places[:, 0]]].copy()
-    places[:, 0] = (np.cumsum(kept) - 1)[places[:, 0]]
-    return RuleTokens(tokens.rules.select(np.nonzero(kept)[0]), places)
-
-
 def compare(tokens: RuleTokens, source: list[str], pairs: int) -> dict[str, float]:
     """Seconds of the kernel and of NumPy on the first sentence pairs."""
     settings = ContextSettings()
     first = tokens.places[tokens.places[:, 1] < pairs]
     used, number = np.unique(first[:, 0], return_inverse=True)
     first = np.column_stack([number, first[:, 1:]]).astype(np.int32)
-    some = with_choice(RuleTokens(tokens.rules.select(used), first), settings.max_targets)
+    some = RuleTokens(tokens.rules.select(used), first).with_choice()
     start = time.perf_counter()
     made = weights_of(estimate_context(some, source[:pairs], settings))
     seconds = time.perf_counter() - start
@@ -179,7 +170,7 @@ def compare(tokens: RuleTokens, source: list[str], pairs: int) -> dict[str, floa
         abs(made.get(divmod(int(k), items), 0.0) - w) for k, w in zip(reference.keys, weights, strict=True)
     )
     assert len(made) == np.count_nonzero(weights) and difference < 1e-3, f"the weights differ by {difference}"
-    return {"tokens": len(some.places), "seconds": seconds, "reference": theirs}
+    return {"tokens": len(reference.places), "seconds": seconds, "reference": theirs}
 
 
 def measure(tokens: RuleTokens, source: list[str]) -> dict[str, float]:

@@ -104,6 +104,15 @@ class RuleTokens:
         places[:, 1] %= found.sentences // len(alignments)
         return cls(found.rules, places)
 
+    def with_choice(self) -> RuleTokens:
+        """Those rules of a source side that has several; and their places."""
+        side = self.rules.source_id
+        kept = np.bincount(side)[side] > 1 if len(side) else np.zeros(0, bool)
+        number = np.cumsum(kept) - 1
+        places = self.places[kept[self.places[:, 0]]]
+        places[:, 0] = number[places[:, 0]]
+        return RuleTokens(self.rules.select(np.nonzero(kept)[0]), places)
+
 
 def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[str]:
     """The source sentence of each sentence pair of the derivations.
@@ -142,7 +151,8 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSet
     Raises:
         InputError: no source side has a choice.
     """
-    rules, places = _with_choice(tokens)
+    tokens = tokens.with_choice()
+    rules, places = tokens.rules, tokens.places
     counts = np.bincount(places[:, 0], minlength=len(rules))
     side = rules.source_id
     order = np.lexsort((-counts, side))
@@ -170,16 +180,6 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSet
     outcome, item = np.divmod(keys, context_items(len(rules.words)))
     offsets = np.searchsorted(outcome, np.arange(ContextModel.outcomes(rules) + 1))
     return ContextModel(rules, counts.astype(np.float64), offsets.astype(np.int64), item.astype(np.int32), weights)
-
-
-def _with_choice(tokens: RuleTokens) -> tuple[RuleTable, np.ndarray]:
-    """Those rules of a source side that has several; and their places."""
-    side = tokens.rules.source_id
-    kept = np.bincount(side)[side] > 1 if len(side) else np.zeros(0, bool)
-    number = np.cumsum(kept) - 1
-    places = tokens.places[kept[tokens.places[:, 0]]]
-    places[:, 0] = number[places[:, 0]]
-    return tokens.rules.select(np.nonzero(kept)[0]), places
 
 
 def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray, np.ndarray]:

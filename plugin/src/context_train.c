@@ -31,7 +31,6 @@ struct lscfg_context_trainer {
   int64_t n_items, base;
   count_slot *counts; /* open addressing; only until it is known which weights there are */
   int64_t slots, used;
-  int64_t parts, part; /* of the outcomes, and the one whose items are being counted */
   ARRAY(int64_t) keys; /* of the weights there are, likewise */
   int64_t *block;       /* [outcomes + 1]: where the weights of each one begin; a block has 0 or 2^k places */
   weight_slot *weights; /* open addressing in each block: what is looked up together lies together */
@@ -138,12 +137,12 @@ static int64_t n_items_of(const lscfg_context_trainer *t, int64_t rule, int64_t 
   return t->wordy[rule] && outcome < first_shape(t->problem.rules) ? t->items.size : t->n_near;
 }
 
-/* Counts the token's own keys whose outcomes are of the part. */
-static int count_keys(lscfg_context_trainer *t, const lscfg_context_token *token) {
+/* Counts the token's own keys whose outcomes are of the part, of so many. */
+static int count_keys(lscfg_context_trainer *t, const lscfg_context_token *token, int64_t part, int64_t parts) {
   int found = 0;
   for (int64_t o = t->outcome_begin[token->rule]; o < t->outcome_begin[token->rule + 1]; o++) {
     int64_t outcome = t->outcomes.data[o];
-    if (outcome % t->parts != t->part) continue;
+    if (outcome % parts != part) continue;
     if (!found++ && find_items(t, token)) return LSCFG_ENOMEM;
     int64_t n = n_items_of(t, token->rule, outcome);
     for (int64_t k = 0; k < n; k++) {
@@ -170,12 +169,12 @@ static int find_keys(lscfg_context_trainer *t) {
   const lscfg_context_problem *p = &t->problem;
   int64_t most = 0;
   for (int64_t k = 0; k < p->n_tokens; k++) most += n_own_keys(t, &p->tokens[k]);
-  t->parts = 1 + most / COUNTED_AT_ONCE;
-  for (t->part = 0; t->part < t->parts; t->part++) {
+  int64_t parts = 1 + most / COUNTED_AT_ONCE;
+  for (int64_t part = 0; part < parts; part++) {
     for (int64_t k = 0; k < t->slots; k++) t->counts[k] = (count_slot){-1, 0};
     t->used = 0;
     for (int64_t k = 0; k < p->n_tokens; k++)
-      if (count_keys(t, &p->tokens[k])) return LSCFG_ENOMEM;
+      if (count_keys(t, &p->tokens[k], part, parts)) return LSCFG_ENOMEM;
     for (int64_t k = 0; k < t->slots; k++) {
       if (t->counts[k].key < 0 || t->counts[k].count < p->min_count) continue;
       if (ARRAY_RESERVE(t->keys, 1)) return LSCFG_ENOMEM;
@@ -241,6 +240,12 @@ static int meet(lscfg_context_trainer *t, const lscfg_context_token *token) {
   return LSCFG_OK;
 }
 
+/* What was met of an outcome of a rule; NULL: it has no weights. */
+static const met_outcome *met_of(const lscfg_context_trainer *t, int64_t o) {
+  int32_t number = t->number[t->outcomes.data[o]];
+  return number < 0 ? NULL : &t->outcomes_met.data[number];
+}
+
 /* A step against the gradient of the likelihood and the penalty, which is shared out among the visits of one pass. */
 static void step(const lscfg_context_trainer *t, weight_slot *slot, double gradient) {
   float along = (float)gradient + (float)t->problem.penalty * slot->weight / slot->visits;
@@ -258,10 +263,8 @@ static int count_visits(lscfg_context_trainer *t) {
     if (meet(t, &p->tokens[k])) return LSCFG_ENOMEM;
     for (int64_t c = p->choice_begin[side]; c < p->choice_begin[side + 1]; c++)
       for (int64_t o = t->outcome_begin[p->choices[c]]; o < t->outcome_begin[p->choices[c] + 1]; o++) {
-        int32_t number = t->number[t->outcomes.data[o]];
-        if (number < 0) continue;
-        for (int64_t i = t->outcomes_met.data[number].begin; i < t->outcomes_met.data[number].end; i++)
-          t->met.data[i]->visits++;
+        const met_outcome *m = met_of(t, o);
+        for (int64_t i = m ? m->begin : 0; m && i < m->end; i++) t->met.data[i]->visits++;
       }
   }
   return LSCFG_OK;
@@ -334,8 +337,8 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
     plain[c] = t->plain[choices[c]];
     here[c] = plain[c];
     for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) {
-      int32_t number = t->number[t->outcomes.data[o]];
-      if (number >= 0) here[c] += t->outcomes_met.data[number].sum;
+      const met_outcome *m = met_of(t, o);
+      if (m) here[c] += m->sum;
     }
   }
   right[0] = plain[own];
@@ -347,10 +350,8 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
     double gradient = here[c] / total - (c == own);
     if (fabs(gradient) <= 1e-4) continue;
     for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) {
-      int32_t number = t->number[t->outcomes.data[o]];
-      if (number < 0) continue;
-      for (int64_t k = t->outcomes_met.data[number].begin; k < t->outcomes_met.data[number].end; k++)
-        step(t, t->met.data[k], gradient);
+      const met_outcome *m = met_of(t, o);
+      for (int64_t i = m ? m->begin : 0; m && i < m->end; i++) step(t, t->met.data[i], gradient);
     }
   }
   return LSCFG_OK;
