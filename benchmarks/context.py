@@ -44,6 +44,8 @@ class Reference:
         self.places = [place for place in tokens.places if place[0] in self.choices[side[place[0]]]]
         self.outcomes = [self._outcomes(rule) for rule in range(len(self.rules))]
         self.sentences = self._number(source)
+        own = sum(j - i - (b - a) - (d - c) for _, _, i, j, a, b, c, d in np.array(self.places).tolist())
+        self.penalty = max(settings.penalty, own / sum(map(len, self.sentences)))
         self._find_keys()
 
     def _outcomes(self, rule: int) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +130,7 @@ class Reference:
                     weight, times = np.unique(at, return_counts=True)
                     for before in range(times.max(initial=0)):
                         one = weight[times > before]
-                        along = np.float32(gradient) + chosen.penalty * weights[one] / self.visits[one]
+                        along = np.float32(gradient) + self.penalty * weights[one] / self.visits[one]
                         squares[one] += along**2
                         weights[one] -= chosen.rate * along / np.sqrt(squares[one] + 1e-4)
         return weights

@@ -235,11 +235,14 @@ def learned(tokens, source, made):
         if len(choices[rule]) > 1:
             children = [gap for gap in (gaps[:2], gaps[2:]) if gap[0] >= 0]
             wordy = rules.src_length[rule] > rules.arity[rule]
-            examples.append((rule, items_of(source[pair].split(), (i, j), children, wordy, vocabulary)))
+            own_words = j - i - sum(end - begin for begin, end in children)
+            examples.append((rule, items_of(source[pair].split(), (i, j), children, wordy, vocabulary), own_words))
 
     if len(examples) > made.max_tokens:
         chosen = np.random.default_rng(made.seed).choice(len(examples), made.max_tokens, replace=False)
         examples = [examples[k] for k in sorted(chosen)]
+    penalty = max(made.penalty, sum(own for *_, own in examples) / sum(len(line.split()) for line in source))
+    examples = [(rule, items) for rule, items, _ in examples]
 
     def keys(rule, items):
         return [(o, item) for o, is_shape in outcomes_of(rules, rule) for near, item in items if near or not is_shape]
@@ -261,20 +264,20 @@ def learned(tokens, source, made):
                 gradient = math.exp(value - total) - (other == rule)
                 for key in keys(other, items) if abs(gradient) > 1e-4 else []:
                     if key in weights:
-                        along = gradient + made.penalty * weights[key] / visits[key]
+                        along = gradient + penalty * weights[key] / visits[key]
                         squares[key] += along**2
                         weights[key] -= made.rate * along / math.sqrt(squares[key] + 1e-4)
     return {key: weight for key, weight in weights.items() if weight}
 
 
-@pytest.mark.parametrize("max_tokens", [10**6, 120])
-def test_learning_is_what_the_method_says(max_tokens):
+@pytest.mark.parametrize(("penalty", "max_tokens"), [(2.0, 10**6), (2.0, 120), (0.01, 10**6)])
+def test_learning_is_what_the_method_says(penalty, max_tokens):
     source, target, links = ambiguous(3, 50)
     source += ["a b c", "c b a", "b a", "a c b"] * 3
     target += ["C A B", "A C B", "A B", "A B B C"] * 3
     links += ["0-1 1-2 2-0", "0-1 1-2 2-0", "0-1 1-0", "0-0 2-1 2-2 1-3"] * 3
     tokens = RuleTokens.minimal(derive(source, target, links))
-    made = ContextSettings(min_word=1, passes=2, max_tokens=max_tokens)
+    made = ContextSettings(penalty, min_word=1, passes=2, max_tokens=max_tokens)
     context = estimate_context(tokens, source, made)
     numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
     found, reference = {}, learned(tokens, source, made)

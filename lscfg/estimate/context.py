@@ -40,7 +40,8 @@ class ContextSettings:
     """How the context model is learned.
 
     Attributes:
-        penalty: 1 / the variance of the weights' prior, > 0.
+        penalty: 1 / the variance of the weights' prior, > 0; of Hiero's rules, which overlap and so say the same thing
+            many times, the mean number of tokens that a source word is in, if that is more.
         min_count: weights of items that fewer tokens of the outcome have are 0, at least 1.
         min_word: words of fewer occurrences are no items, at least 1.
         max_targets: most frequent target sides of a source side among which is chosen, at least 2.
@@ -168,13 +169,14 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSet
         chosen = np.random.default_rng(settings.seed).choice(len(learned), settings.max_tokens, replace=False)
         learned = learned[np.sort(chosen)]
     words, first = _words(source, rules, settings.min_word)
+    penalty = max(settings.penalty, _overlap(learned, len(words)))
     trainer = ContextTrainer(
         rules.kernel,
         counts.astype(np.float64),
         (words, first),
         (side.astype(np.int32), begin, choices.astype(np.int32)),
         learned,
-        (settings.min_count, settings.penalty, settings.rate),
+        (settings.min_count, penalty, settings.rate),
     )
     keys, weights = _learn(trainer, len(learned), settings)
     outcome, item = np.divmod(keys, context_items(len(rules.words)))
@@ -190,6 +192,13 @@ def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray,
     words = np.array([numbers.get(word, -1) for word in chain.from_iterable(lines)], np.int32)
     counts = np.bincount(words[words >= 0], minlength=len(rules.words))
     return np.where((words >= 0) & (counts[words] >= least), words, -1).astype(np.int32), first
+
+
+def _overlap(places: np.ndarray, words: int) -> float:
+    """The mean number of tokens that each of so many source words is in."""
+    spans = places[:, 2:].reshape(-1, 3, 2).astype(np.int64)  # what is not there has length 0
+    lengths = spans[:, :, 1] - spans[:, :, 0]
+    return float((lengths[:, 0] - lengths[:, 1] - lengths[:, 2]).sum() / words)
 
 
 STEP = 20_000
