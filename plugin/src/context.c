@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+typedef struct {
+  int64_t outcome; /* -1: empty */
+  int64_t row;     /* where it begins in arena, 0: no item of the outcome is in the sentence */
+} row_slot;
+
 /* One row for each outcome that was met: for each kind of words, the weight of the word at each place -1 .. n of the
  * sentence; of the bag's kind the sums of the weights of all words before a place; then those of the lengths. */
 typedef struct {
@@ -14,7 +19,8 @@ typedef struct {
   int32_t n;               /* words of the sentence */
   int64_t base;            /* words of the model, and the two ends of a sentence */
   int32_t *first, *next;   /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
-  int64_t *row;            /* [outcomes] -> begin of the row in arena, 0: no item of it is here, -1: not looked at */
+  row_slot *rows;          /* open addressing: a sentence meets few of the outcomes */
+  int64_t slots, used;
   ARRAY(float) arena;
   ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
   ARRAY(int64_t) outcomes; /* of the rule in hand */
@@ -74,13 +80,10 @@ surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32
 /* *known: words of the sentence that the model has, too. */
 static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int32_t *known) {
   const context_model *model = b->model->context;
-  int64_t outcomes = context_outcomes(&model->rules);
   *c = (contexts){.binding = b, .model = model, .forest = f, .n = f->n_words, .base = model->rules.n_words + 2};
   c->first = calloc((size_t)c->base, sizeof *c->first);
   c->next = calloc((size_t)c->n + 3, sizeof *c->next);
-  c->row = malloc(((size_t)outcomes + 1) * sizeof *c->row);
-  if (!c->first || !c->next || !c->row) return LSCFG_ENOMEM;
-  memset(c->row, 0xff, (size_t)outcomes * sizeof *c->row);
+  if (!c->first || !c->next) return LSCFG_ENOMEM;
   *known = 0;
   for (int32_t place = c->n; place >= -1; place--) {
     int64_t word = place < 0 ? model->rules.n_words : place == c->n ? model->rules.n_words + 1 : -1;
@@ -96,47 +99,76 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
 static void stop(contexts *c) {
   free(c->first);
   free(c->next);
-  free(c->row);
+  free(c->rows);
   free(c->arena.data);
   free(c->scores.data);
   free(c->outcomes.data);
 }
 
+static row_slot *find_slot(const contexts *c, int64_t outcome) {
+  int64_t at = (int64_t)(hash_mix((uint64_t)outcome) & (uint64_t)(c->slots - 1));
+  while (c->rows[at].outcome >= 0 && c->rows[at].outcome != outcome) at = (at + 1) & (c->slots - 1);
+  return &c->rows[at];
+}
+
+/* Makes room for one more. */
+static int reserve_slot(contexts *c) {
+  if (2 * (c->used + 1) <= c->slots) return LSCFG_OK;
+  row_slot *old = c->rows;
+  int64_t n = c->slots, more = n ? 2 * n : 1 << 12;
+  if (!(c->rows = malloc((size_t)more * sizeof *c->rows))) {
+    c->rows = old;
+    return LSCFG_ENOMEM;
+  }
+  c->slots = more;
+  for (int64_t k = 0; k < more; k++) c->rows[k].outcome = -1;
+  for (int64_t k = 0; k < n; k++)
+    if (old[k].outcome >= 0) *find_slot(c, old[k].outcome) = old[k];
+  free(old);
+  return LSCFG_OK;
+}
+
+/* Makes the row of an outcome; *begin: as in row_slot. */
+static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
+  const context_model *model = c->model;
+  int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS, lengths = WORD_KINDS * c->base;
+  if (!c->arena.size) c->arena.size = 1; /* 0 stands for no row */
+  if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
+  float *values = c->arena.data + c->arena.size;
+  int found = 0;
+  memset(values, 0, (size_t)size * sizeof *values);
+  for (int64_t k = model->offsets[outcome]; k < model->offsets[outcome + 1]; k++) {
+    int64_t kind = model->items[k] / c->base, word = model->items[k] % c->base;
+    if (model->items[k] >= lengths) {
+      values[WORD_KINDS * width + model->items[k] - lengths] = model->weights[k];
+      found = 1;
+      continue;
+    }
+    for (int32_t at = c->first[word]; at; at = c->next[at - 1], found = 1)
+      values[kind * width + at - 1] = model->weights[k];
+  }
+  *begin = found ? c->arena.size : 0;
+  if (!found) return LSCFG_OK;
+  float *bag = values + BAG * width, sum = 0;
+  for (int64_t place = 0; place < width; place++) { /* place + 1, of them all the ends are no items of the bag */
+    float value = place == 0 || place == width - 1 ? 0 : bag[place];
+    bag[place] = sum;
+    sum += value;
+  }
+  c->arena.size += size;
+  return LSCFG_OK;
+}
+
 /* The outcome's row, made when it is first needed; *row NULL: no weight of it is for a word of the sentence. */
 static int find_row(contexts *c, int64_t outcome, const float **row) {
-  const context_model *model = c->model;
-  *row = NULL;
-  if (c->row[outcome] < 0) {
-    int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS, lengths = WORD_KINDS * c->base;
-    if (!c->arena.size) c->arena.size = 1; /* 0 stands for no row */
-    if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
-    float *values = c->arena.data + c->arena.size;
-    int found = 0;
-    memset(values, 0, (size_t)size * sizeof *values);
-    for (int64_t k = model->offsets[outcome]; k < model->offsets[outcome + 1]; k++) {
-      int64_t kind = model->items[k] / c->base, word = model->items[k] % c->base;
-      if (model->items[k] >= lengths) {
-        values[WORD_KINDS * width + model->items[k] - lengths] = model->weights[k];
-        found = 1;
-        continue;
-      }
-      for (int32_t at = c->first[word]; at; at = c->next[at - 1], found = 1)
-        values[kind * width + at - 1] = model->weights[k];
-    }
-    if (found) {
-      float *bag = values + BAG * width, sum = 0;
-      for (int64_t place = 0; place < width; place++) { /* place + 1, of them all the ends are no items of the bag */
-        float value = place == 0 || place == width - 1 ? 0 : bag[place];
-        bag[place] = sum;
-        sum += value;
-      }
-      c->row[outcome] = c->arena.size;
-      c->arena.size += size;
-    } else {
-      c->row[outcome] = 0;
-    }
+  if (reserve_slot(c)) return LSCFG_ENOMEM;
+  row_slot *slot = find_slot(c, outcome);
+  if (slot->outcome < 0) {
+    if (make_row(c, outcome, &slot->row)) return LSCFG_ENOMEM;
+    slot->outcome = outcome;
+    c->used++;
   }
-  if (c->row[outcome]) *row = c->arena.data + c->row[outcome];
+  *row = slot->row ? c->arena.data + slot->row : NULL;
   return LSCFG_OK;
 }
 
