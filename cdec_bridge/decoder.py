@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cdec_bridge.folding import FoldedConfig, fold_ini
+from cdec_bridge.folding import FoldedConfig, NothingToFold, fold_ini
 from cdec_bridge.processes import CdecProcesses
+from lscfg import log
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
@@ -55,8 +55,12 @@ class CdecDecoder:
         self.program = found
         self.jobs = jobs
         self._folded: FoldedConfig | None = None
-        with contextlib.suppress(InputError):  # what cannot be divided is run as it is
+        try:
             self._folded = fold_ini(self.ini)
+        except NothingToFold:
+            pass
+        except InputError as error:
+            log.info(f"latent features are not folded, which takes longer: {error}")
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True

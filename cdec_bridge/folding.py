@@ -23,6 +23,10 @@ _OF_ONE_PASS = ("cubepruning_pop_limit", "beam_prune", "density_prune")
 _PASSES = ("weights", "feature_function", "intersection_strategy", "summary_feature", *_OF_ONE_PASS)
 
 
+class NothingToFold(InputError):
+    """The configuration has no latent features."""
+
+
 @dataclass(frozen=True)
 class FoldedConfig:
     """A configuration that folds.
@@ -47,7 +51,8 @@ def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
         unfold: give edges their features back, so that k-best lists have them.
 
     Raises:
-        InputError: the file has no such line, or not one with ``mode=parse``, or has several passes already.
+        NothingToFold: the file has no such line.
+        InputError: the line is not one with ``mode=parse``, or there are several passes already.
     """
     kept: list[str] = []
     first: list[str] = []
@@ -78,7 +83,7 @@ def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
     if latent is None:
-        raise InputError("no line feature_function=External with lscfg's library", path)
+        raise NothingToFold("no line feature_function=External with lscfg's library", path)
     line, library, features = latent
     first += [f"feature_function={line} fold=all", "intersection_strategy=full"]
     last = 3 if any(setting.startswith("feature_function") for setting in second) else 2  # cdec stops at a gap

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from cdec_bridge.decoder import CdecDecoder
 from cdec_bridge.folding import fold_ini
 from lscfg.cli import main
 from lscfg.errors import InputError
@@ -100,7 +102,10 @@ def test_bad_weights(ini, capsys, weights, message):
         ("quiet=true", "summary_feature=S", "would not be the same"),
     ],
 )
-def test_what_cannot_be_divided(ini, old, new, message):
+def test_what_cannot_be_divided(ini, capsys, old, new, message):
     ini.write_text(INI.replace(old, new))
     with pytest.raises(InputError, match=message):
         fold_ini(ini)
+    CdecDecoder(ini, Path("cdec"))
+    said = capsys.readouterr().err
+    assert re.search(message, said) if new else said == ""
