@@ -24,7 +24,7 @@ from lscfg.kernel import Matcher
 from lscfg.log import progress
 from lscfg.parameters import MAX_ARITY
 from lscfg.rules import RuleTable
-from lscfg.text import write_blocks
+from lscfg.text import read_blocks, write_blocks
 
 FEATURES = (
     "EgivenF",
@@ -301,6 +301,31 @@ def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> I
         yield partial(lines, which[begin : begin + BLOCK])
     if counted.own_glue:
         yield lambda: (ROOT_RULE + "\n").encode()
+
+
+def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str]) -> int:
+    """Writes a grammar of all rules of others, those of several with the features that the first one gives them.
+
+    Returns:
+        How many rules it has.
+
+    Raises:
+        InputError: a file cannot be read or written.
+    """
+    met: set[bytes] = set()
+
+    def new_rules(block: bytes) -> bytes:
+        kept = []
+        for line in block.splitlines(keepends=True):
+            rule = b" ||| ".join(line.rstrip().removesuffix(b" |||").split(b" ||| ", 3)[:3])
+            if rule not in met:
+                met.add(rule)
+                kept.append(line)
+        return b"".join(kept)
+
+    blocks = (block for grammar in grammars for block, _ in read_blocks(grammar, BLOCK))
+    write_blocks(path, (partial(bytes, new_rules(block)) for block in blocks))
+    return len(met)
 
 
 def write_sentence_grammars(

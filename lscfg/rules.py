@@ -93,6 +93,29 @@ class RuleTable:
         index = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[rules], lengths)
         return RuleTable(self.words, self.symbols[index], offsets, self.src_length[rules], self.arity[rules])
 
+    def with_those_of(self, other: RuleTable) -> tuple[RuleTable, np.ndarray]:
+        """The rules, each once, and behind them those of the other table that are not among them.
+
+        Returns:
+            The table; int64, the number in it of each rule of the other one.
+        """
+        numbers = {word: k for k, word in enumerate(self.words)}
+        words = self.words + [word for word in other.words if word not in numbers]
+        numbers |= {word: k for k, word in enumerate(words[len(self.words) :], len(self.words))}
+        ours = np.array([numbers[word] for word in other.words] or [0])
+        symbols = np.where(other.symbols >= 0, ours[np.maximum(other.symbols, 0)], other.symbols)
+        both = RuleTable(
+            words,
+            np.concatenate([self.symbols, symbols.astype(np.int32)]),
+            np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
+            np.concatenate([self.src_length, other.src_length]),
+            np.concatenate([self.arity, other.arity]),
+        )
+        sides = np.column_stack([both.source_id, both.target_id])
+        _, first, which = np.unique(sides, axis=0, return_index=True, return_inverse=True)
+        kept = np.sort(first)
+        return both.select(kept), np.searchsorted(kept, first)[which.ravel()][len(self) :]
+
     def arrays(self) -> dict[str, np.ndarray]:
         """The table as named arrays, as in model and derivation files (docs/FORMATS.md)."""
         encoded = [word.encode("utf-8") for word in self.words]

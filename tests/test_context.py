@@ -344,11 +344,35 @@ def test_command(tmp_path, capsys):
     write_lines(tmp_path / "links", links)
     corpus = [str(tmp_path / name) for name in ("source", "target", "links")]
     assert main([*arguments[:-1], "--hiero-context", *corpus, "--quiet"]) == 0
-    assert len(Parameters.load(tmp_path / "m").context.rules) > 4
+    of_hiero = Parameters.load(tmp_path / "m").context
+    assert len(of_hiero.rules) > 4
     assert main([*arguments[:-1], "--hiero-context", *corpus[:2]]) == 1
     assert "--hiero-context needs three files or more" in capsys.readouterr().err
-    assert main([*arguments, corpus[0], "--hiero-context", *corpus]) == 1
-    assert "a model file holds one" in capsys.readouterr().err
+    assert main([*arguments, corpus[0], "--hiero-context", *corpus, "--quiet"]) == 0
+    of_both = Parameters.load(tmp_path / "m").context
+    found = {of_both.rules.text(k): count for k, count in enumerate(of_both.counts.tolist())}
+    of_hiero = {of_hiero.rules.text(k): count for k, count in enumerate(of_hiero.counts.tolist())}
+    minimal = RuleTokens.minimal(derivations).with_choice()
+    times = np.bincount(minimal.places[:, 0]).tolist()
+    of_minimal = {minimal.rules.text(k): count for k, count in enumerate(times)}
+    assert {*of_hiero, *of_minimal} <= {*found} and len(found) == len(of_both.rules)
+    assert all(found[rule] == of_hiero.get(rule, 0) + of_minimal.get(rule, 0) for rule in {*of_hiero} & {*of_minimal})
+    write_lines(tmp_path / "other", [*source[:-1], source[-1] + " a"])
+    assert main([*arguments, str(tmp_path / "other"), "--hiero-context", *corpus]) == 1
+    assert "source: --context has another text; give the same one to both" in capsys.readouterr().err
+
+
+def test_tables_of_rules_are_joined():
+    corpora = (["b c", "a b"], ["B C", "A B"]), (["a b", "d"], ["A B", "D"])
+    tables = [RuleTokens.minimal(derive(*sides, ["0-0 1-1", "0-0"])).rules for sides in corpora]
+    tables[1] = tables[1].select(np.random.default_rng(1).permutation(len(tables[1])))
+    both, numbers = tables[0].with_those_of(tables[1])
+    texts = [[table.text(rule) for rule in range(len(table))] for table in (*tables, both)]
+    assert {*texts[0]} - {*texts[1]} and {*texts[1]} - {*texts[0]} and {*texts[0]} & {*texts[1]}
+    assert texts[2] == list(dict.fromkeys(texts[0] + texts[1]))
+    assert [texts[2][number] for number in numbers] == texts[1]
+    none, numbers = both.with_those_of(both.select(np.empty(0, np.int64)))
+    assert len(none) == len(both) and len(numbers) == 0
 
 
 def test_models_without_context_and_broken_ones_are_refused(tmp_path):

@@ -20,6 +20,7 @@ from lscfg.demo import generate, write
 from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
+from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
 from lscfg.kernel import LATENT_FEATURES, DeriveOptions
 from lscfg.parameters import Parameters
@@ -192,9 +193,12 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
         + '\n[systems.HIERO]\ngrammar = "hiero"\n'
         + '\n[systems.BOTH]\ngrammar = "hiero"\nestimator = "mle"\nfeatures = "ratios"\nstart = "HIERO"\n'
     )
+    both = '\n[systems."HIERO+MLE"]\ngrammar = "both"\nestimator = "mle"\nfeatures = ["ratios", "context"]\n'
+    file.write_text(file.read_text() + both)
     with pytest.raises(InputError, match="--systems: BOTH begins with the weights of HIERO; give both"):
         read_experiment(file, Overrides(data=corpus, systems=["MIN", "BOTH"]))
-    run = lscfg("run", file, "--data", corpus, "-o", tmp_path / "out", "--systems", "MIN,HIERO,BOTH", "--jobs", 1)
+    names = "MIN,HIERO,BOTH,HIERO+MLE"
+    run = lscfg("run", file, "--data", corpus, "-o", tmp_path / "out", "--systems", names, "--jobs", 1)
     assert run.returncode == 0, run.stderr
     rows = {row["system"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["systems"]}
     assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
@@ -205,6 +209,16 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
         if stage["stage"] in ("derive", "hiero"):
             used = [joined[stage["inputs"][f"alignments {k}"]] for k in (1, 2)]
             assert used == ["union", "grow-diag-final-and"]
+    grammars = {}
+    for name in rows:
+        ini = tmp_path / "out" / "systems" / name / "cdec.ini"
+        config = read_ini(ini)
+        lines = gzip.decompress((ini.parent / config.grammars[0]).read_bytes()).decode().splitlines()
+        grammars[name] = {line.split(" ||| ", 1)[1].rsplit(" |||", 1)[0] for line in lines}
+        assert config.glue == (name in ("HIERO", "BOTH"))
+        assert config.latent is None or (config.latent.options.get("unknown") == "zero") == (name == "HIERO+MLE")
+    assert grammars["HIERO+MLE"] == grammars["MIN"] | grammars["HIERO"] and grammars["MIN"] - grammars["HIERO"]
+    assert rows["HIERO+MLE"]["rules"] == len(grammars["HIERO+MLE"])
     weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
     assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
 

@@ -35,6 +35,7 @@ from lscfg.grammar import (
     select_rules,
     write_grammar,
     write_sentence_grammars,
+    write_union,
 )
 from lscfg.kernel import DeriveOptions, Grammar, Rules
 from lscfg.text import read_bytes, write_blocks, write_lines
@@ -440,3 +441,20 @@ def test_command_refuses(corpus, tmp_path, monkeypatch, arguments, message):
     with pytest.raises(InputError, match=message):
         lscfg_grammar(*arguments)
     assert not (tmp_path / "g").exists()
+
+
+def test_union_has_each_rule_once_with_the_features_of_the_first(tmp_path):
+    first = ["[X] ||| a ||| b ||| A=1", "[X] ||| a ||| c", "[X] ||| c [X,1] ||| [X,1] d ||| A=1"]
+    second = [
+        "[X] ||| a ||| b ||| A=2",
+        "[X] ||| a ||| c ||| A=2",
+        "[X] ||| e ||| f ||| A=2 ||| 0-0",
+        "[S] ||| [X,1] ||| [1] |||",
+    ]
+    write_lines(tmp_path / "first", first)
+    write_lines(tmp_path / "second.gz", second)
+    assert write_union(tmp_path / "both.gz", tmp_path / "first", tmp_path / "second.gz") == 5
+    assert gzip.decompress((tmp_path / "both.gz").read_bytes()).decode().splitlines() == first + second[2:]
+    with pytest.raises(InputError, match="cannot read"):
+        write_union(tmp_path / "none", tmp_path / "first", tmp_path / "third")
+    assert not (tmp_path / "none").exists()

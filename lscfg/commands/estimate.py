@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--hiero-context",
         nargs="+",
         metavar="FILE",
-        help="the same of Hiero rules, for use with a Hiero grammar: source side, target side, one or more alignments",
+        help="the same of Hiero rules, for use with a Hiero grammar: source side, target side, one or more alignments; "
+        "with --context of both kinds of rules",
     )
     _add_spectral(parser.add_argument_group("spectral"))
     _add_em_arguments(parser)
@@ -145,11 +147,14 @@ def run(args: argparse.Namespace) -> None:
 
     _keep_freed_memory()
     derivations = Derivations.load(args.derivations)
-    if args.context and args.hiero_context:
-        raise InputError("--context and --hiero-context are two context models; a model file holds one")
     if args.hiero_context and len(args.hiero_context) < 3:
         raise InputError("--hiero-context needs three files or more: source, target and alignments")
     source = read_source(args.context, derivations) if args.context else []
+    if args.hiero_context:
+        text = read_lines(args.hiero_context[0])
+        if args.context and text != source:
+            raise InputError("--context has another text; give the same one to both", args.hiero_context[0])
+        source = text
     if args.method == "mle":
         model: Any = estimate_mle(derivations, args.max_targets)
     elif args.method in ("em", "clusters"):
@@ -169,11 +174,12 @@ def run(args: argparse.Namespace) -> None:
             threads=args.threads,
         )
         model = spectral_estimate(derivations, settings)
-    if args.context:
-        model = add_context(model, RuleTokens.minimal(derivations), source)
-    elif args.hiero_context:
+    tokens = [RuleTokens.minimal(derivations)] if args.context else []
+    if args.hiero_context:
         src, tgt, *alignments = args.hiero_context
-        model = add_context(model, RuleTokens.hiero(src, tgt, alignments), read_lines(src))
+        tokens.insert(0, RuleTokens.hiero(src, tgt, alignments))
+    if tokens:
+        model = add_context(model, reduce(RuleTokens.with_those_of, tokens), source)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 

@@ -7,8 +7,8 @@ target side given its source side, its span, those of its nonterminals, and the 
 
 the thesis's phrase-sense disambiguation with features in as many dimensions as there are (section 4.2.4). Outcomes of a
 rule are itself, the words of its target side, and how these and its nonterminals stand. Its rules are the minimal ones
-of the derivations, or Hiero's. It goes into the model file; decoders have it as ContextTarget0, ContextTargetBare and
-ContextTargetN (docs/FORMATS.md).
+of the derivations, Hiero's, or both. It goes into the model file; decoders have it as ContextTarget0,
+ContextTargetBare and ContextTargetN (docs/FORMATS.md).
 """
 
 from __future__ import annotations
@@ -104,6 +104,12 @@ class RuleTokens:
         places = found.places
         places[:, 1] %= found.sentences // len(alignments)
         return cls(found.rules, places)
+
+    def with_those_of(self, other: RuleTokens) -> RuleTokens:
+        """These and other ones of the same corpus; a rule application that is among both counts twice."""
+        rules, numbers = self.rules.with_those_of(other.rules)
+        places = np.column_stack([numbers[other.places[:, 0]], other.places[:, 1:]]).astype(np.int32)
+        return RuleTokens(rules, np.concatenate([self.places, places]))
 
     def with_choice(self) -> RuleTokens:
         """Those rules of a source side that has several; and their places."""

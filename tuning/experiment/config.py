@@ -188,7 +188,7 @@ class System:
     """One row of the table: a grammar, and latent features of the minimal one unless ``estimator`` is none."""
 
     grammar: str = "minimal"
-    """minimal or hiero."""
+    """minimal, hiero or both: Hiero's rules and the minimal ones, decoded without glue rules."""
     grammar_file: Path | None = None
     """A grammar in cdec's format (.gz allowed) in place of the extracted one; it is decoded as ``grammar`` says."""
     estimator: str = "none"
@@ -220,7 +220,7 @@ class System:
 
 
 DECODERS = ("embedded", "cdec", "moses")
-GRAMMARS = ("minimal", "hiero")
+GRAMMARS = ("minimal", "hiero", "both")
 ESTIMATORS = ("none", "mle", "spectral", "em", "clusters")
 
 

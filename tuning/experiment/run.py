@@ -72,10 +72,12 @@ def run_experiment(
         derivations = stages.derive(cache, experiment, alignments)
         grammars = {}
         used = {system.grammar for system in experiment.systems.values() if not system.grammar_file}
-        if "minimal" in used:
+        if used & {"minimal", "both"}:
             grammars["minimal"] = stages.grammar(cache, experiment, derivations)
-        if "hiero" in used:
+        if used & {"hiero", "both"}:
             grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
+        if "both" in used:
+            grammars["both"] = stages.both(cache, grammars["hiero"], grammars["minimal"])
         lm = stages.language_model(cache, experiment)
         systems = {}
         for name, system in experiment.systems.items():

@@ -119,8 +119,20 @@ def _hiero_limits(experiment: Experiment) -> HieroLimits:
     return HieroLimits(**{name: getattr(experiment.hiero, name) for name in names})
 
 
+def both(cache: StageCache, hiero: Stage, minimal: Stage) -> Stage:
+    """Hiero's rules, and the minimal ones that are not among them, with the minimal grammar's own glue."""
+
+    def make(folder: Path) -> None:
+        from lscfg.grammar import write_union
+
+        rules = write_union(folder / GRAMMAR, hiero / GRAMMAR, minimal / GRAMMAR)
+        write_json(folder / "size.json", {"rules": rules})
+
+    return cache.run("both", {}, {"hiero": hiero, "minimal": minimal}, make)
+
+
 def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
-    """The grammar of a file, as a stage of its kind: minimal or hiero."""
+    """The grammar of a file, as a stage of its kind."""
 
     def make(folder: Path) -> None:
         from lscfg.decode import read_grammar
@@ -130,7 +142,7 @@ def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
             file.write(read_bytes(path))
         write_json(folder / "size.json", {"rules": rules})
 
-    return cache.run("hiero" if kind == "hiero" else "grammar", {}, {"file": path}, make)
+    return cache.run("grammar" if kind == "minimal" else kind, {}, {"file": path}, make)
 
 
 def language_model(cache: StageCache, experiment: Experiment) -> Stage:
@@ -167,7 +179,7 @@ def estimate(
     """The system's latent model, with a context model, if any, of the grammar's rules; none for the plain grammar."""
     if system.estimator == "none":
         return None
-    context, of_hiero = experiment.with_context(system), system.grammar == "hiero"
+    context, of_hiero = experiment.with_context(system), system.grammar in ("hiero", "both")
     files = {name: getattr(system, name) for name in ("src_classes", "tgt_classes", "rule_values")}
 
     def make(folder: Path) -> None:
@@ -180,12 +192,14 @@ def estimate(
             from lscfg.estimate.context import RuleTokens, add_context, read_source
 
             corpus, links = experiment.corpus, [_links(item) for item in alignments]
-            tokens = (
-                RuleTokens.hiero(corpus.source, corpus.target, links, _hiero_limits(experiment))
-                if of_hiero
-                else RuleTokens.minimal(trees)
-            )
-            parameters = add_context(parameters, tokens, read_source(corpus.source, trees))
+            tokens = []
+            if of_hiero:
+                limits = _hiero_limits(experiment)
+                tokens.append(RuleTokens.hiero(corpus.source, corpus.target, links, limits))
+            if system.grammar in ("minimal", "both"):
+                tokens.append(RuleTokens.minimal(trees))
+            joined = functools.reduce(RuleTokens.with_those_of, tokens)
+            parameters = add_context(parameters, joined, read_source(corpus.source, trees))
         parameters.save(folder / MODEL)
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
@@ -341,7 +355,7 @@ def charts(cache: StageCache, rules: Stage, model: Stage, sentences: list[str]) 
 
         parameters, found = Model(model / MODEL), []
         grammar = Grammar.from_files([rules / GRAMMAR])
-        binding = Binding(parameters, grammar, UNKNOWN["compose"])
+        binding = Binding(parameters, grammar, UNKNOWN[_unknown(rules)])
         for sentence in sentences:
             words = grammar.vocab.add_line(sentence)
             forest = grammar.parse(words, ParseOptions(max(len(words), 1), False, 2, X))
@@ -369,12 +383,23 @@ def _decoder_facts(experiment: Experiment, rules: Stage, model: Stage | None) ->
     del facts["plugin"]  # an input
     if _is_hiero(rules):
         facts |= {"max_span": experiment.hiero.max_span, "glue": True}
+    if model and _unknown(rules) != "compose":
+        facts["unknown"] = _unknown(rules)
     return facts | (dataclasses.asdict(experiment.features) if model else {})
 
 
 def _is_hiero(rules: Stage) -> bool:
     """Whether the grammar needs the decoder's glue rules, and a limit for all others."""
     return rules.name == "hiero"
+
+
+def _unknown(rules: Stage) -> str:
+    """What becomes of the grammar's rules that the model does not know.
+
+    Where the model's rules are beside them, a derivation of the model would count once more for each way to compose
+    parts of it.
+    """
+    return "zero" if rules.name == "both" else "compose"
 
 
 def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage, model: Stage | None) -> DecoderConfig:
@@ -393,6 +418,8 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
             "negative": features.negative,
             "features": ",".join(features.names),
         }
+        if _unknown(rules) != "compose":
+            options["unknown"] = _unknown(rules)
         latent = LatentFeature(options, hosts.latent_library(experiment.decoder))
     return DecoderConfig(
         grammars=(relative(rules / GRAMMAR),),
