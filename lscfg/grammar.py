@@ -303,7 +303,7 @@ def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> I
         yield lambda: (ROOT_RULE + "\n").encode()
 
 
-def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str]) -> int:
+def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str], threads: int = 1) -> int:
     """Writes a grammar of all rules of others, those of several with the features that the first one gives them.
 
     Returns:
@@ -324,7 +324,7 @@ def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str])
         return b"".join(kept)
 
     blocks = (block for grammar in grammars for block, _ in read_blocks(grammar, BLOCK))
-    write_blocks(path, (partial(bytes, new_rules(block)) for block in blocks))
+    write_blocks(path, (partial(bytes, new_rules(block)) for block in blocks), threads)
     return len(met)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cdec_bridge.decoder import find_cdec
 from lscfg import grammar as grammar_module
-from lscfg.cli import build_parser
+from lscfg.cli import build_parser, main
 from lscfg.commands import grammar as command
 from lscfg.corpus import check_words
 from lscfg.derive import derive
@@ -429,7 +429,7 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
     [
         (["d"], "nothing to do"),
         (["-o", "g"], "no rules"),
-        (["d", "--hiero", "f", "e", "al", "-o", "g"], "one at a time"),
+        (["d", "--hiero", "f", "e", "al", "--filter", "f", "--per-sentence", "g"], "joined by -o and in cdec's format"),
         (["d", "--per-sentence", "g"], "needs the sentences"),
         (["d", "-o", "g", "--threads", "0"], "threads"),
         (["--hiero", "f", "e", "al", "-o", "g", "--max-arity", "3"], "max_arity must be 0 to 2, not 3"),
@@ -455,6 +455,24 @@ def test_union_has_each_rule_once_with_the_features_of_the_first(tmp_path):
     write_lines(tmp_path / "second.gz", second)
     assert write_union(tmp_path / "both.gz", tmp_path / "first", tmp_path / "second.gz") == 5
     assert gzip.decompress((tmp_path / "both.gz").read_bytes()).decode().splitlines() == first + second[2:]
+    assert write_union(tmp_path / "threads.gz", tmp_path / "first", tmp_path / "second.gz", threads=2) == 5
+    assert (tmp_path / "threads.gz").read_bytes() == (tmp_path / "both.gz").read_bytes()
     with pytest.raises(InputError, match="cannot read"):
         write_union(tmp_path / "none", tmp_path / "first", tmp_path / "third")
     assert not (tmp_path / "none").exists()
+
+
+def test_command_writes_hiero_and_minimal_rules_in_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("f", SRC), ("e", TGT), ("a", LINKS)):
+        write_lines(tmp_path / name, lines)
+    derive(SRC, TGT, LINKS).save("d")
+    hiero = ["--hiero", "f", "e", "a"]
+    for arguments in (["d", "-o", "minimal"], [*hiero, "-o", "hiero"], ["d", *hiero, "-o", "both"]):
+        assert main(["grammar", *arguments]) == 0
+    said = capsys.readouterr().err.splitlines()
+    rules = {name: (tmp_path / name).read_text().splitlines() for name in ("minimal", "hiero", "both")}
+    texts = {name: [line.rsplit(" |||", 1)[0] for line in lines] for name, lines in rules.items()}
+    assert texts["both"] == texts["hiero"] + [text for text in texts["minimal"] if text not in texts["hiero"]]
+    assert {*rules["both"]} <= {*rules["hiero"], *rules["minimal"]} and len(rules["both"]) > len(rules["hiero"]) > 0
+    assert said[-1].endswith(f"{len(rules['both'])} rules: both")

@@ -315,7 +315,7 @@ def test_hiero_system_of_an_experiment(experiment, tmp_path):
 
 def test_experiment_refuses_other_grammars(experiment):
     systems = '[systems.MIN]\ngrammar = "phrases"'
-    with pytest.raises(InputError, match="grammar must be one of minimal, hiero"):
+    with pytest.raises(InputError, match="grammar must be one of minimal, hiero, both"):
         read_experiment(experiment(systems))
 
 

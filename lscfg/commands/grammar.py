@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar=("SOURCE", "TARGET ALIGNMENT"),
         help="a Hiero grammar of this corpus and its Pharaoh alignments instead; of several files of alignments the "
-        "rules of all",
+        "rules of all; with a derivation file, one grammar of both, with the glue of the minimal one",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="grammar to write (.gz allowed)")
     parser.add_argument(
@@ -94,12 +96,10 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: options that do not go together, or a file that cannot be read or written.
     """
-    from importlib.metadata import entry_points
-
     from lscfg import log
     from lscfg.corpus import check_sentences
     from lscfg.errors import InputError
-    from lscfg.grammar import select_rules, write_grammar, write_sentence_grammars
+    from lscfg.grammar import write_union
     from lscfg.text import read_lines
 
     if not (args.output or args.per_sentence or args.sizes):
@@ -108,38 +108,59 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no rules; give a derivation file, or a corpus with --hiero")
     if args.hiero and len(args.hiero) < 3:
         raise InputError("--hiero needs three files or more: source, target and alignments")
-    writes = args.output or args.per_sentence
-    if writes and args.derivations and args.hiero:
-        raise InputError("a derivation file and --hiero are two grammars; write one at a time")
+    both = args.derivations and args.hiero
+    if both and (args.per_sentence or args.format != "cdec"):
+        raise InputError(
+            "a derivation file and --hiero are two grammars; they are joined by -o and in cdec's format only"
+        )
     if args.per_sentence and (not args.filter or args.format != "cdec"):
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
     if args.threads < 1:
         raise InputError(f"threads must be 1 or more, not {args.threads}")
-    write = write_grammar
-    if args.format != "cdec":
-        write = next(point for point in entry_points(group=FORMATS) if point.name == args.format).load()
     sentences = None
     if args.filter:
         sentences = read_lines(args.filter)
         check_sentences(sentences, args.filter, allow_empty=True)
 
     grammars = read_rules(args)
-    if writes:
+    if both and args.output:
+        with TemporaryDirectory() as folder:
+            parts = [Path(folder, name) for name in grammars]
+            for path, (name, counted) in zip(parts, grammars.items(), strict=True):
+                log.info(f"{_write(args, counted, sentences, path)} rules of {name}")
+            rules = write_union(args.output, *parts, threads=args.threads)
+        log.info(f"{rules} rules: {args.output}")
+    elif args.output or args.per_sentence:
         (counted,) = grammars.values()
-        log.info("; ".join(f"{count} {what}" for what, count in counted.statistics().items()))
-        selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
-        for reason, count in selection.dropped.items():
-            if count:
-                log.info(f"dropped {count} rules: {reason}")
+        rules = _write(args, counted, sentences, args.output)
         if args.output:
-            write(args.output, counted, selection, args.threads)
-            log.info(f"{len(selection.kept)} rules: {args.output}")
-        if args.per_sentence:
-            assert sentences is not None
-            write_sentence_grammars(args.per_sentence, counted, selection, sentences, args.threads)
-            log.info(f"{len(sentences)} grammars: {args.per_sentence}")
+            log.info(f"{rules} rules: {args.output}")
     if args.sizes:
         print(size_table(grammars, sentences))
+
+
+def _write(args: argparse.Namespace, counted: RuleCounts, sentences: list[str] | None, path: str | Path | None) -> int:
+    """Writes what the options ask for of one kind of rules, the grammar to the path; returns how many are selected."""
+    from importlib.metadata import entry_points
+
+    from lscfg import log
+    from lscfg.grammar import select_rules, write_grammar, write_sentence_grammars
+
+    write = write_grammar
+    if args.format != "cdec":
+        write = next(point for point in entry_points(group=FORMATS) if point.name == args.format).load()
+    log.info("; ".join(f"{count} {what}" for what, count in counted.statistics().items()))
+    selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
+    for reason, count in selection.dropped.items():
+        if count:
+            log.info(f"dropped {count} rules: {reason}")
+    if path:
+        write(path, counted, selection, args.threads)
+    if args.per_sentence:
+        assert sentences is not None
+        write_sentence_grammars(args.per_sentence, counted, selection, sentences, args.threads)
+        log.info(f"{len(sentences)} grammars: {args.per_sentence}")
+    return len(selection.kept)
 
 
 def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
