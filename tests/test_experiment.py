@@ -325,7 +325,7 @@ def test_latent_features_of_each_system(corpus):
     assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
     default = read_experiment(corpus / "default.toml").systems
-    assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO-CONTEXT"]
+    assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO+LATENT"]
     for old, line in (('features = "ratios"', r":\d+"), ('"LatentSpan", "LatentTarget"', r":\d+")):
         (corpus / "bad.toml").write_text((corpus / "f.toml").read_text().replace(old, old.replace('"', '"no', 1)))
         with pytest.raises(InputError, match=rf"bad\.toml{line}: features 'no.*expected some of LatentMarginal"):

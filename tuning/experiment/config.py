@@ -288,13 +288,14 @@ class Overrides:
     """Only these; where they lack one whose charts the file asks for, the charts are chosen as without it."""
 
 
-DEFAULT_SYSTEMS = {
+LATENT = {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"]}
+DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "MIN": {},
     "MLE": {"estimator": "mle"},
     "SPECTRAL": {"estimator": "spectral"},
-    "LATENT": {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"], "start": "MIN"},
+    "LATENT": {**LATENT, "start": "MIN"},
     "HIERO": {"grammar": "hiero"},
-    "HIERO-CONTEXT": {"grammar": "hiero", "estimator": "mle", "features": ["context"], "start": "HIERO"},
+    "HIERO+LATENT": {**LATENT, "grammar": "both", "start": "HIERO"},
 }
 
 
