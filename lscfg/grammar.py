@@ -316,11 +316,11 @@ def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str],
 
     def new_rules(block: bytes) -> bytes:
         kept = []
-        for line in block.splitlines(keepends=True):
-            rule = b" ||| ".join(line.rstrip().removesuffix(b" |||").split(b" ||| ", 3)[:3])
+        for line in block.splitlines():
+            rule = b" ||| ".join(line.removesuffix(b" |||").split(b" ||| ", 3)[:3])
             if rule not in met:
                 met.add(rule)
-                kept.append(line)
+                kept.append(line + b"\n")
         return b"".join(kept)
 
     blocks = (block for grammar in grammars for block, _ in read_blocks(grammar, BLOCK))

@@ -451,7 +451,7 @@ def test_union_has_each_rule_once_with_the_features_of_the_first(tmp_path):
         "[X] ||| e ||| f ||| A=2 ||| 0-0",
         "[S] ||| [X,1] ||| [1] |||",
     ]
-    write_lines(tmp_path / "first", first)
+    (tmp_path / "first").write_text("\n".join(first))  # without a last newline
     write_lines(tmp_path / "second.gz", second)
     assert write_union(tmp_path / "both.gz", tmp_path / "first", tmp_path / "second.gz") == 5
     assert gzip.decompress((tmp_path / "both.gz").read_bytes()).decode().splitlines() == first + second[2:]
