@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -96,10 +97,12 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: options that do not go together, or a file that cannot be read or written.
     """
+    from importlib.metadata import entry_points
+
     from lscfg import log
     from lscfg.corpus import check_sentences
     from lscfg.errors import InputError
-    from lscfg.grammar import write_union
+    from lscfg.grammar import write_grammar, write_union
     from lscfg.text import read_lines
 
     if not (args.output or args.per_sentence or args.sizes):
@@ -117,6 +120,9 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
     if args.threads < 1:
         raise InputError(f"threads must be 1 or more, not {args.threads}")
+    write = write_grammar
+    if args.format != "cdec":
+        write = next(point for point in entry_points(group=FORMATS) if point.name == args.format).load()
     sentences = None
     if args.filter:
         sentences = read_lines(args.filter)
@@ -127,28 +133,29 @@ def run(args: argparse.Namespace) -> None:
         with TemporaryDirectory() as folder:
             parts = [Path(folder, name) for name in grammars]
             for path, (name, counted) in zip(parts, grammars.items(), strict=True):
-                log.info(f"{_write(args, counted, sentences, path)} rules of {name}")
+                log.info(f"{_write_one(args, counted, sentences, write, path)} rules of {name}")
             rules = write_union(args.output, *parts, threads=args.threads)
         log.info(f"{rules} rules: {args.output}")
     elif args.output or args.per_sentence:
         (counted,) = grammars.values()
-        rules = _write(args, counted, sentences, args.output)
+        rules = _write_one(args, counted, sentences, write, args.output)
         if args.output:
             log.info(f"{rules} rules: {args.output}")
     if args.sizes:
         print(size_table(grammars, sentences))
 
 
-def _write(args: argparse.Namespace, counted: RuleCounts, sentences: list[str] | None, path: str | Path | None) -> int:
+def _write_one(
+    args: argparse.Namespace,
+    counted: RuleCounts,
+    sentences: list[str] | None,
+    write: Callable[..., None],
+    path: str | Path | None,
+) -> int:
     """Writes what the options ask for of one kind of rules, the grammar to the path; returns how many are selected."""
-    from importlib.metadata import entry_points
-
     from lscfg import log
-    from lscfg.grammar import select_rules, write_grammar, write_sentence_grammars
+    from lscfg.grammar import select_rules, write_sentence_grammars
 
-    write = write_grammar
-    if args.format != "cdec":
-        write = next(point for point in entry_points(group=FORMATS) if point.name == args.format).load()
     log.info("; ".join(f"{count} {what}" for what, count in counted.statistics().items()))
     selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
     for reason, count in selection.dropped.items():

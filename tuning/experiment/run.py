@@ -77,7 +77,7 @@ def run_experiment(
         if used & {"hiero", "both"}:
             grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
         if "both" in used:
-            grammars["both"] = stages.both(cache, grammars["hiero"], grammars["minimal"])
+            grammars["both"] = stages.both(cache, grammars["hiero"], grammars["minimal"], jobs)
         lm = stages.language_model(cache, experiment)
         systems = {}
         for name, system in experiment.systems.items():

@@ -119,13 +119,13 @@ def _hiero_limits(experiment: Experiment) -> HieroLimits:
     return HieroLimits(**{name: getattr(experiment.hiero, name) for name in names})
 
 
-def both(cache: StageCache, hiero: Stage, minimal: Stage) -> Stage:
+def both(cache: StageCache, hiero: Stage, minimal: Stage, jobs: int) -> Stage:
     """Hiero's rules, and the minimal ones that are not among them, with the minimal grammar's own glue."""
 
     def make(folder: Path) -> None:
         from lscfg.grammar import write_union
 
-        rules = write_union(folder / GRAMMAR, hiero / GRAMMAR, minimal / GRAMMAR)
+        rules = write_union(folder / GRAMMAR, hiero / GRAMMAR, minimal / GRAMMAR, threads=jobs)
         write_json(folder / "size.json", {"rules": rules})
 
     return cache.run("both", {}, {"hiero": hiero, "minimal": minimal}, make)
@@ -355,7 +355,7 @@ def charts(cache: StageCache, rules: Stage, model: Stage, sentences: list[str]) 
 
         parameters, found = Model(model / MODEL), []
         grammar = Grammar.from_files([rules / GRAMMAR])
-        binding = Binding(parameters, grammar, UNKNOWN[_unknown(rules)])
+        binding = Binding(parameters, grammar, UNKNOWN[_unknown_rules(rules).get("unknown", "compose")])
         for sentence in sentences:
             words = grammar.vocab.add_line(sentence)
             forest = grammar.parse(words, ParseOptions(max(len(words), 1), False, 2, X))
@@ -383,9 +383,7 @@ def _decoder_facts(experiment: Experiment, rules: Stage, model: Stage | None) ->
     del facts["plugin"]  # an input
     if _is_hiero(rules):
         facts |= {"max_span": experiment.hiero.max_span, "glue": True}
-    if model and _unknown(rules) != "compose":
-        facts["unknown"] = _unknown(rules)
-    return facts | (dataclasses.asdict(experiment.features) if model else {})
+    return facts | (dataclasses.asdict(experiment.features) | _unknown_rules(rules) if model else {})
 
 
 def _is_hiero(rules: Stage) -> bool:
@@ -393,13 +391,13 @@ def _is_hiero(rules: Stage) -> bool:
     return rules.name == "hiero"
 
 
-def _unknown(rules: Stage) -> str:
-    """What becomes of the grammar's rules that the model does not know.
+def _unknown_rules(rules: Stage) -> dict[str, str]:
+    """The feature function's option for rules that the model does not know, where it is not the usual one, to compose.
 
     Where the model's rules are beside them, a derivation of the model would count once more for each way to compose
     parts of it.
     """
-    return "zero" if rules.name == "both" else "compose"
+    return {"unknown": "zero"} if rules.name == "both" else {}
 
 
 def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage, model: Stage | None) -> DecoderConfig:
@@ -417,9 +415,8 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
             "floor": repr(features.floor),
             "negative": features.negative,
             "features": ",".join(features.names),
+            **_unknown_rules(rules),
         }
-        if _unknown(rules) != "compose":
-            options["unknown"] = _unknown(rules)
         latent = LatentFeature(options, hosts.latent_library(experiment.decoder))
     return DecoderConfig(
         grammars=(relative(rules / GRAMMAR),),
