@@ -2,13 +2,11 @@
  * against their frequencies (thesis, chapter 4). context_train.c estimates it. */
 #include "context.h"
 #include "forest.h"
+#include "int_map.h"
 
 #include <math.h>
 
-typedef struct {
-  int64_t outcome; /* -1: empty */
-  int64_t row;     /* where it begins in arena, 0: no item of the outcome is in the sentence */
-} row_slot;
+enum { NO_ROW_HERE = -1 };
 
 /* One row for each outcome that was met: for each kind of words, the weight of the word at each place -1 .. n of the
  * sentence; of the bag's kind the sums of the weights of all words before a place; then those of the lengths. */
@@ -19,8 +17,7 @@ typedef struct {
   int32_t n;               /* words of the sentence */
   int64_t base;            /* words of the model, and the two ends of a sentence */
   int32_t *first, *next;   /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
-  row_slot *rows;          /* open addressing: a sentence meets few of the outcomes */
-  int64_t slots, used;
+  int_map rows;            /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
   ARRAY(float) arena;
   ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
   ARRAY(int64_t) outcomes; /* of the rule in hand */
@@ -99,40 +96,17 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
 static void stop(contexts *c) {
   free(c->first);
   free(c->next);
-  free(c->rows);
+  free(c->rows.entries);
   free(c->arena.data);
   free(c->scores.data);
   free(c->outcomes.data);
 }
 
-static row_slot *find_slot(const contexts *c, int64_t outcome) {
-  int64_t at = (int64_t)(hash_mix((uint64_t)outcome) & (uint64_t)(c->slots - 1));
-  while (c->rows[at].outcome >= 0 && c->rows[at].outcome != outcome) at = (at + 1) & (c->slots - 1);
-  return &c->rows[at];
-}
-
-/* Makes room for one more. */
-static int reserve_slot(contexts *c) {
-  if (2 * (c->used + 1) <= c->slots) return LSCFG_OK;
-  row_slot *old = c->rows;
-  int64_t n = c->slots, more = n ? 2 * n : 1 << 12;
-  if (!(c->rows = malloc((size_t)more * sizeof *c->rows))) {
-    c->rows = old;
-    return LSCFG_ENOMEM;
-  }
-  c->slots = more;
-  for (int64_t k = 0; k < more; k++) c->rows[k].outcome = -1;
-  for (int64_t k = 0; k < n; k++)
-    if (old[k].outcome >= 0) *find_slot(c, old[k].outcome) = old[k];
-  free(old);
-  return LSCFG_OK;
-}
-
-/* Makes the row of an outcome; *begin: as in row_slot. */
+/* Makes the row of an outcome; *begin: as in rows. */
 static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   const context_model *model = c->model;
   int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS, lengths = WORD_KINDS * c->base;
-  if (!c->arena.size) c->arena.size = 1; /* 0 stands for no row */
+  if (!c->arena.size) c->arena.size = 1; /* 0 stands for an outcome that was not met before */
   if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
   float *values = c->arena.data + c->arena.size;
   int found = 0;
@@ -147,7 +121,7 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
     for (int32_t at = c->first[word]; at; at = c->next[at - 1], found = 1)
       values[kind * width + at - 1] = model->weights[k];
   }
-  *begin = found ? c->arena.size : 0;
+  *begin = found ? c->arena.size : NO_ROW_HERE;
   if (!found) return LSCFG_OK;
   float *bag = values + BAG * width, sum = 0;
   for (int64_t place = 0; place < width; place++) { /* place + 1, of them all the ends are no items of the bag */
@@ -161,14 +135,9 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
 
 /* The outcome's row, made when it is first needed; *row NULL: no weight of it is for a word of the sentence. */
 static int find_row(contexts *c, int64_t outcome, const float **row) {
-  if (reserve_slot(c)) return LSCFG_ENOMEM;
-  row_slot *slot = find_slot(c, outcome);
-  if (slot->outcome < 0) {
-    if (make_row(c, outcome, &slot->row)) return LSCFG_ENOMEM;
-    slot->outcome = outcome;
-    c->used++;
-  }
-  *row = slot->row ? c->arena.data + slot->row : NULL;
+  int64_t *begin = int_map_at(&c->rows, outcome);
+  if (!begin || (!*begin && make_row(c, outcome, begin))) return LSCFG_ENOMEM;
+  *row = *begin == NO_ROW_HERE ? NULL : c->arena.data + *begin;
   return LSCFG_OK;
 }
 

@@ -1,17 +1,12 @@
 /* Weights of a log-linear model of target sides (see context.h) by stochastic gradient descent on the penalised likelihood
  * of rule tokens, with a step of its own for each weight (AdaGrad: Duchi, Hazan and Singer 2011). */
 #include "context.h"
+#include "int_map.h"
 
 #include <math.h>
 
 /* Occurrences of keys that are counted at the same time, at most: more are counted outcomes by outcomes. */
 enum { COUNTED_AT_ONCE = 1 << 25 };
-
-/* How often an outcome has an item in the tokens' own target sides; key: outcome * items + item. */
-typedef struct {
-  int64_t key; /* -1: empty */
-  int32_t count;
-} count_slot;
 
 /* A weight of an outcome and what its learning needs. */
 typedef struct {
@@ -29,9 +24,9 @@ typedef struct {
 struct lscfg_context_trainer {
   lscfg_context_problem problem;
   int64_t n_items, base;
-  count_slot *counts; /* open addressing; only until it is known which weights there are */
-  int64_t slots, used;
-  ARRAY(int64_t) keys; /* of the weights there are, likewise */
+  int_map counts;       /* outcome * items + item -> how often the tokens' own target sides have both; only until it is known
+                         * which weights there are */
+  ARRAY(int64_t) keys;  /* of the weights there are, likewise */
   int64_t *block;       /* [outcomes + 1]: where the weights of each one begin; a block has 0 or 2^k places */
   weight_slot *weights; /* open addressing in each block: what is looked up together lies together */
   int64_t *outcome_begin; /* [rules + 1] of each rule in outcomes */
@@ -85,30 +80,6 @@ static int find_items(lscfg_context_trainer *t, const lscfg_context_token *token
 
 /* ---- weights ---- */
 
-static uint64_t hash_key(int64_t key) { return hash_mix((uint64_t)key + 0x9e3779b97f4a7c15u); }
-
-static count_slot *find_count(const lscfg_context_trainer *t, int64_t key) {
-  int64_t at = (int64_t)(hash_key(key) & (uint64_t)(t->slots - 1));
-  while (t->counts[at].key >= 0 && t->counts[at].key != key) at = (at + 1) & (t->slots - 1);
-  return &t->counts[at];
-}
-
-static int grow(lscfg_context_trainer *t) {
-  count_slot *old = t->counts;
-  int64_t n = t->slots;
-  t->slots = n ? 2 * n : 1 << 16;
-  if (!(t->counts = malloc((size_t)t->slots * sizeof *t->counts))) {
-    t->counts = old;
-    t->slots = n;
-    return LSCFG_ENOMEM;
-  }
-  for (int64_t k = 0; k < t->slots; k++) t->counts[k] = (count_slot){-1, 0};
-  for (int64_t k = 0; k < n; k++)
-    if (old[k].key >= 0) *find_count(t, old[k].key) = old[k];
-  free(old);
-  return LSCFG_OK;
-}
-
 static int64_t first_place(int64_t item, int64_t size) {
   return (int64_t)(((uint64_t)item * 0x9e3779b97f4a7c15u) >> 32) & (size - 1);
 }
@@ -146,12 +117,9 @@ static int count_keys(lscfg_context_trainer *t, const lscfg_context_token *token
     if (!found++ && find_items(t, token)) return LSCFG_ENOMEM;
     int64_t n = n_items_of(t, token->rule, outcome);
     for (int64_t k = 0; k < n; k++) {
-      if (2 * (t->used + 1) > t->slots && grow(t)) return LSCFG_ENOMEM;
-      int64_t key = outcome * t->n_items + t->items.data[k];
-      count_slot *slot = find_count(t, key);
-      t->used += slot->key < 0;
-      slot->key = key;
-      slot->count++;
+      int64_t *count = int_map_at(&t->counts, outcome * t->n_items + t->items.data[k]);
+      if (!count) return LSCFG_ENOMEM;
+      ++*count;
     }
   }
   return LSCFG_OK;
@@ -171,18 +139,18 @@ static int find_keys(lscfg_context_trainer *t) {
   for (int64_t k = 0; k < p->n_tokens; k++) most += n_own_keys(t, &p->tokens[k]);
   int64_t parts = 1 + most / COUNTED_AT_ONCE;
   for (int64_t part = 0; part < parts; part++) {
-    for (int64_t k = 0; k < t->slots; k++) t->counts[k] = (count_slot){-1, 0};
-    t->used = 0;
+    int_map_clear(&t->counts);
     for (int64_t k = 0; k < p->n_tokens; k++)
       if (count_keys(t, &p->tokens[k], part, parts)) return LSCFG_ENOMEM;
-    for (int64_t k = 0; k < t->slots; k++) {
-      if (t->counts[k].key < 0 || t->counts[k].count < p->min_count) continue;
+    for (int64_t k = 0; k < t->counts.slots; k++) {
+      const int_entry *found = &t->counts.entries[k];
+      if (found->key < 0 || found->value < p->min_count) continue;
       if (ARRAY_RESERVE(t->keys, 1)) return LSCFG_ENOMEM;
-      t->keys.data[t->keys.size++] = t->counts[k].key;
+      t->keys.data[t->keys.size++] = found->key;
     }
   }
-  free(t->counts);
-  t->counts = NULL;
+  free(t->counts.entries);
+  t->counts = (int_map){0};
   return LSCFG_OK;
 }
 
@@ -240,10 +208,11 @@ static int meet(lscfg_context_trainer *t, const lscfg_context_token *token) {
   return LSCFG_OK;
 }
 
-/* What was met of an outcome of a rule; NULL: it has no weights. */
+/* What was met of an outcome of a rule; nothing of one that has no weights. */
 static const met_outcome *met_of(const lscfg_context_trainer *t, int64_t o) {
+  static const met_outcome nothing;
   int32_t number = t->number[t->outcomes.data[o]];
-  return number < 0 ? NULL : &t->outcomes_met.data[number];
+  return number < 0 ? &nothing : &t->outcomes_met.data[number];
 }
 
 /* A step against the gradient of the likelihood and the penalty, which is shared out among the visits of one pass. */
@@ -264,7 +233,7 @@ static int count_visits(lscfg_context_trainer *t) {
     for (int64_t c = p->choice_begin[side]; c < p->choice_begin[side + 1]; c++)
       for (int64_t o = t->outcome_begin[p->choices[c]]; o < t->outcome_begin[p->choices[c] + 1]; o++) {
         const met_outcome *m = met_of(t, o);
-        for (int64_t i = m ? m->begin : 0; m && i < m->end; i++) t->met.data[i]->visits++;
+        for (int64_t i = m->begin; i < m->end; i++) t->met.data[i]->visits++;
       }
   }
   return LSCFG_OK;
@@ -283,7 +252,7 @@ int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_contex
   t->plain = malloc(((size_t)n + 1) * sizeof *t->plain);
   t->block = calloc((size_t)context_outcomes(problem->rules) + 1, sizeof *t->block);
   t->number = malloc((size_t)context_outcomes(problem->rules) * sizeof *t->number);
-  int code = t->outcome_begin && t->wordy && t->plain && t->block && t->number ? grow(t) : LSCFG_ENOMEM;
+  int code = t->outcome_begin && t->wordy && t->plain && t->block && t->number ? LSCFG_OK : LSCFG_ENOMEM;
   for (int64_t o = 0; o < context_outcomes(problem->rules) && !code; o++) t->number[o] = -1;
   for (int64_t r = 0; r < n && !code; r++) code = add_outcomes(t, r);
   if (!code) code = find_keys(t);
@@ -299,7 +268,7 @@ int lscfg_context_trainer_new(const lscfg_context_problem *problem, lscfg_contex
 
 void lscfg_context_trainer_free(lscfg_context_trainer *t) {
   if (!t) return;
-  free(t->counts);
+  free(t->counts.entries);
   free(t->block);
   free(t->weights);
   free(t->outcome_begin);
@@ -336,10 +305,7 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
     if (choices[c] == token->rule) own = c;
     plain[c] = t->plain[choices[c]];
     here[c] = plain[c];
-    for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) {
-      const met_outcome *m = met_of(t, o);
-      if (m) here[c] += m->sum;
-    }
+    for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) here[c] += met_of(t, o)->sum;
   }
   right[0] = plain[own];
   right[1] = here[own];
@@ -351,7 +317,7 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
     if (fabs(gradient) <= 1e-4) continue;
     for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) {
       const met_outcome *m = met_of(t, o);
-      for (int64_t i = m ? m->begin : 0; m && i < m->end; i++) step(t, t->met.data[i], gradient);
+      for (int64_t i = m->begin; i < m->end; i++) step(t, t->met.data[i], gradient);
     }
   }
   return LSCFG_OK;
