@@ -84,7 +84,7 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
         objects = compile_adapter("cdec", options, Path(folder))
         library = Path(folder) / LIBRARY
         # nodelete: cdec closes the library while objects of its classes are still alive
-        link(["-shared", "-Wl,-z,nodelete", *objects, "-lm"], library)
+        link(["-shared", "-Wl,-z,nodelete", *objects, "-lpthread", "-lm"], library)
         with atomic_write(output, "wb") as file:
             file.write(library.read_bytes())
 

@@ -545,8 +545,14 @@ class Binding:
 
     @property
     def kinds(self) -> np.ndarray:
-        """uint8 [rules]: what each rule of the grammar is to the binding, an index into ``RULE_KINDS``."""
-        return view(lib.lscfg_binding_kinds(self.pointer), len(self.grammar), np.uint8, self.pointer)
+        """uint8 [rules]: what each rule of the grammar is to the binding, an index into ``RULE_KINDS``.
+
+        To compose a whole grammar takes time; inference composes only what a forest has.
+        """
+        kinds = np.empty(len(self.grammar), np.uint8)
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_binding_kinds(self.pointer, ffi.from_buffer("uint8_t[]", kinds), error), error)
+        return kinds
 
     def counts(self) -> dict[str, int]:
         """Rules of the grammar by what they are to the binding."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,11 +49,10 @@ class LatentFeatures:
         self.model = model if isinstance(model, Model) else Model(model)
         self.model.check_features(self.options)
         self._infers = marginals or self.options.need_inference
-        bound = UNKNOWN[unknown] if self._infers else replace(UNKNOWN[unknown], compose=False)
-        self.binding = Binding(self.model, grammar, bound)
+        self.binding = Binding(self.model, grammar, UNKNOWN[unknown])
         self.improper = Improper()
-        kinds = self.binding.counts()
-        if not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
+        kinds = {} if self.binding.known else self.binding.counts()
+        if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warn(f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor")
 
     @classmethod

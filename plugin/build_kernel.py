@@ -27,7 +27,8 @@ ffibuilder.set_source(
     depends=[*sorted(f"plugin/src/{path.name}" for path in (HERE / "src").glob("*.h")), "plugin/include/lscfg.h"],
     include_dirs=["plugin/include", "plugin/src"],
     # Contraction off: the same input gives the same bytes whether or not the compiler knows fused multiply-add.
-    extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-ffp-contract=off", "-fvisibility=hidden"],
+    extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-ffp-contract=off", "-fvisibility=hidden", "-pthread"],
+    extra_link_args=["-pthread"],
     libraries=["m"],
 )
 

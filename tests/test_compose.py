@@ -1,6 +1,7 @@
 """Composed rules: against tensors contracted by hand, over all derivations, which are found by generating them."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -136,6 +137,24 @@ def test_equals_composed_tensors_over_all_derivations(tmp_path_factory, m, seed,
     made, _, _ = rebuilt(forest, grammar, np.random.default_rng(seed), 0.7)
     if made is not None:
         check_against_tensors(made, grammar, binding, tensors, root)
+
+
+def test_what_was_composed_before_makes_no_difference(tmp_path):
+    model, grammar, _, _, _ = composed_system(tmp_path, 3, 5, 60)
+    lines = [" ".join(np.random.default_rng(k).choice(list("aabc"), 6)) for k in range(40)]
+    parsed = [grammar.parse(grammar.vocab.add_line(line), ParseOptions(100, True, 2)) for line in lines]
+    forests = [forest for forest in parsed if forest is not None]
+    alone = [Binding(model, grammar, COMPOSE).infer(forest) for forest in forests]
+    whole, backwards, at_once = (Binding(model, grammar, COMPOSE) for _ in range(3))
+    counts = whole.counts()
+    assert counts["composed"] > 10 and len(forests) > 10
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(at_once.infer, forests))
+    reverse = [backwards.infer(forest) for forest in reversed(forests)][::-1]
+    for results in ([whole.infer(forest) for forest in forests], reverse, together):
+        for one, other in zip(alone, results, strict=True):
+            assert one.apps.tobytes() == other.apps.tobytes() and one.log_g == other.log_g
+    assert at_once.counts() == backwards.counts() == counts
 
 
 def check_against_tensors(forest, grammar, binding, tensors, root):

@@ -54,12 +54,7 @@ struct LatentOptions {
     return "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp unknown=compose|zero|oov";
   }
 
-  lscfg_binding_options Binding() const
-  {
-    lscfg_binding_options binding = unknown_;
-    if (!lscfg_needs_inference(&features)) binding.compose = 0;
-    return binding;
-  }
+  const lscfg_binding_options &Binding() const { return unknown_; }
 
   /* Whether the option is one of these; throws ConfigError for a bad value. */
   bool Take(const std::string &key, const std::string &value)

@@ -199,7 +199,8 @@ int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_bi
                       lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
 int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor of their own */
-const uint8_t *lscfg_binding_kinds(const lscfg_binding *); /* [rules]: LSCFG_RULE_IS_... */
+/* kinds [rules]: LSCFG_RULE_IS_... Composes what can be of the whole grammar; inference composes what a forest has. */
+int lscfg_binding_kinds(const lscfg_binding *, uint8_t *kinds, lscfg_error *);
 /* The instructions of the inner loops: "avx512", "avx2" or "baseline", at first the best that the machine has. The first
  * two give the same bits. Not to be changed while the binding is in use. */
 int lscfg_binding_use(lscfg_binding *, const char *instructions, lscfg_error *);

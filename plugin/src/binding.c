@@ -28,21 +28,6 @@ static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int
   return 1;
 }
 
-/* Gives the rules without a tensor what the options say. */
-static void supply_unknown(lscfg_binding *b) {
-  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {
-    if (b->rule_kind[r] != LSCFG_RULE_IS_ZERO) continue;
-    int32_t composite = b->composition ? b->composition->of_rule[r] : -1;
-    if (composite >= 0) {
-      int oov = b->composition->composites.data[composite].oov_parts > 0;
-      b->rule_kind[r] = oov ? LSCFG_RULE_IS_COMPOSED_OOV : LSCFG_RULE_IS_COMPOSED;
-    } else if (b->options.oov && !b->grammar->rules.data[r].arity) {
-      b->rule_row[r] = OOV_ROW;
-      b->rule_kind[r] = LSCFG_RULE_IS_OOV;
-    }
-  }
-}
-
 static int32_t longest_rule(const lscfg_grammar *g) {
   int32_t longest = 0;
   for (int32_t r = 0; r < lscfg_grammar_size(g); r++) {
@@ -62,27 +47,26 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
     free(symbols);
     return out_of_memory(error);
   }
-  int code = LSCFG_OK;
+  int code = LSCFG_OK, unknown = 0;
   for (int32_t r = 0; r < n && !code; r++) {
     const grammar_rule *rule = &g->rules.data[r];
     b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
-    b->rule_kind[r] = rule->lhs == CATEGORY_X ? LSCFG_RULE_IS_ZERO : LSCFG_RULE_IS_STATELESS;
     if (b->rule_target[r] < 0) code = out_of_memory(error);
-    if (code || !translate(g, rule, ids, symbols)) continue;
-    int32_t k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
-    if (k < 0) continue;
-    b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
-    b->rule_kind[r] = LSCFG_RULE_IS_KNOWN;
+    if (code || rule->lhs != CATEGORY_X) continue;
+    int64_t k = -1;
+    if (translate(g, rule, ids, symbols)) k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
+    if (k >= 0)
+      b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
+    else if (b->options.compose)
+      unknown = 1;
+    else if (b->options.oov && !rule->arity)
+      b->rule_row[r] = OOV_ROW;
   }
-  if (!code && b->options.compose && !(b->composition = composition_new(b, ids, b->options.oov_parts)))
-    code = out_of_memory(error);
-  if (!code) supply_unknown(b);
-  int composed = 0;
-  for (int32_t r = 0; r < n && !composed; r++)
-    composed = b->rule_kind[r] == LSCFG_RULE_IS_COMPOSED || b->rule_kind[r] == LSCFG_RULE_IS_COMPOSED_OOV;
-  if (!composed) { /* forests need not be expanded then */
-    composition_free(b->composition);
-    b->composition = NULL;
+  if (!code && unknown) {
+    if ((b->composition = composition_new(b, ids)))
+      ids = NULL;
+    else
+      code = out_of_memory(error);
   }
   b->n_targets = (int32_t)rule_table_size(targets);
   free(ids);
@@ -172,9 +156,8 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   b->sums = group_sums_new(g->groups.size);
   b->rule_group = g->rule_group;
   b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
-  b->rule_kind = calloc((size_t)n + 1, sizeof *b->rule_kind);
   int code;
-  if (b->rule_row && b->sums && b->rule_target && b->rule_kind && !rule_table_init(&targets)) {
+  if (b->rule_row && b->sums && b->rule_target && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
     if (!code && (bind_context(b) || make_inner(b) || make_one_state(b))) code = out_of_memory(error);
@@ -200,7 +183,6 @@ void lscfg_binding_free(lscfg_binding *b) {
   group_sums_free(b->sums);
   free(b->rule_row);
   free(b->rule_target);
-  free(b->rule_kind);
   free(b->context_rule);
   free(b->word_in_context);
   composition_free(b->composition);
@@ -221,11 +203,21 @@ const char *lscfg_binding_instructions(const lscfg_binding *b) { return b->loops
 
 int32_t lscfg_binding_known(const lscfg_binding *b) {
   int32_t known = 0;
-  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_kind[r] == LSCFG_RULE_IS_KNOWN;
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_row[r] >= 0;
   return known;
 }
 
-const uint8_t *lscfg_binding_kinds(const lscfg_binding *b) { return b->rule_kind; }
+int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *error) {
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {
+    kinds[r] = LSCFG_RULE_IS_ZERO;
+    if (b->composition && composition_kind(b, r, &kinds[r])) return out_of_memory(error);
+    if (b->grammar->rules.data[r].lhs != CATEGORY_X)
+      kinds[r] = LSCFG_RULE_IS_STATELESS;
+    else if (b->rule_row[r] != NO_ROW)
+      kinds[r] = b->rule_row[r] == OOV_ROW ? LSCFG_RULE_IS_OOV : LSCFG_RULE_IS_KNOWN;
+  }
+  return LSCFG_OK;
+}
 
 int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
   int32_t n = b->n_rules + LSCFG_EXTRA_RULES;

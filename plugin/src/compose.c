@@ -2,10 +2,13 @@
  * model, of their tensors contracted along the derivation. It is never made. A forest is expanded instead into one of the
  * model's rules, where equal parts over the same tails are one node.
  *
- * The derivations are found by a synchronous parse of the rule's sides, nonterminals being atoms. Rules of the model whose
- * source side is a single nonterminal take no part in it. */
+ * The derivations are found by a synchronous parse of the rule's sides, nonterminals being atoms, when a forest first has
+ * the rule: a grammar has many that no sentence needs. Rules of the model whose source side is a single nonterminal take
+ * no part in it. */
 #include "compose.h"
 #include "forest.h"
+
+#include <pthread.h>
 
 /* Beside composites and OWN_TAIL. */
 enum { FAILED = -1, TO_COME = -3, NO_MEMORY = -4 };
@@ -24,28 +27,48 @@ typedef struct {
   int32_t begin, end;
 } pattern_range;
 
+/* One way to make a composite: a rule of the model over other composites, or over nonterminals of the composite. */
 typedef struct {
-  composition *made;
+  int32_t rule; /* of the model, or OOV_PART */
+  int32_t child[2];
+} production;
+
+enum { OOV_PART = -1, NO_CHILD = -1, OWN_TAIL = -2 };
+
+/* A pair of sides with all its derivations of the fewest OOV parts. Equal parts of different rules are one composite. */
+typedef struct {
+  int32_t productions_begin, productions_end;
+  int32_t arity, oov_parts;
+} composite;
+
+/* What is known so far, and what the work on the next rule needs; shared by all threads. */
+struct composition {
+  pthread_mutex_t lock;
+  int32_t *of_rule; /* grammar rule -> composite, FAILED, TO_COME */
+  ARRAY(composite) composites;
+  ARRAY(production) productions;
+  rule_table by_sides; /* of the composites */
   const lscfg_model *model;
-  rule_table composites; /* by their sides */
+  int32_t *words; /* [grammar vocabulary] in the model's numbers, -1: none */
   int oov_parts;
   /* the rule in hand */
   int32_t n_src, n_tgt;
-  const int32_t *src, *tgt; /* in the model's numbers */
+  int32_t room[2 * MAX_CELLS];
+  const int32_t *src, *tgt; /* in room */
   int32_t place[2];         /* of each nonterminal on the target side */
   ARRAY(int32_t) cells;     /* [i][j][s][t]: composite, FAILED or TO_COME */
   ARRAY(pattern_range) ranges; /* [i][j]: patterns; begin -1 before they are made */
   ARRAY(pattern) patterns;
   ARRAY(int32_t) pattern_symbols;
   ARRAY(production) found; /* a stack: productions of the parts under work */
-  int32_t *symbols;        /* room for the sides of a rule */
-} composer;
+  int32_t symbols[2 * MAX_CELLS]; /* sides of a rule */
+};
 
-static int32_t derive_part(composer *w, int32_t i, int32_t j, int32_t s, int32_t t);
+static int32_t derive_part(composition *w, int32_t i, int32_t j, int32_t s, int32_t t);
 
 /* ---- source sides ---- */
 
-static uint32_t source_nonterminals(const composer *w, int32_t i, int32_t j) {
+static uint32_t source_nonterminals(const composition *w, int32_t i, int32_t j) {
   uint32_t mask = 0, bit = 1;
   for (int32_t k = 0; k < j; k++)
     if (w->src[k] < 0) {
@@ -55,7 +78,7 @@ static uint32_t source_nonterminals(const composer *w, int32_t i, int32_t j) {
   return mask;
 }
 
-static uint32_t target_nonterminals(const composer *w, int32_t s, int32_t t) {
+static uint32_t target_nonterminals(const composition *w, int32_t s, int32_t t) {
   uint32_t mask = 0;
   for (int32_t k = 0; k < 2; k++)
     if (w->place[k] >= s && w->place[k] < t) mask |= 1u << k;
@@ -63,7 +86,7 @@ static uint32_t target_nonterminals(const composer *w, int32_t s, int32_t t) {
 }
 
 /* Adds the pattern over [i, j) with these gaps if the model has such a source side and no nonterminal is left over. */
-static int add_pattern(composer *w, int32_t i, int32_t j, int32_t n_gaps, int32_t gap[2][2]) {
+static int add_pattern(composition *w, int32_t i, int32_t j, int32_t n_gaps, int32_t gap[2][2]) {
   pattern p = {.symbols = (int32_t)w->pattern_symbols.size, .n_gaps = n_gaps};
   if (ARRAY_RESERVE(w->pattern_symbols, j - i) || ARRAY_RESERVE(w->patterns, 1)) return LSCFG_ENOMEM;
   int32_t *symbols = w->pattern_symbols.data + p.symbols;
@@ -84,7 +107,7 @@ static int add_pattern(composer *w, int32_t i, int32_t j, int32_t n_gaps, int32_
   return LSCFG_OK;
 }
 
-static int patterns_over(composer *w, int32_t i, int32_t j, pattern_range *range) {
+static int patterns_over(composition *w, int32_t i, int32_t j, pattern_range *range) {
   pattern_range *cell = &w->ranges.data[i * (w->n_src + 1) + j];
   int32_t gap[2][2];
   if (cell->begin < 0) {
@@ -110,25 +133,25 @@ static int patterns_over(composer *w, int32_t i, int32_t j, pattern_range *range
 
 /* ---- both sides ---- */
 
-static int32_t cost_of(const composer *w, int32_t child) {
-  return child < 0 ? 0 : w->made->composites.data[child].oov_parts;
+static int32_t cost_of(const composition *w, int32_t child) {
+  return child < 0 ? 0 : w->composites.data[child].oov_parts;
 }
 
 /* What stands in a gap: a nonterminal alone or a part of its own; FAILED where it has no derivation. */
-static int32_t derive_gap(composer *w, const pattern *p, int32_t g, const int32_t span[2]) {
+static int32_t derive_gap(composition *w, const pattern *p, int32_t g, const int32_t span[2]) {
   int32_t i = p->gap[g][0], j = p->gap[g][1];
   if (j == i + 1 && w->src[i] < 0) return OWN_TAIL;
   return derive_part(w, i, j, span[0], span[1]);
 }
 
 /* Whether the gap may stand over the target span; a nonterminal alone stands for itself only. */
-static int fits(const composer *w, const pattern *p, int32_t g, int32_t s, int32_t t) {
+static int fits(const composition *w, const pattern *p, int32_t g, int32_t s, int32_t t) {
   if (target_nonterminals(w, s, t) != p->inside[g]) return 0;
   return t == s + 1 || p->gap[g][1] > p->gap[g][0] + 1 || !p->inside[g];
 }
 
 /* Tries the model's rule with this source side and these target spans of its gaps; keeps the cheapest productions. */
-static int try_rule(composer *w, int32_t which, int32_t s, int32_t t, const int32_t span[2][2], int64_t base, int32_t *best) {
+static int try_rule(composition *w, int32_t which, int32_t s, int32_t t, const int32_t span[2][2], int64_t base, int32_t *best) {
   pattern p = w->patterns.data[which];
   int32_t n = p.length, cost = 0;
   production made = {0, {NO_CHILD, NO_CHILD}};
@@ -154,7 +177,7 @@ static int try_rule(composer *w, int32_t which, int32_t s, int32_t t, const int3
 }
 
 /* All places of the pattern's gaps on the target side. */
-static int try_pattern(composer *w, int32_t which, int32_t s, int32_t t, int64_t base, int32_t *best) {
+static int try_pattern(composition *w, int32_t which, int32_t s, int32_t t, int64_t base, int32_t *best) {
   const pattern p = w->patterns.data[which];
   int32_t span[2][2] = {{0}};
   if (!p.n_gaps) return try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best);
@@ -180,7 +203,7 @@ static int try_pattern(composer *w, int32_t which, int32_t s, int32_t t, int64_t
 }
 
 /* The sides of a part as of a rule of its own; returns their length, the source side's in *n_src. */
-static int32_t part_sides(const composer *w, int32_t i, int32_t j, int32_t s, int32_t t, int32_t *symbols, int32_t *arity) {
+static int32_t part_sides(const composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int32_t *symbols, int32_t *arity) {
   int32_t n = 0, before = 0;
   *arity = 0;
   for (int32_t k = 0; k < j; k++) {
@@ -193,30 +216,29 @@ static int32_t part_sides(const composer *w, int32_t i, int32_t j, int32_t s, in
 }
 
 /* Makes a composite of the productions behind base. */
-static int32_t make_composite(composer *w, int32_t i, int32_t j, int32_t s, int32_t t, int64_t base, int32_t oov_parts) {
-  composition *made = w->made;
+static int32_t make_composite(composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int64_t base, int32_t oov_parts) {
   int64_t count = w->found.size - base;
   composite c = {.oov_parts = oov_parts};
   int32_t n = part_sides(w, i, j, s, t, w->symbols, &c.arity);
-  if (made->productions.size + count > INT32_MAX || ARRAY_RESERVE(made->composites, 1) ||
-      ARRAY_RESERVE(made->productions, count))
+  if (w->productions.size + count > INT32_MAX || ARRAY_RESERVE(w->composites, 1) || ARRAY_RESERVE(w->productions, count))
     return NO_MEMORY;
-  c.productions_begin = (int32_t)made->productions.size;
-  memcpy(made->productions.data + made->productions.size, w->found.data + base, (size_t)count * sizeof *w->found.data);
-  made->productions.size += count;
+  int32_t number = rule_table_intern(&w->by_sides, w->symbols, j - i, n, 0);
+  if (number < 0) return NO_MEMORY;
+  c.productions_begin = (int32_t)w->productions.size;
+  memcpy(w->productions.data + w->productions.size, w->found.data + base, (size_t)count * sizeof *w->found.data);
+  w->productions.size += count;
   w->found.size = base;
-  c.productions_end = (int32_t)made->productions.size;
-  made->composites.data[made->composites.size++] = c;
-  int32_t number = rule_table_intern(&w->composites, w->symbols, j - i, n, 0);
-  return number < 0 ? NO_MEMORY : number;
+  c.productions_end = (int32_t)w->productions.size;
+  w->composites.data[w->composites.size++] = c;
+  return number;
 }
 
 /* The composite of source [i, j) and target [s, t): FAILED where it has no derivation, NO_MEMORY. */
-static int32_t derive_part(composer *w, int32_t i, int32_t j, int32_t s, int32_t t) {
+static int32_t derive_part(composition *w, int32_t i, int32_t j, int32_t s, int32_t t) {
   int64_t cell = (((int64_t)i * (w->n_src + 1) + j) * (w->n_tgt + 1) + s) * (w->n_tgt + 1) + t, base = w->found.size;
   if (w->cells.data[cell] != TO_COME) return w->cells.data[cell];
   int32_t arity, n = part_sides(w, i, j, s, t, w->symbols, &arity), best = INT32_MAX;
-  int32_t result = rule_table_find(&w->composites, w->symbols, j - i, n);
+  int32_t result = rule_table_find(&w->by_sides, w->symbols, j - i, n);
   if (result >= 0) return w->cells.data[cell] = result;
   pattern_range range;
   if (patterns_over(w, i, j, &range)) return NO_MEMORY;
@@ -233,28 +255,26 @@ static int32_t derive_part(composer *w, int32_t i, int32_t j, int32_t s, int32_t
   return result;
 }
 
-/* ---- all rules ---- */
+/* ---- rules ---- */
 
-/* Puts the rule into the composer, in the model's words; 0 where it cannot be composed. */
-static int take_rule(composer *w, const lscfg_grammar *g, const grammar_rule *rule, const int32_t *words, int32_t *room) {
-  if (rule->lhs != CATEGORY_X || !rule->n_tgt || rule->n_src > MAX_CELLS || rule->n_tgt > MAX_CELLS ||
-      rule->n_src * rule->n_tgt > MAX_CELLS)
-    return 0;
+/* Puts the rule in hand, in the model's words; 0 where it cannot be composed. */
+static int take_rule(composition *w, const lscfg_grammar *g, const grammar_rule *rule) {
+  if (!rule->n_tgt || rule->n_src > MAX_CELLS || rule->n_tgt > MAX_CELLS || rule->n_src * rule->n_tgt > MAX_CELLS) return 0;
   w->n_src = rule->n_src;
   w->n_tgt = rule->n_tgt;
-  w->src = room;
-  w->tgt = room + rule->n_src;
+  w->src = w->room;
+  w->tgt = w->room + rule->n_src;
   w->place[0] = w->place[1] = -1;
   for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {
     int32_t symbol = g->symbols.data[rule->src + k];
     if (k < rule->n_src && symbol < 0 && symbol != category_symbol(CATEGORY_X)) return 0;
     if (k >= rule->n_src && symbol < 0) w->place[-1 - symbol] = k - rule->n_src;
-    room[k] = symbol < 0 ? symbol : words[symbol] < 0 ? UNKNOWN_WORD : words[symbol];
+    w->room[k] = symbol < 0 ? symbol : w->words[symbol] < 0 ? UNKNOWN_WORD : w->words[symbol];
   }
   return 1;
 }
 
-static int compose_rule(composer *w, int32_t *result) {
+static int compose_rule(composition *w, int32_t *result) {
   int64_t sources = (int64_t)(w->n_src + 1) * (w->n_src + 1);
   int64_t cells = sources * (w->n_tgt + 1) * (w->n_tgt + 1);
   w->cells.size = w->ranges.size = 0;
@@ -266,47 +286,77 @@ static int compose_rule(composer *w, int32_t *result) {
   return *result < FAILED ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
-static int compose_all(composer *w, const lscfg_binding *b, const int32_t *words) {
-  const lscfg_grammar *g = b->grammar;
-  int32_t room[2 * MAX_CELLS];
-  for (int32_t r = 0; r < g->rules.size; r++) {
-    w->made->of_rule[r] = -1;
-    if (b->rule_row[r] >= 0 || !take_rule(w, g, &g->rules.data[r], words, room)) continue;
-    int32_t found;
-    if (compose_rule(w, &found)) return LSCFG_ENOMEM;
-    /* a whole rule that is but an OOV part is no composition */
-    if (found >= 0 && w->made->productions.data[w->made->composites.data[found].productions_begin].rule != OOV_PART)
-      w->made->of_rule[r] = found;
-  }
+/* Finds out what a rule is, if that is to come; a rule that cannot be composed gets the OOV rule's tensor where it may. */
+static int settle(const lscfg_binding *b, int32_t r) {
+  composition *w = b->composition;
+  const grammar_rule *rule = &b->grammar->rules.data[r];
+  int32_t found = FAILED;
+  if (w->of_rule[r] != TO_COME) return LSCFG_OK;
+  if (take_rule(w, b->grammar, rule) && compose_rule(w, &found)) return LSCFG_ENOMEM;
+  /* a whole rule that is but an OOV part is no composition */
+  if (found >= 0 && w->productions.data[w->composites.data[found].productions_begin].rule == OOV_PART) found = FAILED;
+  if (found < 0 && b->options.oov && !rule->arity) b->rule_row[r] = b->inner->rule_row[r] = OOV_ROW;
+  w->of_rule[r] = found;
   return LSCFG_OK;
 }
 
-composition *composition_new(const lscfg_binding *b, const int32_t *words, int oov_parts) {
-  composer w = {.made = calloc(1, sizeof *w.made), .model = b->model, .oov_parts = oov_parts};
-  int code = LSCFG_ENOMEM;
-  if (!w.made) return NULL;
-  w.made->of_rule = malloc(((size_t)b->grammar->rules.size + 1) * sizeof *w.made->of_rule);
-  w.symbols = malloc((size_t)2 * MAX_CELLS * sizeof *w.symbols);
-  if (w.made->of_rule && w.symbols && !rule_table_init(&w.composites))
-    code = compose_all(&w, b, words);
-  rule_table_release(&w.composites);
-  free(w.cells.data);
-  free(w.ranges.data);
-  free(w.patterns.data);
-  free(w.pattern_symbols.data);
-  free(w.found.data);
-  free(w.symbols);
-  if (!code) return w.made;
-  composition_free(w.made);
-  return NULL;
+int binding_compose(const lscfg_binding *b, const int32_t *rules, int64_t n, int *composed) {
+  composition *w = b->composition;
+  int code = LSCFG_OK;
+  *composed = 0;
+  pthread_mutex_lock(&w->lock);
+  for (int64_t k = 0; k < n && !code; k++) {
+    if (rules[k] >= lscfg_grammar_size(b->grammar)) continue;
+    code = settle(b, rules[k]);
+    *composed |= w->of_rule[rules[k]] >= 0;
+  }
+  pthread_mutex_unlock(&w->lock);
+  return code;
 }
 
-void composition_free(composition *made) {
-  if (!made) return;
-  free(made->composites.data);
-  free(made->productions.data);
-  free(made->of_rule);
-  free(made);
+int composition_kind(const lscfg_binding *b, int32_t r, uint8_t *kind) {
+  composition *w = b->composition;
+  pthread_mutex_lock(&w->lock);
+  int code = settle(b, r), composed = w->of_rule[r] >= 0;
+  if (composed) *kind = w->composites.data[w->of_rule[r]].oov_parts ? LSCFG_RULE_IS_COMPOSED_OOV : LSCFG_RULE_IS_COMPOSED;
+  pthread_mutex_unlock(&w->lock);
+  return code;
+}
+
+composition *composition_new(const lscfg_binding *b, int32_t *words) {
+  const lscfg_grammar *g = b->grammar;
+  composition *w = calloc(1, sizeof *w);
+  if (!w || pthread_mutex_init(&w->lock, NULL)) {
+    free(w);
+    return NULL;
+  }
+  w->model = b->model;
+  w->oov_parts = b->options.oov_parts;
+  w->of_rule = malloc(((size_t)g->rules.size + 1) * sizeof *w->of_rule);
+  if (!w->of_rule || rule_table_init(&w->by_sides)) {
+    composition_free(w);
+    return NULL;
+  }
+  for (int32_t r = 0; r < g->rules.size; r++)
+    w->of_rule[r] = b->rule_row[r] < 0 && g->rules.data[r].lhs == CATEGORY_X ? TO_COME : FAILED;
+  w->words = words;
+  return w;
+}
+
+void composition_free(composition *w) {
+  if (!w) return;
+  pthread_mutex_destroy(&w->lock);
+  rule_table_release(&w->by_sides);
+  free(w->of_rule);
+  free(w->words);
+  free(w->composites.data);
+  free(w->productions.data);
+  free(w->cells.data);
+  free(w->ranges.data);
+  free(w->patterns.data);
+  free(w->pattern_symbols.data);
+  free(w->found.data);
+  free(w);
 }
 
 /* ---- forests for inference ---- */
@@ -464,6 +514,7 @@ static void expansion_release(expansion *made) {
 }
 
 static int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansion *made) {
+  composition *shared = b->composition;
   expander x = {.binding = b, .from = f, .made = made};
   int code = LSCFG_OK;
   lscfg_forest_get(f, &x.view);
@@ -471,6 +522,7 @@ static int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansi
   made->forest = forest_new(f->words, f->n_words);
   made->node = malloc(((size_t)f->node_cat.size + 1) * sizeof *made->node);
   if (!made->forest || !made->node) code = LSCFG_ENOMEM;
+  if (shared) pthread_mutex_lock(&shared->lock);
   for (int32_t q = 0; q < f->node_cat.size && !code; q++) {
     int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
     for (int32_t e = begin; e < end && b->composition && !code; e++) code = expand_edge(&x, e, 0);
@@ -479,6 +531,7 @@ static int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansi
     if (made->node[q] < 0) code = LSCFG_ENOMEM;
     for (int32_t e = begin; e < end && !code; e++) code = expand_edge(&x, e, 1);
   }
+  if (shared) pthread_mutex_unlock(&shared->lock);
   free(x.table);
   free(x.rules.data);
   if (code) expansion_release(made);

@@ -518,7 +518,10 @@ static int prepare(pass *p, lscfg_error *error) {
 int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
                 lscfg_inference *result, lscfg_error *error) {
   if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
-  if (binding->inner && (binding->composition || forest->origin != FOREST_PARSED))
+  int composed = 0;
+  if (binding->composition && binding_compose(binding, forest->app_rule.data, forest->app_rule.size, &composed))
+    return out_of_memory(error);
+  if (binding->inner && (composed || forest->origin != FOREST_PARSED))
     return infer_expanded(binding, forest, app_marginals, node_marginals, result, error);
   int32_t m = binding->model->rank, batch = 65536 / (m * m);
   pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m, .marginals = app_marginals};

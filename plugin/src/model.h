@@ -50,7 +50,7 @@ struct lscfg_binding {
   const lscfg_grammar *grammar;
   const contraction *loops;
   int32_t n_rules;   /* the grammar's, without the extra ones */
-  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or one of these: */
+  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW */
   const int32_t *rule_group; /* the grammar's */
   int32_t *context_rule;     /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
   int32_t *word_in_context;  /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
@@ -59,12 +59,15 @@ struct lscfg_binding {
   int32_t *rule_target;        /* equal numbers: equal target sides */
   int32_t n_targets;
   lscfg_binding_options options;
-  uint8_t *rule_kind;          /* LSCFG_RULE_IS_... */
-  composition *composition;    /* NULL where no rule is composed */
+  composition *composition;    /* NULL where no rule is to be composed */
   /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */
   lscfg_binding *inner;
   lscfg_binding *one_state; /* the same of the model with one state; NULL where there is none, and in itself */
 };
+
+/* Finds out which of these rules are composed, if the binding has a composition: before it is asked for their rows.
+ * *composed: whether there is any. */
+int binding_compose(const lscfg_binding *, const int32_t *rules, int64_t n, int *composed);
 
 /* Inference over a forest with composed rules, or with edges that have only some rules of a source side. */
 int infer_expanded(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
