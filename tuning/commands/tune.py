@@ -118,7 +118,7 @@ def _decoder(program: str, config: str, jobs: int) -> AbstractContextManager[Dec
 
         from cdec_bridge.decoder import CdecDecoder
 
-        return nullcontext(CdecDecoder(config))
+        return nullcontext(CdecDecoder(config, jobs=jobs))
     if program == "moses":
         from contextlib import nullcontext
 

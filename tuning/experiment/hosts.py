@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cdec_bridge.decoder import CdecDecoder, find_cdec
 from lscfg.errors import InputError
-from lscfg.formats.kbest import Hypothesis
 from moses_bridge.decoder import VARIABLE, MosesDecoder, find_moses
 from tuning.experiment.config import DecoderSettings, Experiment
 from tuning.tune import Decoder
@@ -84,25 +82,9 @@ def open_decoder(settings: DecoderSettings, ini: Path, jobs: int, once: bool = F
         yield MosesDecoder(ini, threads=jobs)
         return
     if settings.name == "cdec":
-        yield _ParallelCdec(ini, jobs)
+        yield CdecDecoder(ini, jobs=jobs)
         return
     from lscfg.decode import CACHED, EmbeddedDecoder
 
     with EmbeddedDecoder.from_ini(ini, jobs, 0 if once else CACHED) as decoder:
         yield decoder
-
-
-class _ParallelCdec:
-    """As many cdec processes as jobs, each with a run of the sentences; their lists do not depend on it."""
-
-    def __init__(self, ini: Path, jobs: int):
-        self._cdec, self._jobs = CdecDecoder(ini), jobs
-
-    def decode(
-        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
-    ) -> list[list[Hypothesis]]:
-        size = max(1, -(-len(sentences) // self._jobs))
-        parts = [sentences[start : start + size] for start in range(0, len(sentences), size)]
-        with ThreadPoolExecutor(self._jobs) as pool:
-            lists = pool.map(lambda part: self._cdec.decode(part, weights, k, unique), parts)
-            return [found for part in lists for found in part]
