@@ -84,6 +84,7 @@ def main() -> None:
     parser.add_argument("--library", required=True)
     parser.add_argument("--model", required=True, action="append")
     parser.add_argument("--features", default="paper", help="of the line (default: %(default)s)")
+    parser.add_argument("--options", default="", help="further ones of the line, such as unknown=zero")
     parser.add_argument("--lines", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
@@ -107,7 +108,8 @@ def main() -> None:
         inis[f"{len(names)} constant"].write_text(f"{plain}\n{line}", encoding="utf-8")
         of_model: dict[str, str] = {}
         for number, model in enumerate(args.model):
-            line = f"feature_function=External {library} model={Path(model).resolve()} features={args.features}"
+            of_line = f"model={Path(model).resolve()} features={args.features} {args.options}".rstrip()
+            line = f"feature_function=External {library} {of_line}"
             forms = {form: folder / f"{form}{number}.ini" for form in ("plain", "latent", "folded", "unfolded")}
             forms["plain"].write_text(f"{plain}\n{line}\n", encoding="utf-8")
             forms["latent"].write_text(f"{plain}\n{line} fold=latent\n", encoding="utf-8")

@@ -295,7 +295,7 @@ DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "SPECTRAL": {"estimator": "spectral"},
     "LATENT": {**LATENT, "start": "MIN"},
     "HIERO": {"grammar": "hiero"},
-    "HIERO+LATENT": {**LATENT, "grammar": "both", "start": "HIERO"},
+    "HIERO+LATENT": {**LATENT, "grammar": "both", "start": "LATENT"},
 }
 
 
