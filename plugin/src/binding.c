@@ -55,6 +55,7 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
     if (code || rule->lhs != CATEGORY_X) continue;
     int64_t k = -1;
     if (translate(g, rule, ids, symbols)) k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
+    b->n_known += k >= 0;
     if (k >= 0)
       b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
     else if (b->options.compose)
@@ -201,11 +202,7 @@ int lscfg_binding_use(lscfg_binding *b, const char *instructions, lscfg_error *e
 
 const char *lscfg_binding_instructions(const lscfg_binding *b) { return b->loops->name; }
 
-int32_t lscfg_binding_known(const lscfg_binding *b) {
-  int32_t known = 0;
-  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) known += b->rule_row[r] >= 0;
-  return known;
-}
+int32_t lscfg_binding_known(const lscfg_binding *b) { return b->n_known; }
 
 int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *error) {
   for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {

@@ -50,7 +50,9 @@ struct lscfg_binding {
   const lscfg_grammar *grammar;
   const contraction *loops;
   int32_t n_rules;   /* the grammar's, without the extra ones */
-  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW */
+  int32_t n_known;   /* those that have a tensor of their own */
+  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; of a rule that is
+                      * to be composed, it is known after binding_compose */
   const int32_t *rule_group; /* the grammar's */
   int32_t *context_rule;     /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
   int32_t *word_in_context;  /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
