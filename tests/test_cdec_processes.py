@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,7 @@ import pytest
 from cdec_bridge.decoder import CdecDecoder
 from cdec_bridge.processes import CdecProcesses, numbered
 from lscfg.errors import InputError, LscfgError
-from tuning.commands import tune as tune_command
-from tuning.experiment.config import DecoderSettings
-from tuning.experiment.hosts import open_decoder
+from tuning.decoders import open_decoder
 
 # Echoes each segment in capitals; dies at the word "boom", says nothing of "silent".
 PROGRAM = """#!{python}
@@ -72,21 +69,16 @@ def test_a_program_that_does_not_start(program):
         decode(program, ["a", "b"])
 
 
-def test_all_that_decodes_with_cdec_uses_several_processes(program, monkeypatch):
+def test_decoder_uses_several_processes(program, monkeypatch):
+    lists = CdecDecoder(program.parent / "cdec.ini", program, jobs=2).decode(["a", "boom", "b"], {}, 1)
+    assert [found[0].text for found in lists] == ["A", "", "B"]
     monkeypatch.setenv("CDEC_ROOT", str(program.parent))
     started = program.parent / "started"
     program.write_text(program.read_text() + f"print('one', file=open({str(started)!r}, 'a'))\n")
-    ini, sentences = program.parent / "cdec.ini", ["a", "b", "c", "d", "e"]
-    for opened in (
-        nullcontext(CdecDecoder(ini, program, jobs=3)),
-        tune_command._decoder("cdec", str(ini), 3),
-        open_decoder(DecoderSettings(name="cdec"), ini, 3),
-    ):
-        started.write_text("")
-        with opened as decoder:
-            lists = decoder.decode(sentences, {}, 1)
-        assert [found[0].text for found in lists] == ["A", "B", "C", "D", "E"]
-        assert started.read_text() == "one\n" * 3
+    with open_decoder("cdec", program.parent / "cdec.ini", 3) as decoder:  # as tunings and experiments do
+        lists = decoder.decode(["a", "b", "c", "d", "e"], {}, 1)
+    assert [found[0].text for found in lists] == ["A", "B", "C", "D", "E"]
+    assert started.read_text() == "one\n" * 3
 
 
 def test_segments_keep_their_attributes():

@@ -140,18 +140,19 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
 
 
 def test_context_needs_no_marginals(tmp_path):
-    """Nor a positive sum of derivations, if nothing else is asked for."""
+    """They need no positive sum of derivations, and nothing else is asked for."""
     path, parameters = random_model(tmp_path, 3)
     values = [-tensor if k == 0 else tensor for k, tensor in enumerate(parameters.tensors)]
     dataclasses.replace(parameters, tensors=tuple(values)).save(path)
     grammar = Grammar()
-    for rule in RULES:
+    for rule in [*RULES, "a b ||| x x"]:
         grammar.read_text(f"[X] ||| {rule}\n")
     grammar.finish()
     forest = grammar.parse(grammar.vocab.add_line("a"), ParseOptions(100, False, 1, X))
     latent, alone = LatentFeatures(path, grammar, OPTIONS), LatentFeatures(path, grammar, OPTIONS, marginals=False)
     inference, features = latent.infer(forest)
     assert inference.sign < 0 and features.any() and np.array_equal(alone.features(forest), features)
+    assert latent.binding.counts()["composed"]
     with pytest.raises(ValueError, match="no marginals are wanted"):
         alone.infer(forest)
 

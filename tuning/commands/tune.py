@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tuning.tune import Decoder
 
 HELP = "tune feature weights for BLEU on a development set (MIRA, MERT, PRO)"
 EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --weights start.weights -o tuned"
@@ -79,6 +74,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.text import read_bytes, read_lines
     from tuning.bleu import check_references
+    from tuning.decoders import open_decoder
     from tuning.tune import TuneSettings, tune
 
     settings = TuneSettings(
@@ -103,28 +99,9 @@ def run(args: argparse.Namespace) -> None:
     log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}, configuration {config[:12]}")
     log.info(f"optimiser {settings.optimiser}, decoder {program}")
     identity = config if program == "embedded" else f"{program} {config}"
-    with _decoder(program, args.config, args.jobs) as decoder:
+    with open_decoder(program, args.config, args.jobs) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)
     best = result.history[result.best_iteration - 1]
     log.info(f"{result.stopped}; weights of iteration {best.iteration} (BLEU {best.dev_bleu:.2f}): {path}")
-
-
-def _decoder(program: str, config: str, jobs: int) -> AbstractContextManager[Decoder]:
-    """The decoder that a configuration describes; its processes end with the context."""
-    if program == "cdec":
-        from contextlib import nullcontext
-
-        from cdec_bridge.decoder import CdecDecoder
-
-        return nullcontext(CdecDecoder(config, jobs=jobs))
-    if program == "moses":
-        from contextlib import nullcontext
-
-        from moses_bridge.decoder import MosesDecoder
-
-        return nullcontext(MosesDecoder(config, threads=jobs))
-    from lscfg.decode import EmbeddedDecoder
-
-    return EmbeddedDecoder.from_ini(config, jobs=jobs)

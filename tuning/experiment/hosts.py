@@ -1,17 +1,14 @@
-"""The decoders that an experiment can run: the embedded one, or cdec or Moses as an installed program."""
+"""What an experiment needs of a decoder that is an installed program: cdec or Moses."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from cdec_bridge.decoder import CdecDecoder, find_cdec
+from cdec_bridge.decoder import find_cdec
 from lscfg.errors import InputError
-from moses_bridge.decoder import VARIABLE, MosesDecoder, find_moses
+from moses_bridge.decoder import VARIABLE, find_moses
 from tuning.experiment.config import DecoderSettings, Experiment
-from tuning.tune import Decoder
 
 PLUGIN = "LSCFG_CDEC_PLUGIN"
 """Environment variable with the path of cdec's shared library."""
@@ -66,25 +63,3 @@ def _plugin(settings: DecoderSettings) -> Path | None:
     if not Path(named).is_file():
         raise InputError(f"no such file; it is what the environment variable {PLUGIN} names", named)
     return Path(named).resolve()
-
-
-@contextmanager
-def open_decoder(settings: DecoderSettings, ini: Path, jobs: int, once: bool = False) -> Iterator[Decoder]:
-    """The decoder of a configuration; its processes end with the context.
-
-    Args:
-        once: no sentence is decoded a second time, so that nothing has to be kept for it.
-
-    Raises:
-        InputError: see ``EmbeddedDecoder``, ``CdecDecoder`` and ``MosesDecoder``.
-    """
-    if settings.name == "moses":
-        yield MosesDecoder(ini, threads=jobs)
-        return
-    if settings.name == "cdec":
-        yield CdecDecoder(ini, jobs=jobs)
-        return
-    from lscfg.decode import CACHED, EmbeddedDecoder
-
-    with EmbeddedDecoder.from_ini(ini, jobs, 0 if once else CACHED) as decoder:
-        yield decoder

@@ -14,6 +14,7 @@ from lscfg import log
 from lscfg.estimate.em import BEST, CHECKPOINT
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
+from tuning.decoders import open_decoder
 from tuning.experiment import hosts
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Corpus, Experiment, System, em_settings
@@ -281,7 +282,7 @@ def tune(
             patience=settings.patience,
             seed=seed,
         )
-        with hosts.open_decoder(experiment.decoder, folder / INI, jobs) as decoder:
+        with open_decoder(experiment.decoder.name, folder / INI, jobs) as decoder:
             result = tune_weights(
                 decoder,
                 read_lines(corpus.dev_source),
@@ -322,7 +323,7 @@ def decode(
         from lscfg.formats.weights import read_weights
 
         _write_decoder_ini(folder, experiment, rules, lm, model)
-        with hosts.open_decoder(experiment.decoder, folder / INI, jobs, once=True) as decoder:
+        with open_decoder(experiment.decoder.name, folder / INI, jobs, once=True) as decoder:
             lists = decoder.decode(read_lines(corpus.test_source), read_weights(tuned / WEIGHTS), 1)
         write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
