@@ -186,6 +186,27 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
     assert "] stage " not in again.stderr and not list(whole[0].glob("systems/*/run2"))
 
 
+def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
+    before = (whole[0] / "results.json").read_bytes()
+    (corpus / "against.toml").write_text(TOML + '[evaluation]\nagainst = ["SPECTRAL"]\n')
+    run = lscfg("run", corpus / "against.toml", "-o", whole[0])
+    assert run.returncode == 0 and "] stage " not in run.stderr
+    results = json.loads((whole[0] / "results.json").read_text())
+    head, *rows = run.stdout.splitlines()[:3]
+    tested = ["p vs MIN", "p vs SPECTRAL"]
+    assert re.split(" {2,}", head)[-7:] == [*tested, "chrF2", "TER", "length", "tuning s", "decoding s"]
+    (baseline, other), p = results["systems"], results["systems"][1]["p_value"]
+    assert (baseline["p_against"], other["p_against"]) == ({"SPECTRAL": p}, {"SPECTRAL": None})
+    assert all(f"{p:.4f}" in row for row in rows) and "against SPECTRAL" in (whole[0] / "report.html").read_text()
+    manifest = json.loads((whole[0] / "manifest.json").read_text())
+    tuning = [stage["seconds"] for stage in manifest["stages"] if stage["stage"] == "tune"]
+    assert [row.split()[-2] for row in rows] == [f"{seconds:.0f}" for seconds in tuning]
+    alone = read_experiment(corpus / "against.toml", Overrides(systems=["MIN"]))
+    assert alone.evaluation.against == []
+    again = lscfg("run", corpus / "e.toml", "-o", whole[0])
+    assert again.returncode == 0 and (whole[0] / "results.json").read_bytes() == before
+
+
 def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_path):
     file = tmp_path / "e.toml"
     file.write_text(
@@ -456,6 +477,8 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
         ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences count from 1"),
         ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
         ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
+        ("[tuning]", '[evaluation]\nagainst = ["EM"]\n[tuning]', r"e\.toml:15: against: 'EM' is no system"),
+        ("[tuning]", '[evaluation]\nagainst = ["MIN"]\n[tuning]', r"e\.toml:15: against: 'MIN' is no system"),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
         ("m = 3", 'start = "HIERO"', r"e\.toml:22: start: 'HIERO' is no system before this one"),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:14: unknown alignment model 'giza'; known are"),

@@ -39,7 +39,7 @@ def row(name, estimator="none", states=None, **more):
         **{"start_dev_bleu": 20.0, "dev_bleu": 25.5, "dev_bleu_deviation": 0.7, "test_bleu": 23.5},
         **{"test_bleu_deviation": 0.7, "test_bleu_mean": 23.4, "test_bleu_ci": 1.5, "p_value": None},
         **{"p_bootstrap": None, "test_chrF2": 40.0, "test_TER": 60.0, "test_precisions": [50.0, 30.0, 20.0, 10.0]},
-        **{"test_length_ratio": 1.01, "brevity_penalty": 1.0, "runs": runs},
+        **{"test_length_ratio": 1.01, "brevity_penalty": 1.0, "p_against": {"MLE": 0.125}, "runs": runs},
         **more,
     }
 
@@ -56,7 +56,14 @@ def content():
     outputs["MIN"] = ["she goes <i> to school .", "this is & a pen", "nothing"]
     outputs["MLE"] = ["she", "that is & a pen", ""]
     results = {
-        **{"baseline": "MIN", "decoder": "embedded", "runs": 2, "signature": "nrefs:1|bs:1000", "test sentences": 3},
+        **{
+            "baseline": "MIN",
+            "against": ["MLE"],
+            "decoder": "embedded",
+            "runs": 2,
+            "signature": "nrefs:1|bs:1000",
+            "test sentences": 3,
+        },
         **{"randomisation trials": 10000, "derivations": {"sentence pairs": 50000}, "systems": rows},
     }
     spans = [[0, 8, 1.0], [0, 1, 0.9], [1, 8, -0.2], [2, 3, 3.5]]
@@ -131,6 +138,7 @@ def test_page_says_what_was_found(content, manifest):
         "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p = 0.0001)",
         "25.50 (0.70)",
         "≤ 0.0001",
+        "p against MLE",
         "彼女 は <b> 学校 に 行き ます 。",
         "MLE: 0 better, 3 worse, 0 equal",
         "50,000",

@@ -162,6 +162,8 @@ class Evaluation:
     """The table."""
 
     baseline: str = "MIN"
+    against: list[str] = field(default_factory=list)
+    """Further systems that all others are tested against."""
     samples: int = 1000
     """Of the bootstrap."""
     trials: int = 10000
@@ -285,7 +287,8 @@ class Overrides:
     runs: int | None = None
     decoder: str | None = None
     systems: list[str] | None = None
-    """Only these; where they lack one whose charts the file asks for, the charts are chosen as without it."""
+    """Only these; where they lack one whose charts the file asks for, the charts are chosen as without it. Nothing is
+    tested against a system that is not among them, but for the baseline, which has to be."""
 
 
 LATENT = {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"]}
@@ -349,7 +352,9 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
         wanted = experiment.report.charts
         charts = wanted if all(name in chosen for name in wanted) else []
         report = dataclasses.replace(experiment.report, charts=charts)
-        experiment = dataclasses.replace(experiment, systems=chosen, report=report)
+        against = [name for name in experiment.evaluation.against if name in chosen]
+        evaluation = dataclasses.replace(experiment.evaluation, against=against)
+        experiment = dataclasses.replace(experiment, systems=chosen, report=report, evaluation=evaluation)
     return experiment
 
 
@@ -389,6 +394,9 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
+    for name in experiment.evaluation.against:
+        if name not in experiment.systems or name == experiment.evaluation.baseline:
+            raise reader.error(("evaluation", "against"), f"against: {name!r} is no system beside the baseline")
     lower_bounds: dict[tuple[str, ...], int] = {
         ("derive", "max_arity"): 0,
         ("grammar", "max_targets"): 1,

@@ -100,7 +100,7 @@ def run_experiment(
         stages.write_json(folder / "manifest.json", manifest)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
-    return format_results(results)
+    return format_results(results, {name: _wall_seconds(system) for name, system in systems.items()})
 
 
 def check_corpus(experiment: Experiment) -> None:
@@ -154,18 +154,25 @@ def _results(experiment: Experiment, derivations: Stage, systems: dict[str, Syst
     settings = experiment.evaluation
     log.info("tests of significance")
     outputs = {name: system.outputs for name, system in systems.items()}
-    scores = compare_runs(outputs, references, settings.baseline, settings.samples, settings.trials, settings.seed)
+    scores, *others = (
+        compare_runs(outputs, references, name, settings.samples, settings.trials, settings.seed)
+        for name in (settings.baseline, *settings.against)
+    )
+    rows = [_row(score, systems[score.name], experiment) for score in scores]
+    for row, *tests in zip(rows, *others, strict=True):
+        row["p_against"] = {name: test.p_randomised for name, test in zip(settings.against, tests, strict=True)}
     baseline = outputs[settings.baseline][0]
     signed = evaluate({settings.baseline: baseline}, references, None, settings.samples, settings.seed)
     return {
         "baseline": settings.baseline,
+        "against": settings.against,
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
         "signature": signed.signatures["BLEU"],
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
         "derivations": _read_json(derivations / "statistics.json"),
-        "systems": [_row(score, systems[score.name], experiment) for score in scores],
+        "systems": rows,
     }
 
 
@@ -295,10 +302,24 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def format_results(results: dict[str, Any]) -> str:
-    """The table that a person reads."""
-    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", f"p vs {results['baseline']}"]]
-    rows[0] += ["chrF2", "TER", "length"]
+def _wall_seconds(system: SystemStages) -> tuple[float, float]:
+    """Of tuning and of decoding the test set, as they were made; means over the runs."""
+    return (
+        statistics.fmean(stage.record["seconds"] for stage in system.tuned),
+        statistics.fmean(stage.record["seconds"] for stage in system.decoded),
+    )
+
+
+def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, float]]) -> str:
+    """The table that a person reads.
+
+    Args:
+        results: what results.json has.
+        seconds: by system, of tuning and of decoding.
+    """
+    tested = [results["baseline"], *results["against"]]
+    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *(f"p vs {name}" for name in tested)]]
+    rows[0] += ["chrF2", "TER", "length", "tuning s", "decoding s"]
     for row in results["systems"]:
         rows.append(
             [
@@ -307,10 +328,11 @@ def format_results(results: dict[str, Any]) -> str:
                 _with_deviation(row["dev_bleu"], row["dev_bleu_deviation"]),
                 _with_deviation(row["test_bleu"], row["test_bleu_deviation"]),
                 f"± {row['test_bleu_ci']:.2f}",
-                "" if row["p_value"] is None else f"{row['p_value']:.4f}",
+                *("" if p is None else f"{p:.4f}" for p in (row["p_value"], *row["p_against"].values())),
                 f"{row['test_chrF2']:.2f}",
                 f"{row['test_TER']:.2f}",
                 f"{row['test_length_ratio']:.3f}",
+                *(f"{value:.0f}" for value in seconds[row["system"]]),
             ]
         )
     note = f"BLEU: {results['signature']}"

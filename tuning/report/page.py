@@ -163,6 +163,7 @@ def _results(content: Content) -> str:
                 f"± {row['test_bleu_ci']:.2f}",
                 _p(row["p_value"], results["randomisation trials"]),
                 _number(row["p_bootstrap"], 4),
+                *(_p(p, results["randomisation trials"]) for p in row["p_against"].values()),
                 cell(row, "test_chrF2"),
                 cell(row, "test_TER"),
             ],
@@ -179,6 +180,7 @@ def _results(content: Content) -> str:
         "95 % CI",
         "<i>p</i> randomised",
         "<i>p</i> bootstrap",
+        *(f"<i>p</i> against {escape(name)}" for name in results["against"]),
     ]
     head += ["chrF2", "TER"]
     runs = results["runs"]
