@@ -41,6 +41,7 @@ from lscfg.grammar import MAX_TARGETS, MinimalRules, select_rules
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import progress
 from lscfg.rules import RuleTable
+from lscfg.text import align_columns
 
 MEASURES = ("rule", "target", "orient", "blind")
 """In the order of the module's description."""
@@ -400,11 +401,6 @@ def table(content: dict[str, Any]) -> str:
             row.append(f"{figures['reciprocal_rank']:.3f}")
         row += [f"{100 * model['negative_mass']:.1f} %", str(model["sentences below 0"]), str(model["sentences at 0"])]
         rows.append(row)
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]))
     counts = content["held out"]
     asked = ", ".join(f"{name} {models[0][name]['n']}" for name in MEASURES)
     return "\n".join(
@@ -412,6 +408,6 @@ def table(content: dict[str, Any]) -> str:
             f"{counts['parsed']} of {counts['pairs']} held-out sentences parsed; "
             f"{counts['in the forests']} of {counts['applications']} reference applications are in the forests",
             f"questions: {asked}; loss in nats, gain over {ONE_STATE} ± its standard error, mean reciprocal rank",
-            *lines,
+            *align_columns(rows),
         ]
     )

@@ -1,4 +1,4 @@
-"""Text files: strict UTF-8 lines in, atomically renamed files out, gzip by the name's ending."""
+"""Text: strict UTF-8 lines in, atomically renamed files out, gzip by the name's ending; tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
@@ -182,3 +182,12 @@ def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None
         write_lines(path, lines)
     else:
         sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of equal width: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]

@@ -189,6 +189,7 @@ def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
 def size_table(grammars: dict[str, RuleCounts], sentences: list[str] | None) -> str:
     """Rules by arity and in all; for a minimal grammar the effective sizes with m hidden states too."""
     from lscfg.grammar import effective_size, select_rules
+    from lscfg.text import align_columns
 
     rows = [["grammar", "arity 0", "arity 1", "arity 2", "size"]]
     for name, counted in grammars.items():
@@ -198,8 +199,4 @@ def size_table(grammars: dict[str, RuleCounts], sentences: list[str] | None) -> 
         rows.append([name, *map(str, counts), str(sum(counts))])
         if counted.own_glue:
             rows += [[f"LV m = {m}", "", "", "", str(effective_size(counted, m, kept))] for m in STATES]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    )
+    return "\n".join(align_columns(rows))

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lscfg.text import align_columns
+
 if TYPE_CHECKING:
     from tuning.evaluate import Evaluation
     from tuning.replication import ReplicatedScore
@@ -172,15 +174,6 @@ def format_runs(scores: Sequence[ReplicatedScore], samples: int, trials: int, se
 
 def _breakdown(precisions: Sequence[float], brevity_penalty: float, length_ratio: float) -> list[str]:
     return [*(f"{value:.1f}" for value in precisions), f"{brevity_penalty:.3f}", f"{length_ratio:.3f}"]
-
-
-def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of equal width: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ]
 
 
 def _number(value: float | None, digits: int) -> str:

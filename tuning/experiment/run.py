@@ -19,8 +19,7 @@ from safetensors import safe_open
 from lscfg import __version__, log
 from lscfg.corpus import check_sentences, read_parallel
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_lines
-from tuning.commands.evaluate import align_columns
+from lscfg.text import align_columns, atomic_write, read_lines
 from tuning.evaluate import evaluate
 from tuning.experiment import stages
 from tuning.experiment.cache import Stage, StageCache, file_hash, locked

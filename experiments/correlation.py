@@ -1,0 +1,81 @@
+"""Whether what a model knows of held-out derivations (lscfg diagnose) tells its BLEU after tuning.
+
+    python experiments/correlation.py ja-en --held-out dev.deriv [--systems MLE,SPECTRAL-8,EM-8]
+
+The folder is one of lscfg run; of each of its systems with a model of minimal rules, context included where the system
+has its features, the table has the gains over one state in nats, and BLEU. Below it stand the correlations of each gain
+with BLEU over these systems, by rank (Spearman) and of the values (Pearson), each with its p-value. The held-out
+derivations are those of other pairs, aligned together with the training pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import pearsonr, spearmanr
+
+from lscfg.derive import Derivations
+from lscfg.diagnose import ONE_STATE, Diagnosis
+from lscfg.kernel import CONTEXT_FEATURES, feature_names
+from lscfg.text import align_columns
+
+MEASURES = ("rule", "target", "blind")
+
+
+def stage_folders(folder: Path, manifest: dict[str, Any], stage: str) -> dict[str, Path]:
+    """Of a stage the folder that each system, by name, has; by "" where all share it."""
+    return {
+        name: folder / "cache" / made["folder"]
+        for made in manifest["stages"]
+        if made["stage"] == stage
+        for name in made["systems"] or [""]
+    }
+
+
+def with_context(manifest: dict[str, Any], system: str) -> bool:
+    """Whether the words around a rule are among the system's features."""
+    settings = manifest["settings"]
+    names = settings["systems"][system]["features"] or settings["features"]["names"]
+    return not {*CONTEXT_FEATURES}.isdisjoint(feature_names(names))
+
+
+def main() -> None:
+    """Prints the table and the correlations."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--held-out", required=True)
+    parser.add_argument(
+        "--systems", help="names separated by commas (default: all with a model, on minimal rules alone)"
+    )
+    args = parser.parse_args()
+    manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))
+    results = json.loads((args.folder / "results.json").read_text(encoding="utf-8"))
+    models = stage_folders(args.folder, manifest, "estimate")
+    rows = [row for row in results["systems"] if row["system"] in models and row["grammar"] == "minimal"]
+    if args.systems:
+        rows = [row for row in rows if row["system"] in args.systems.split(",")]
+    train = stage_folders(args.folder, manifest, "derive")[""] / "derivations"
+    diagnosis = Diagnosis(Derivations.load(train), Derivations.load(args.held_out))
+    base = next(result for result in diagnosis.references() if result.name == ONE_STATE).scores
+    gains: list[list[float]] = []
+    lines = [["system", *MEASURES, "negative", "dev BLEU", "test BLEU"]]
+    for row in rows:
+        found = diagnosis.measure(models[row["system"]] / "model.lscfg", with_context(manifest, row["system"]))
+        gains.append([found.scores[name].gain(base[name])[0] for name in MEASURES])
+        values = [f"{gain:+.3f}" for gain in gains[-1]] + [f"{100 * found.negative_mass:.1f} %"]
+        lines.append([row["system"], *values, *(f"{row[key]:.2f}" for key in ("dev_bleu", "test_bleu"))])
+    print(*align_columns(lines), "", sep="\n")
+    lines = [["gain", "BLEU", "Spearman", "p", "Pearson", "p"]]
+    for name, column in zip(MEASURES, zip(*gains, strict=True), strict=True):
+        for key in ("dev", "test"):
+            bleu = [row[f"{key}_bleu"] for row in rows]
+            tests = [test(column, bleu) for test in (spearmanr, pearsonr)]
+            lines.append([name, key, *(f"{x:.3f}" for test in tests for x in (test.statistic, test.pvalue))])
+    print(*align_columns(lines), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
