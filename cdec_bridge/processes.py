@@ -26,7 +26,7 @@ _TUNABLES = {
     "mmap_threshold": 1_000_000_000,
 }
 _ALLOCATION = {"GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={value}" for name, value in _TUNABLES.items())}
-"""cdec makes and frees millions of small blocks a sentence: a fifth of its time goes by what the C library does then."""
+"""cdec makes and frees millions of small blocks a sentence: a fifth of its time is what the C library does then."""
 
 
 def numbered(line: str, number: int) -> str:
