@@ -56,7 +56,12 @@ def main() -> None:
     models = stage_folders(args.folder, manifest, "estimate")
     rows = [row for row in results["systems"] if row["system"] in models and row["grammar"] == "minimal"]
     if args.systems:
-        rows = [row for row in rows if row["system"] in args.systems.split(",")]
+        wanted = args.systems.split(",")
+        if missing := set(wanted) - {row["system"] for row in rows}:
+            parser.error(f"--systems: {', '.join(sorted(missing))}: no system there with a model of minimal rules")
+        rows = [row for row in rows if row["system"] in wanted]
+    if len(rows) < 3:
+        parser.error(f"{len(rows)} systems are too few for a correlation")
     train = stage_folders(args.folder, manifest, "derive")[""] / "derivations"
     diagnosis = Diagnosis(Derivations.load(train), Derivations.load(args.held_out))
     base = next(result for result in diagnosis.references() if result.name == ONE_STATE).scores
