@@ -16,6 +16,9 @@ from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
 from lscfg.text import write_lines
 
+LIBRARY_VARIABLE = "LSCFG_CDEC_PLUGIN"
+"""Environment variable with the path of lscfg's library for cdec."""
+
 
 def find_cdec() -> Path | None:
     """The cdec program: below ``CDEC_ROOT`` (the source tree, or a build folder in it) if set, else on PATH."""
@@ -24,6 +27,19 @@ def find_cdec() -> Path | None:
         return program_below(root)
     found = shutil.which("cdec")
     return Path(found) if found else None
+
+
+def find_library() -> Path | None:
+    """The library of ``lscfg cdec build`` that LSCFG_CDEC_PLUGIN names.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    if not (named := os.environ.get(LIBRARY_VARIABLE)):
+        return None
+    if not Path(named).is_file():
+        raise InputError(f"no such file; it is what the environment variable {LIBRARY_VARIABLE} names", named)
+    return Path(named).resolve()
 
 
 def program_below(root: str | os.PathLike[str]) -> Path | None:
@@ -38,14 +54,21 @@ def program_below(root: str | os.PathLike[str]) -> Path | None:
 class CdecDecoder:
     """Runs cdec with a configuration file, in ``jobs`` new processes for each call.
 
-    Latent features are folded while cdec searches and unfolded for its lists, where the configuration can be divided
-    into passes: the lists are the same and cost about half.
+    Features are folded while cdec searches and unfolded for its lists, where the configuration can be divided into
+    passes: the lists are the same and cost about half with latent features, three quarters without. A configuration
+    without latent features needs ``library``, that of ``lscfg cdec build``, for it.
 
     Raises:
         InputError: there is no cdec, or no such configuration.
     """
 
-    def __init__(self, ini: str | os.PathLike[str], program: Path | None = None, jobs: int = 1):
+    def __init__(
+        self,
+        ini: str | os.PathLike[str],
+        program: Path | None = None,
+        jobs: int = 1,
+        library: str | os.PathLike[str] | None = None,
+    ):
         self.ini = Path(ini).resolve()
         if not self.ini.is_file():
             raise InputError("no such file", ini)
@@ -56,11 +79,11 @@ class CdecDecoder:
         self.jobs = jobs
         self._folded: FoldedConfig | None = None
         try:
-            self._folded = fold_ini(self.ini)
+            self._folded = fold_ini(self.ini, library=library)
         except NothingToFold:
             pass
         except InputError as error:
-            log.info(f"latent features are not folded, which takes longer: {error}")
+            log.info(f"features are not folded, which takes longer: {error}")
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True

@@ -24,7 +24,7 @@ _PASSES = ("weights", "feature_function", "intersection_strategy", "summary_feat
 
 
 class NothingToFold(InputError):
-    """The configuration has no latent features."""
+    """The configuration has no latent features, and no library is known that could fold others."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,17 @@ class FoldedConfig:
         return {**dict.fromkeys(self.features, 0.0), **tuned, FOLDED: 1.0}
 
 
-def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
-    """The cdec.ini with its line of lscfg's library folded; paths in it count from where they did.
+def fold_ini(
+    path: str | os.PathLike[str], unfold: bool = True, library: str | os.PathLike[str] | None = None
+) -> FoldedConfig:
+    """The cdec.ini folded, with the library that is in it; paths in it count from where they did.
 
     Args:
         unfold: give edges their features back, so that k-best lists have them.
+        library: folds the features of a file that has no line of lscfg's library.
 
     Raises:
-        NothingToFold: the file has no such line.
+        NothingToFold: the file has no such line, and there is no library.
         InputError: the line is not one with ``mode=parse``, or there are several passes already.
     """
     kept: list[str] = []
@@ -82,10 +85,16 @@ def fold_ini(path: str | os.PathLike[str], unfold: bool = True) -> FoldedConfig:
             latent = value, arguments[0], feature_names(options.get("features", "paper").split(","))
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
-    if latent is None:
-        raise NothingToFold("no line feature_function=External with lscfg's library", path)
-    line, library, features = latent
-    first += [f"feature_function={line} fold=all", "intersection_strategy=full"]
+    features: tuple[str, ...] = ()
+    if latent:
+        line, library, features = latent
+        line += " fold=all"
+    elif library:
+        library = os.path.abspath(library)
+        line = f"External {library} mode=fold"
+    else:
+        raise NothingToFold("no line feature_function=External with lscfg's library; name one with --library", path)
+    first += [f"feature_function={line}", "intersection_strategy=full"]
     last = 3 if any(setting.startswith("feature_function") for setting in second) else 2  # cdec stops at a gap
     third = [f"feature_function{last}=External {library} mode=unfold"] if unfold else []
     return FoldedConfig([*kept, *first, *second, *third], features)

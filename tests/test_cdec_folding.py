@@ -68,6 +68,25 @@ def test_passes(ini):
     }
 
 
+def test_plain_configuration(ini):
+    """Without latent features a library folds what there is; paths to it count from the working directory."""
+    ini.write_text(INI.replace(LINE + "\n", ""))
+    library = ini.parent / "plugin.so"
+    folded = fold_ini(ini, library=library)
+    assert folded.features == () and folded.weights({"A": 1.0}) == {"A": 1.0, "Folded": 1.0}
+    assert folded.lines[3:6] == [
+        "feature_function=WordPenalty",
+        f"feature_function=External {library} mode=fold",
+        "intersection_strategy=full",
+    ]
+    assert folded.lines[-1] == f"feature_function3=External {library} mode=unfold"
+    arguments = ["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
+    assert main([*arguments, "--library", str(library)]) == 1  # there is none
+    library.touch()
+    assert main([*arguments, "--library", str(library)]) == 0
+    assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == folded.lines
+
+
 def test_command(ini):
     out = ini.parent / "out"
     assert main(["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0

@@ -564,7 +564,8 @@ def test_only_latent_features_folded(cdec, exact, weight):
         ("fold=all", "LatentMarginal 1\nFolded 1\n", "no weight of LatentEgivenF, which is to be folded"),
         ("fold=all", WEIGHTS + "Folded 1\nFoldedEdge 1\n", "FoldedEdge must have no weight"),
         ("fold=yes", WEIGHTS, "fold=yes: expected none, latent or all"),
-        ("mode=unfold", WEIGHTS, "mode=unfold needs a line with fold=latent or fold=all"),
+        ("mode=fold", WEIGHTS, "fold= needs a weight of Folded"),
+        ("mode=unfold", WEIGHTS, "mode=unfold needs a line with fold=latent, fold=all or mode=fold"),
     ],
 )
 def test_bad_folding(cdec, options, weights, message):
@@ -615,6 +616,26 @@ def test_decoder_folds_by_itself(cdec, exact, monkeypatch):
     theirs = CdecDecoder(cdec.folder / "cdec.ini", cdec.program).decode(SENTENCES, weights, 3000, unique=False)
     plain = cdec.lists("".join(s + "\n" for s in SENTENCES), env=exact)
     assert_same(plain, [h for found in theirs for h in found], 1e-9)
+
+
+@pytest.mark.parametrize("glue", [False, True])
+def test_decoder_folds_without_latent_features(cdec, exact, monkeypatch, capsys, glue):
+    """Lists in their order, sentences that are lattices included."""
+    base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
+    cdec.ini("feature_function=WordPenalty", "feature_function=SourceSpanSizeFeatures", base=base)
+    monkeypatch.setenv("LD_PRELOAD", exact["LD_PRELOAD"])
+    weights = read_weights(cdec.folder / "weights")
+    sentences = [*SENTENCES, "((('una',0,1),('y',0,1),),(('casa',0,1),),)"]
+    plain, folded = (
+        CdecDecoder(cdec.folder / "cdec.ini", cdec.program, library=library).decode(sentences, weights, 100)
+        for library in (None, cdec.library)
+    )
+    assert [[h.text for h in found] for found in plain] == [[h.text for h in found] for found in folded]
+    for one, other in zip(plain, folded, strict=True):
+        assert [h.score for h in one] == pytest.approx([h.score for h in other], abs=1e-9)
+        assert all(a.features == pytest.approx(b.features, abs=1e-9) for a, b in zip(one, other, strict=True))
+    assert any("WordPenalty" in h.features for h in folded[0])
+    assert capsys.readouterr().err == ""
 
 
 # ---- building and checking ----

@@ -11,13 +11,18 @@ if TYPE_CHECKING:
 
 
 def open_decoder(
-    name: str, ini: str | os.PathLike[str], jobs: int, once: bool = False
+    name: str,
+    ini: str | os.PathLike[str],
+    jobs: int,
+    once: bool = False,
+    library: str | os.PathLike[str] | None = None,
 ) -> AbstractContextManager[Decoder]:
     """The decoder of a configuration; its processes end with the context.
 
     Args:
         name: ``"embedded"``, ``"cdec"`` or ``"moses"``.
         once: no sentence is decoded a second time, so that nothing has to be kept for it.
+        library: of ``lscfg cdec build``; with it cdec is faster (see ``CdecDecoder``).
 
     Raises:
         InputError: see ``EmbeddedDecoder``, ``CdecDecoder`` and ``MosesDecoder``.
@@ -25,7 +30,7 @@ def open_decoder(
     if name == "cdec":
         from cdec_bridge.decoder import CdecDecoder
 
-        return nullcontext(CdecDecoder(ini, jobs=jobs))
+        return nullcontext(CdecDecoder(ini, jobs=jobs, library=library))
     if name == "moses":
         from moses_bridge.decoder import MosesDecoder
 

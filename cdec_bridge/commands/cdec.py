@@ -21,9 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     build.add_argument("-o", "--output", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
     check.add_argument("--library", metavar="FILE", help="the library to be checked (default: a new one)")
     fold = actions.add_parser("fold", help="write a tuned configuration with which cdec decodes faster and the same")
-    fold.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini with a line of the library")
+    fold.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini of one pass")
     fold.add_argument("-w", "--weights", metavar="WEIGHTS", required=True, help="tuned weights")
     fold.add_argument("-o", "--output", metavar="DIR", required=True, help="where cdec.ini and weights are written")
+    fold.add_argument("--library", metavar="FILE", help="of lscfg cdec build, where the ini has no line of it")
     fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
     decode = actions.add_parser("decode", help="run cdec over a file, in several processes and in order")
     decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
@@ -81,7 +82,9 @@ def _fold(args: argparse.Namespace) -> None:
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.text import write_lines
 
-    folded, weights = fold_ini(args.config, not args.no_unfold), read_weights(args.weights)
+    if args.library and not Path(args.library).is_file():
+        raise InputError("no such file; make it with lscfg cdec build", args.library)
+    folded, weights = fold_ini(args.config, not args.no_unfold, args.library), read_weights(args.weights)
     missing = [name for name in folded.features if name not in weights]
     if missing:
         raise InputError(f"no weight of {', '.join(missing)}; give the weights that were tuned", args.weights)

@@ -10,6 +10,7 @@ extern "C" __attribute__((visibility("default"))) FeatureFunction* create_ff(con
   try {
     const Settings settings = ReadSettings(arguments);
     if (settings.mode == Mode::kRecord) return new Recorder(settings.forests);
+    if (settings.mode == Mode::kFold) return new PlainFolding(settings.decoder);
     if (settings.mode == Mode::kUnfold) return new Unfolding;
     return new LatentFeatures(settings);
   } catch (const ConfigError& error) {

@@ -88,6 +88,6 @@ void Folding::Restore(SparseVector<double>* features) const {
 }
 
 Unfolding::Unfolding() {
-  if (!Folding::Last()) throw ConfigError("mode=unfold needs a line with fold=latent or fold=all in an earlier pass");
+  if (!Folding::Last()) throw ConfigError("mode=unfold needs a line with fold=latent, fold=all or mode=fold in an earlier pass");
   Folding::Last()->Keep();
 }

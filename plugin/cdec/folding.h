@@ -43,6 +43,23 @@ class Folding {
   std::vector<size_t> ends_;
 };
 
+/* Folds all that an edge has by then, where there are no latent features. */
+class PlainFolding : public FeatureFunction {
+ public:
+  explicit PlainFolding(const DecoderSettings& decoder) : folding_(Fold::kAll, decoder, {}) {} /* throws ConfigError */
+
+  void PrepareForInput(const SentenceMetadata&) override { folding_.Clear(); }
+
+ protected:
+  void TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge&, const std::vector<const void*>&,
+                             SparseVector<double>* features, SparseVector<double>*, void*) const override {
+    folding_.Write(nullptr, {}, features);
+  }
+
+ private:
+  mutable Folding folding_; /* what it keeps is of the sentence at hand */
+};
+
 /* Undoes the folding of an earlier pass, edge by edge, so that lists of hypotheses have all features. */
 class Unfolding : public FeatureFunction {
  public:

@@ -152,8 +152,9 @@ Mode ToMode(const string& value) {
   if (value == "parse") return Mode::kParse;
   if (value == "record") return Mode::kRecord;
   if (value == "forest") return Mode::kForest;
+  if (value == "fold") return Mode::kFold;
   if (value == "unfold") return Mode::kUnfold;
-  throw ConfigError("mode=" + value + ": expected parse, record, forest or unfold");
+  throw ConfigError("mode=" + value + ": expected parse, record, forest, fold or unfold");
 }
 
 Fold ToFold(const string& value) {
@@ -166,7 +167,7 @@ Fold ToFold(const string& value) {
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
                     "' is not understood; options are " + lscfg::LatentOptions::Usage() +
-                    " mode=parse|record|forest|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
+                    " mode=parse|record|forest|fold|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
                     "glue=true|false pass_through=true|false goal=CATEGORY");
 }
 

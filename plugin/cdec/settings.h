@@ -27,6 +27,7 @@ enum class Mode {
   kParse,  /* parse each sentence anew */
   kRecord, /* keep the forest of this pass */
   kForest, /* use the forest that was kept in an earlier pass */
+  kFold,   /* fold what edges have by then, without a model */
   kUnfold  /* give edges back what an earlier pass has folded */
 };
 

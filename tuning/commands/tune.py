@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> None:
     import hashlib
     from pathlib import Path
 
+    from cdec_bridge.decoder import find_library
     from lscfg import log
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.text import read_bytes, read_lines
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
     log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}, configuration {config[:12]}")
     log.info(f"optimiser {settings.optimiser}, decoder {program}")
     identity = config if program == "embedded" else f"{program} {config}"
-    with open_decoder(program, args.config, args.jobs) as decoder:
+    with open_decoder(program, args.config, args.jobs, library=find_library()) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from cdec_bridge.decoder import find_cdec
+from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec, find_library
 from lscfg.errors import InputError
 from moses_bridge.decoder import VARIABLE, find_moses
 from tuning.experiment.config import DecoderSettings, Experiment
-
-PLUGIN = "LSCFG_CDEC_PLUGIN"
-"""Environment variable with the path of cdec's shared library."""
 
 
 def check_host(experiment: Experiment) -> None:
@@ -22,16 +18,19 @@ def check_host(experiment: Experiment) -> None:
     """
     settings = experiment.decoder
     latent = [name for name, system in experiment.systems.items() if system.estimator != "none"]
-    programs(settings, latent=settings.name == "moses" and bool(latent))
-    if latent and settings.name == "cdec" and _plugin(settings) is None:
+    programs(settings, bool(latent))
+    if latent and settings.name == "cdec" and cdec_library(settings) is None:
         raise InputError(
             f"{', '.join(latent)}: in cdec latent features need lscfg's plug-in; name its shared library by plugin in "
-            f"[decoder] or by the environment variable {PLUGIN}, or take --decoder embedded"
+            f"[decoder] or by the environment variable {LIBRARY_VARIABLE}, or take --decoder embedded"
         )
 
 
 def programs(settings: DecoderSettings, latent: bool) -> dict[str, Path]:
     """The files outside the experiment on which the decoder's output depends.
+
+    Args:
+        latent: Moses has to be one with latent features.
 
     Raises:
         InputError: a program is not installed.
@@ -46,20 +45,16 @@ def programs(settings: DecoderSettings, latent: bool) -> dict[str, Path]:
     program = find_cdec()
     if program is None:
         raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
-    plugin = _plugin(settings) if latent else None
-    return {"cdec": program} | ({"plug-in": plugin} if plugin else {})
+    library = cdec_library(settings)
+    return {"cdec": program} | ({"plug-in": library} if library else {})
 
 
-def latent_library(settings: DecoderSettings) -> str | None:
-    """The library that cdec loads for latent features; none for the embedded decoder, which has them built in."""
-    return str(_plugin(settings)) if settings.name == "cdec" else None
+def cdec_library(settings: DecoderSettings) -> Path | None:
+    """The library that cdec loads for latent features and for folding, if one is named; none for other decoders.
 
-
-def _plugin(settings: DecoderSettings) -> Path | None:
-    if settings.plugin:
-        return settings.plugin.resolve()
-    if not (named := os.environ.get(PLUGIN)):
+    Raises:
+        InputError: there is no such file.
+    """
+    if settings.name != "cdec":
         return None
-    if not Path(named).is_file():
-        raise InputError(f"no such file; it is what the environment variable {PLUGIN} names", named)
-    return Path(named).resolve()
+    return settings.plugin.resolve() if settings.plugin else find_library()

@@ -282,7 +282,8 @@ def tune(
             patience=settings.patience,
             seed=seed,
         )
-        with open_decoder(experiment.decoder.name, folder / INI, jobs) as decoder:
+        library = hosts.cdec_library(experiment.decoder)
+        with open_decoder(experiment.decoder.name, folder / INI, jobs, library=library) as decoder:
             result = tune_weights(
                 decoder,
                 read_lines(corpus.dev_source),
@@ -323,7 +324,8 @@ def decode(
         from lscfg.formats.weights import read_weights
 
         _write_decoder_ini(folder, experiment, rules, lm, model)
-        with open_decoder(experiment.decoder.name, folder / INI, jobs, once=True) as decoder:
+        library = hosts.cdec_library(experiment.decoder)
+        with open_decoder(experiment.decoder.name, folder / INI, jobs, once=True, library=library) as decoder:
             lists = decoder.decode(read_lines(corpus.test_source), read_weights(tuned / WEIGHTS), 1)
         write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
@@ -418,7 +420,8 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
             "features": ",".join(features.names),
             **_unknown_rules(rules),
         }
-        latent = LatentFeature(options, hosts.latent_library(experiment.decoder))
+        library = hosts.cdec_library(experiment.decoder)  # other decoders have latent features built in
+        latent = LatentFeature(options, str(library) if library else None)
     return DecoderConfig(
         grammars=(relative(rules / GRAMMAR),),
         language_model=relative(lm / LM),
