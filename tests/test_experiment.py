@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cdec_bridge.decoder import find_cdec
+from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.align import AlignmentSettings
 from lscfg.demo import generate, write
 from lscfg.derive import Derivations
@@ -373,7 +373,7 @@ def test_experiments_of_table_3(shared, name):
 
 def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
-    monkeypatch.delenv(hosts.PLUGIN, raising=False)
+    monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
     monkeypatch.delenv("LSCFG_MOSES", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="no Moses found"):
@@ -385,19 +385,20 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"SPECTRAL: in cdec latent features need lscfg's plug-in"):
         check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
     check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec", systems=["MIN"])))
-    monkeypatch.setenv(hosts.PLUGIN, str(tmp_path / "none.so"))
+    monkeypatch.setenv(LIBRARY_VARIABLE, str(tmp_path / "none.so"))
     with pytest.raises(InputError, match=r"none\.so: no such file; it is what the environment variable"):
         check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
     (tmp_path / "none.so").touch()
     settings = read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).decoder
-    assert hosts.latent_library(settings) == str(tmp_path / "none.so")
+    assert hosts.cdec_library(settings) == tmp_path / "none.so"
     assert sorted(hosts.programs(settings, latent=True)) == ["cdec", "plug-in"]
-    assert hosts.latent_library(read_experiment(corpus / "e.toml").decoder) is None
+    assert hosts.cdec_library(read_experiment(corpus / "e.toml").decoder) is None
 
 
 @pytest.mark.skipif(find_cdec() is None, reason="no cdec; set CDEC_ROOT to its source tree")
-def test_in_cdec(whole, corpus, tmp_path):
+def test_in_cdec(whole, corpus, tmp_path, monkeypatch):
     """cdec finds what the embedded decoder finds, whatever the number of its processes."""
+    monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
     for jobs in (1, 3):
         options = ["--decoder", "cdec", "--systems", "MIN", "--jobs", jobs, "-o", tmp_path / str(jobs)]
         run = lscfg("run", corpus / "e.toml", *options)
@@ -410,12 +411,13 @@ def test_in_cdec(whole, corpus, tmp_path):
     assert list(manifest["decoder"]) == ["cdec"]
 
 
-@pytest.mark.skipif(find_cdec() is None or hosts.PLUGIN not in os.environ, reason="no cdec with lscfg's plug-in")
+@pytest.mark.skipif(find_cdec() is None or LIBRARY_VARIABLE not in os.environ, reason="no cdec with lscfg's plug-in")
 def test_latent_features_in_cdec(whole, corpus, tmp_path):
     run = lscfg("run", corpus / "e.toml", "--decoder", "cdec", "-o", tmp_path)
     assert run.returncode == 0, run.stderr
-    rows = [json.loads((folder / "results.json").read_text())["systems"][1] for folder in (tmp_path, whole[0])]
-    assert rows[0]["start_dev_bleu"] == pytest.approx(rows[1]["start_dev_bleu"], abs=0.5)
+    tables = [json.loads((folder / "results.json").read_text())["systems"] for folder in (tmp_path, whole[0])]
+    for one, other in zip(*tables, strict=True):
+        assert one["start_dev_bleu"] == pytest.approx(other["start_dev_bleu"], abs=0.5)
     assert "LatentMarginal" in (tmp_path / "systems" / "SPECTRAL" / "weights").read_text()
 
 
