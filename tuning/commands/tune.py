@@ -100,7 +100,8 @@ def run(args: argparse.Namespace) -> None:
     log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}, configuration {config[:12]}")
     log.info(f"optimiser {settings.optimiser}, decoder {program}")
     identity = config if program == "embedded" else f"{program} {config}"
-    with open_decoder(program, args.config, args.jobs, library=find_library()) as decoder:
+    library = find_library() if program == "cdec" else None
+    with open_decoder(program, args.config, args.jobs, library=library) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)
