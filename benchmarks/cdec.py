@@ -2,12 +2,12 @@
 
     python benchmarks/cdec.py cdec.ini weights devtest.ja --cdec-root ~/cdec --library liblscfg_cdec.so --model m8.lscfg
 
-The ini is one without latent features. Beside each model's line runs its folded form (lscfg cdec fold), with and
-without the pass that unfolds, and the line alone with fold=latent. "constant" are as many features that cost nothing to
-compute: cdec's vectors are slower above seven entries. Of several rounds the least time counts; load times are those
-of an empty input. Before a ratio is printed, the run must have matched every edge, and folded ones must have given the
-lists of the plain line: the same translations in order, the same scores up to 1e-6, unfolded ones the same features,
-too.
+The ini is one without latent features; it runs as it is, and folded (lscfg cdec fold --library). Beside each model's
+line runs its folded form (lscfg cdec fold), with and without the pass that unfolds, and the line alone with
+fold=latent. "constant" are as many features that cost nothing to compute: cdec's vectors are slower above seven
+entries. Of several rounds the least time counts; load times are those of an empty input. Before a ratio is printed, the
+run must have matched every edge, and folded ones must have given the lists of the plain line: the same translations in
+order, the same scores up to 1e-6, unfolded ones the same features, too.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("text")
     parser.add_argument("--cdec-root", required=True)
     parser.add_argument("--library", required=True)
-    parser.add_argument("--model", required=True, action="append")
+    parser.add_argument("--model", action="append", default=[], help="may be given several times, or not at all")
     parser.add_argument("--features", default="paper", help="of the line (default: %(default)s)")
     parser.add_argument("--options", default="", help="further ones of the line, such as unknown=zero")
     parser.add_argument("--lines", type=int, default=100)
@@ -99,30 +99,32 @@ def main() -> None:
         weights = folder / "weights"
         tuned = dict.fromkeys(names, 0.1) | read_weights(args.weights)
         write_weights(weights, {**tuned, "Folded": 1.0})
-        constant = constant_features(CdecTree.at(args.cdec_root), folder)
         library = folder / "liblscfg_cdec.so"
         library.symlink_to(Path(args.library).resolve())
+        constant = constant_features(CdecTree.at(args.cdec_root), folder)
+        constant_line = f"feature_function=External {constant} {len(names)}"
         inis = {"cdec": folder / "0.ini", f"{len(names)} constant": folder / "1.ini"}
         inis["cdec"].write_text(plain + "\n", encoding="utf-8")
-        line = f"feature_function=External {constant} {len(names)}\n"
-        inis[f"{len(names)} constant"].write_text(f"{plain}\n{line}", encoding="utf-8")
-        of_model: dict[str, str] = {}
+        inis[f"{len(names)} constant"].write_text(f"{plain}\n{constant_line}\n", encoding="utf-8")
+        original = {f"cdec {form}": "cdec" for form in ("folded", "unfolded")}
         for number, model in enumerate(args.model):
             of_line = f"model={Path(model).resolve()} features={args.features} {args.options}".rstrip()
             line = f"feature_function=External {library} {of_line}"
-            forms = {form: folder / f"{form}{number}.ini" for form in ("plain", "latent", "folded", "unfolded")}
-            forms["plain"].write_text(f"{plain}\n{line}\n", encoding="utf-8")
-            forms["latent"].write_text(f"{plain}\n{line} fold=latent\n", encoding="utf-8")
-            for form in ("folded", "unfolded"):
-                lines = fold_ini(forms["plain"], unfold=form == "unfolded").lines
-                forms[form].write_text("\n".join([*lines, ""]), encoding="utf-8")
-            inis |= {f"{model} {form}": ini for form, ini in forms.items()}
-            of_model |= {f"{model} {form}": f"{model} plain" for form in forms}
+            for form, ending in (("plain", ""), ("latent", " fold=latent")):
+                inis[f"{model} {form}"] = folder / f"{form}{number}.ini"
+                inis[f"{model} {form}"].write_text(f"{plain}\n{line}{ending}\n", encoding="utf-8")
+            original |= {f"{model} {form}": f"{model} plain" for form in ("latent", "folded", "unfolded")}
+        for number, (key, form) in enumerate(original.items()):
+            if not key.endswith(" latent"):
+                inis[key] = folder / f"folded{number}.ini"
+                lines = fold_ini(inis[form], unfold=key.endswith(" unfolded"), library=library).lines
+                inis[key].write_text("\n".join([*lines, ""]), encoding="utf-8")
         found = {}
-        for key, form in of_model.items():
+        for key in dict.fromkeys([*original.values(), *original]):
             _, output, stderr = user_seconds(program, inis[key], weights, text, "-k", "50")
-            assert re.search(r"\[lscfg\].* 0 unmatched", stderr), stderr[-500:]
+            assert key.startswith("cdec") or re.search(r"\[lscfg\].* 0 unmatched", stderr), stderr[-500:]
             found[key] = lists(output)
+        for key, form in original.items():
             assert_same(found[key], found[form], key.endswith(" unfolded"))
         load = {key: user_seconds(program, ini, weights, "")[0] for key, ini in inis.items()}
         rounds = [
