@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from lscfg import log
 from lscfg.errors import InputError, LscfgError
 
 _SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
+_WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatched))$)")
 _ID = re.compile(r"""\s*\bid\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 
 _TUNABLES = {
@@ -49,9 +50,10 @@ class CdecProcesses:
         k: length of the k-best lists.
         jobs: processes that share the sentences.
         folder: where cdec is run (default: the working directory).
+        told: warnings of lscfg's library that were given already; new ones are added.
 
     Raises:
-        InputError: no such configuration, or jobs below 1.
+        InputError: no such configuration, or k or jobs below 1.
     """
 
     def __init__(
@@ -62,21 +64,27 @@ class CdecProcesses:
         k: int = 1,
         jobs: int = 1,
         folder: Path | None = None,
+        told: set[str] | None = None,
     ):
         if not Path(ini).is_file():
             raise InputError("no such file", ini)
         if jobs < 1:
             raise InputError(f"jobs must be 1 or more, not {jobs}")
+        if k < 1:
+            raise InputError(f"k must be 1 or more, not {k}")
         self._program = program
         self._command = [str(program), "-c", str(Path(ini).resolve()), "-k", str(k), *options]
+        self._k = k
         self._jobs = jobs
         self._folder = folder
+        self._told = set() if told is None else told
         self._warning = threading.Lock()
 
     def decode(self, sentences: Sequence[str]) -> list[list[str]]:
         """The lines of the k-best list of each sentence, with its index as id; none where there is no parse.
 
-        A sentence at which cdec dies gets none either and is named in a warning; the others go to a new process.
+        A sentence at which cdec dies gets none either and is named in a warning; the others go to a new process. What
+        lscfg's library warns of is passed on, once.
 
         Raises:
             LscfgError: cdec does not even start.
@@ -85,34 +93,45 @@ class CdecProcesses:
         todo = [n for n, line in enumerate(sentences) if line.strip()]
         shares = [share for k in range(self._jobs) if (share := todo[k :: self._jobs])]
         bar = log.progress(range(len(todo)), "decoding", len(todo))
+        blamed = 0
 
         def finish(share: list[int]) -> None:
+            nonlocal blamed
             while share:
-                status, stderr, seen = self._run(share, sentences, lists, bar)
+                status, stderr, done = self._run(share, sentences, lists, bar)
                 if not status:
                     return
-                share = share[seen:]
-                if len(share) > 1 and not seen:  # its own process, so that no other sentence can be the cause
+                share = share[done:]
+                if not share:
+                    self._warn(f"cdec ended with {_how(status)} after its last sentence ({_last_words(stderr)})")
+                    return
+                if len(share) > 1 and not done:  # its own process, so that no other sentence can be the cause
                     status, stderr, _ = self._run(share[:1], sentences, lists, bar)
                     if not status:
                         share = share[1:]
                         continue
-                elif seen:
+                elif done:
                     continue
                 self._blame(share[0], sentences, status, stderr)
+                blamed += 1
                 share = share[1:]
 
         with ThreadPoolExecutor(max(len(shares), 1)) as pool:
-            for done in [pool.submit(finish, share) for share in shares]:
-                done.result()
+            for finished in [pool.submit(finish, share) for share in shares]:
+                finished.result()
         next(bar, None)
+        if todo and not blamed and not any(lists):
+            self._warn(f"{self._program} translates none of the sentences; is it cdec, and can its grammar parse them?")
         return lists
 
     def _run(
         self, share: list[int], sentences: Sequence[str], lists: list[list[str]], bar: Iterator[int]
     ) -> tuple[int, str, int]:
-        """Status, the end of stderr, and how many of the sentences came before the last one that has output."""
-        seen = 0
+        """Status, the end of stderr, and how many of the sentences have their lists for certain.
+
+        Where cdec died, the last list may have been cut, unless it has k lines; it is dropped.
+        """
+        last = -1
         with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as errors:
             text.writelines(numbered(sentences[n], n) for n in share)
             text.seek(0)
@@ -134,22 +153,39 @@ class CdecProcesses:
                     if not lists[n]:
                         next(bar, None)
                     lists[n].append(raw.decode("utf-8", "replace").rstrip("\n"))
-                    seen = max(seen, position[n] + 1)
+                    last = max(last, position[n])
             status = process.returncode
+            done = last + 1
+            if status and done and len(lists[share[last]]) < self._k:
+                lists[share[last]].clear()
+                done = last
+            errors.seek(0)
+            self._pass_on(errors)
             end = errors.seek(0, os.SEEK_END)
             errors.seek(max(0, end - 4000))
-            return status, errors.read().decode("utf-8", "replace"), seen
+            return status, errors.read().decode("utf-8", "replace"), done
+
+    def _pass_on(self, stderr: Iterable[bytes]) -> None:
+        """Repeats what lscfg's library in cdec warned of, and its count of edges if it did not find them all."""
+        for raw in stderr:
+            if found := _WARNING.match(raw.decode("utf-8", "replace")):
+                self._warn(f"in cdec: {found[1] or found[2]}")
+
+    def _warn(self, message: str) -> None:
+        with self._warning:
+            if message not in self._told:
+                self._told.add(message)
+                log.warn(message)
 
     def _blame(self, n: int, sentences: Sequence[str], status: int, stderr: str) -> None:
         """Warns of the sentence, unless cdec fails without one, too."""
         alone, words, _ = self._run([], sentences, [], iter(()))
         if alone:
             raise LscfgError(f"{self._program} ended with {_how(alone)}: {_last_words(words)}")
-        with self._warning:
-            log.warn(
-                f"cdec ended with {_how(status)} at sentence {n + 1}, which gets no translation: "
-                f"{sentences[n][:200]} ({_last_words(stderr)})"
-            )
+        self._warn(
+            f"cdec ended with {_how(status)} at sentence {n + 1}, which gets no translation: "
+            f"{sentences[n][:200]} ({_last_words(stderr)})"
+        )
 
 
 def _how(status: int) -> str:

@@ -63,6 +63,66 @@ def test_all_sentences_deadly(program, capsys):
     assert capsys.readouterr().err.count("SIGSEGV") == 2
 
 
+def test_a_list_that_was_cut_is_made_again(program, capsys):
+    """The first process dies after two of three lines of "b", without a cause in the sentence."""
+    died = program.parent / "died"
+    program.write_text(
+        PROGRAM.format(python=sys.executable)
+        + f"""
+    for rank in 2, 3:
+        if "b" in text and not os.path.exists({str(died)!r}):
+            open({str(died)!r}, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        print(f"{{number}} ||| {{text.upper()}} {{rank}} ||| A=1 ||| -1", flush=True)
+"""
+    )
+    lists = CdecProcesses(program, program.parent / "cdec.ini", k=3).decode(["a", "b", "c"])
+    assert died.exists()
+    assert [[line.split(" ||| ")[1] for line in found] for found in lists] == [
+        [word, f"{word} 2", f"{word} 3"] for word in "ABC"
+    ]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_list_that_kills_is_not_kept(program, capsys):
+    text = program.read_text()
+    program.write_text(text + "    if 'cut' in text:\n        os.kill(os.getpid(), signal.SIGKILL)\n")
+    lists = CdecProcesses(program, program.parent / "cdec.ini", k=3).decode(["a", "cut", "c"])
+    assert [len(found) for found in lists] == [1, 0, 1]
+    assert "signal SIGKILL at sentence 2" in capsys.readouterr().err
+
+
+def test_what_the_library_warns_of_is_passed_on_once(program, capsys):
+    said = [
+        "[lscfg] warning: sentence 0 is a lattice",
+        "[lscfg] 3 sentences, 5 edges with latent features, 10 unmatched",
+        "[lscfg] 3 sentences, 5 edges with latent features, 0 unmatched; 1 sentences without latent features",
+        "[lscfg] 3 sentences, 5 edges with latent features, 0 unmatched",
+        "something of cdec's",
+    ]
+    program.write_text(program.read_text() + f"print(*{said!r}, sep='\\n', file=sys.stderr)\n")
+    decoder = CdecDecoder(program.parent / "cdec.ini", program, jobs=2)
+    for _ in range(2):
+        decoder.decode(["a", "b", "c"], {}, 1)
+    told = [line for line in capsys.readouterr().err.splitlines() if "warning: in cdec" in line]
+    assert sorted(told) == sorted(
+        f"[lscfg] warning: in cdec: {line.split('] ')[1].split('warning: ')[-1]}" for line in said[:3]
+    )
+
+
+def test_a_bad_end_after_the_last_sentence(program, capsys):
+    program.write_text(program.read_text() + "print('farewell', file=sys.stderr)\nsys.exit(3)\n")
+    lists = CdecProcesses(program, program.parent / "cdec.ini").decode(["a", "b"])
+    assert [len(found) for found in lists] == [1, 1]
+    assert "cdec ended with status 3 after its last sentence (farewell)" in capsys.readouterr().err
+
+
+def test_a_program_that_is_not_cdec(program, capsys):
+    program.write_text("#!/bin/sh\necho hello\n")
+    assert CdecProcesses(program, program.parent / "cdec.ini", jobs=2).decode(["a", "b", ""]) == [[], [], []]
+    assert "translates none of the sentences; is it cdec" in capsys.readouterr().err
+
+
 def test_a_program_that_does_not_start(program):
     program.write_text("#!/bin/sh\necho '[lscfg] no model' >&2\nexit 134\n")
     with pytest.raises(LscfgError, match=r"ended with status 134: \[lscfg\] no model"):
@@ -90,5 +150,7 @@ def test_segments_keep_their_attributes():
 def test_bad_arguments(program):
     with pytest.raises(InputError, match="jobs must be 1 or more"):
         CdecProcesses(program, program.parent / "cdec.ini", jobs=0)
+    with pytest.raises(InputError, match="k must be 1 or more, not -5"):
+        CdecProcesses(program, program.parent / "cdec.ini", k=-5)
     with pytest.raises(InputError, match="no such file"):
         CdecProcesses(program, program.parent / "nowhere.ini")

@@ -115,7 +115,7 @@ def _decode(args: argparse.Namespace) -> None:
     program, options = _program(args), _weights(args)
     if args.unique:
         options.append("-r")
-    k = args.k_best or 1
+    k = 1 if args.k_best is None else args.k_best
     lists = CdecProcesses(program, args.config, options, k, args.jobs).decode(read_lines(args.text))
     if args.k_best:
         lines = [line for found in lists for line in found]
