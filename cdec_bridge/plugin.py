@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from cdec_bridge.decoder import program_below
+from cdec_bridge.processes import ending
 from lscfg.decode import EmbeddedDecoder
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
@@ -108,11 +111,15 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
         latent = LatentFeature(options, str(Path(library).resolve()))
         write_ini(place / "cdec.ini", _with(config, latent))
         write_ini(place / "ours.ini", _with(config, LatentFeature(latent.options)))
-        done = run_example(
-            [str(tree.program), "-c", str(place / "cdec.ini"), "-w", str(place / "weights"), "-k", "1000"]
+        write_ini(place / "plain.ini", config)
+        plain, done = (
+            run_example([str(tree.program), "-c", str(place / name), "-w", str(place / "weights"), "-k", "1000"])
+            for name in ("plain.ini", "cdec.ini")
         )
+        if plain.returncode or not plain.stdout.startswith("0 ||| "):
+            raise InputError(f"this is no cdec that works: without the library, {_end(plain)}", tree.program)
         if done.returncode:
-            raise InputError(_diagnosis(done.stderr, done.returncode), tree.program)
+            raise _diagnosis(done, tree.program, library)
         theirs = [parse_hypothesis(line, tree.program)[1] for line in done.stdout.splitlines()]
         with EmbeddedDecoder.from_ini(place / "ours.ini") as decoder:
             ours = decoder.decode([EXAMPLE_SENTENCE], weights, 1000)[0]
@@ -159,13 +166,23 @@ def _write_example(folder: Path) -> tuple[DecoderConfig, dict[str, float]]:
     return config, weights
 
 
-def _diagnosis(stderr: str, status: int) -> str:
-    symbol = re.search(r"undefined symbol: (\S+)", stderr)
+def _diagnosis(done: subprocess.CompletedProcess[str], program: Path, library: str | os.PathLike[str]) -> InputError:
+    """Why cdec failed with the library."""
+    symbol = re.search(r"undefined symbol: (\S+)", done.stderr)
+    if symbol and symbol[1] == "create_ff":
+        return InputError("has no create_ff, where cdec begins; it is none of lscfg cdec build", library)
     if symbol:
         name = demangled(symbol[1])
-        return f"this cdec does not export {name}; the library was built for another version, or cdec without -rdynamic"
-    for line in stderr.splitlines():
+        cause = f"does not export {name}; the library was built for another version, or cdec without -rdynamic"
+        return InputError(f"this cdec {cause}", program)
+    for line in done.stderr.splitlines():
         if "[lscfg]" in line or "dlopen reports" in line or "GLIBC" in line:
-            return line.strip()
-    last = " | ".join(stderr.strip().splitlines()[-2:])
-    return f"ended with status {status} with the library loaded: {last}"
+            return InputError(line.strip(), program)
+    if done.returncode == -signal.SIGBUS:  # pages behind the end of a mapped file
+        return InputError("is shorter than it says, so that cdec cannot map it; build it again", library)
+    return InputError(f"with the library, {_end(done)}", program)
+
+
+def _end(done: subprocess.CompletedProcess[str]) -> str:
+    words = " | ".join(done.stderr.strip().splitlines()[-2:]) or "no word on stderr"
+    return f"it ends with {ending(done.returncode)}: {words}"

@@ -103,7 +103,7 @@ class CdecProcesses:
                     return
                 share = share[done:]
                 if not share:
-                    self._warn(f"cdec ended with {_how(status)} after its last sentence ({_last_words(stderr)})")
+                    self._warn(f"cdec ended with {ending(status)} after its last sentence ({_last_words(stderr)})")
                     return
                 if len(share) > 1 and not done:  # its own process, so that no other sentence can be the cause
                     status, stderr, _ = self._run(share[:1], sentences, lists, bar)
@@ -181,14 +181,15 @@ class CdecProcesses:
         """Warns of the sentence, unless cdec fails without one, too."""
         alone, words, _ = self._run([], sentences, [], iter(()))
         if alone:
-            raise LscfgError(f"{self._program} ended with {_how(alone)}: {_last_words(words)}")
+            raise LscfgError(f"{self._program} ended with {ending(alone)}: {_last_words(words)}")
         self._warn(
-            f"cdec ended with {_how(status)} at sentence {n + 1}, which gets no translation: "
+            f"cdec ended with {ending(status)} at sentence {n + 1}, which gets no translation: "
             f"{sentences[n][:200]} ({_last_words(stderr)})"
         )
 
 
-def _how(status: int) -> str:
+def ending(status: int) -> str:
+    """An exit status in words."""
     return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
 
 

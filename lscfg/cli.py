@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from types import ModuleType
+from typing import Any
 
 # in order of the data flow, then the whole job
 ORDER = (
@@ -36,6 +37,8 @@ ORDER = (
 )
 
 GOOD, BAD_INPUT, BAD_USAGE = 0, 1, 2
+
+QUIET = "no log and no progress on stderr"
 
 
 def load_commands() -> dict[str, ModuleType]:
@@ -64,8 +67,19 @@ def build_parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
             name, help=module.HELP, description=module.HELP, epilog=f"example: {module.EXAMPLE}"
         )
         module.add_arguments(sub)
-        sub.add_argument("--quiet", action="store_true", help="no log and no progress on stderr")
+        sub.add_argument("--quiet", action="store_true", help=QUIET)
     return parser
+
+
+def add_action(actions: Any, name: str, help_text: str) -> argparse.ArgumentParser:
+    """The parser of an action of a command; ``--quiet`` may stand behind it, too.
+
+    Args:
+        actions: what ``add_subparsers`` of the command's parser returned.
+    """
+    action: argparse.ArgumentParser = actions.add_parser(name, help=help_text, description=help_text)
+    action.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=QUIET)
+    return action
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

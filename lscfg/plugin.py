@@ -67,8 +67,13 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
         jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "src").glob("*.c"))]
         made = [str(folder / f"{number}.o") for number in range(len(jobs))]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for done in [pool.submit(_run, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]:
-                done.result()
+            running = [pool.submit(_run, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]
+            try:
+                for done in running:
+                    done.result()
+            except InputError:
+                pool.shutdown(cancel_futures=True)
+                raise
     return made
 
 

@@ -415,6 +415,27 @@ def test_wrong_settings_are_counted(cdec):
     assert done.returncode == 0 and re.search(r" [1-9]\d* unmatched", messages(done)[-1])
 
 
+def test_what_is_no_probability_is_counted(cdec, capsys):
+    """As lscfg itself counts it; with quiet, too."""
+    table, rng = rule_table(RULES), np.random.default_rng(0)
+    values = [rng.uniform(-0.4, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
+    save_model(cdec.folder / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03]))
+    text = "".join(f"{sentence}\n" for sentence in SENTENCES)
+    (cdec.folder / "text").write_text(text)
+    cdec.ini("feature_function=LSCFG model=model.lscfg")
+    with contextlib.chdir(cdec.folder):
+        main(["marginals", "cdec.ini", "text", "-o", "marginals"])
+    ours = re.search(r"of 5 .* (\(g < 0: 2, g = 0: 0\)).*; 2 have .* (\S+%) of the abs", capsys.readouterr().err)
+    assert ours is not None
+    for options in [], ["--quiet"]:
+        cdec.ini(cdec.line())
+        last = messages(cdec.run(text, *options))[-1]
+        assert last.endswith(
+            f" 0 unmatched; no positive sum of derivations in 2 {ours[1]}; negative marginals in 2, {ours[2]} of the "
+            "absolute mass on average"
+        )
+
+
 def test_long_sentence(cdec):
     cdec.ini(cdec.line(), base="grammar=grammar\nadd_pass_through_rules=true")
     text = (cdec.folder / "cdec.ini").read_text().replace("scfg_max_span_limit=50", "scfg_max_span_limit=8")
@@ -653,6 +674,29 @@ def test_check_names_a_missing_symbol(tree, tmp_path):
     subprocess.run(["g++", "-shared", "-fPIC", source, "-o", tmp_path / "other.so"], check=True)
     with pytest.raises(InputError, match="does not export no_such_function"):
         check_library(tree, tmp_path / "other.so")
+
+
+def test_check_tells_what_is_no_library_of_ours(tree, library, tmp_path):
+    (tmp_path / "other.cc").write_text("int something;\n")
+    subprocess.run(["g++", "-shared", "-fPIC", tmp_path / "other.cc", "-o", tmp_path / "other.so"], check=True)
+    with pytest.raises(InputError, match=r"other\.so: has no create_ff"):
+        check_library(tree, tmp_path / "other.so")
+    (tmp_path / "cut.so").write_bytes(library.read_bytes()[:100_000])
+    with pytest.raises(InputError, match=r"cut\.so: is shorter than it says"):
+        check_library(tree, tmp_path / "cut.so")
+
+
+@pytest.mark.parametrize(
+    ("script", "end"),
+    [("echo hello", "status 0: no word"), ("exit 3", "status 3"), ("echo no >&2; kill $$", "SIGTERM: no")],
+)
+def test_check_tells_what_is_no_cdec(tmp_path, script, end):
+    program = tmp_path / "decoder" / "cdec"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    with pytest.raises(InputError, match=f"this is no cdec that works: without the library, it ends with .*{end}"):
+        check_library(CdecTree(tmp_path, None, program), tmp_path / "none.so")
 
 
 def test_build_names_a_missing_header(tmp_path, capsys):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from lscfg.cli import add_action
+
 HELP = "latent features inside cdec: build the library, check it, fold them, run cdec"
 EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
 
@@ -12,26 +14,24 @@ EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="compile the library against a cdec")
-    check = actions.add_parser(
-        "check", help="load the library into that cdec and compare its features with lscfg's own"
-    )
+    build = add_action(actions, "build", "compile the library against a cdec")
+    check = add_action(actions, "check", "load the library into that cdec and compare its features with lscfg's own")
     for action in (build, check):
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
     build.add_argument("-o", "--output", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
     check.add_argument("--library", metavar="FILE", help="the library to be checked (default: a new one)")
-    fold = actions.add_parser("fold", help="write a tuned configuration with which cdec decodes faster and the same")
+    fold = add_action(actions, "fold", "write a tuned configuration with which cdec decodes faster and the same")
     fold.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini of one pass")
     fold.add_argument("-w", "--weights", metavar="WEIGHTS", required=True, help="tuned weights")
     fold.add_argument("-o", "--output", metavar="DIR", required=True, help="where cdec.ini and weights are written")
     fold.add_argument("--library", metavar="FILE", help="of lscfg cdec build, where the ini has no line of it")
     fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
-    decode = actions.add_parser("decode", help="run cdec over a file, in several processes and in order")
+    decode = add_action(actions, "decode", "run cdec over a file, in several processes and in order")
     decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
     decode.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
     decode.add_argument("-k", "--k-best", type=int, metavar="K", help="k-best lists instead of translations")
     decode.add_argument("-r", "--unique", action="store_true", help="only different translations in a list")
-    forest = actions.add_parser("forest", help="write the forests that cdec builds, or has written, as JSON lines")
+    forest = add_action(actions, "forest", "write the forests that cdec builds, or has written, as JSON lines")
     forest.add_argument("text", metavar="TEXT", nargs="?", help="source sentences as for decode")
     forest.add_argument("-c", "--config", metavar="INI", help="cdec.ini; its forests are those after its last pass")
     forest.add_argument("--read", metavar="DIR", help="in place of TEXT and -c: the files DIR/N.bin.gz of cdec -O DIR")

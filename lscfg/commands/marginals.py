@@ -13,8 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with an LSCFG line, whose grammar, "
-        "limits and feature options count",
+        help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with a line of lscfg's, whose "
+        "grammar, limits and feature options count",
     )
     parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line; or forests")
     parser.add_argument(
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",
     )
     parser.add_argument(
-        "--features", metavar="NAMES", help="comma-separated; paper (default) and ratios stand for several"
+        "--features", metavar="NAMES", help="comma-separated; paper (default), ratios and context stand for several"
     )
     parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
     parser.add_argument("--floor", type=float, help="no logarithm of less (default: 1e-6)")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from lscfg.cli import add_action
+
 HELP = "latent features inside Moses: build the decoder, check it, convert a configuration"
 EXAMPLE = "lscfg moses build --moses-root ~/mosesdecoder -o moses_lscfg"
 
@@ -11,8 +13,8 @@ EXAMPLE = "lscfg moses build --moses-root ~/mosesdecoder -o moses_lscfg"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    build = actions.add_parser("build", help="link moses_chart with the feature function, or write its sources")
-    check = actions.add_parser("check", help="run the program and compare its features with lscfg's own")
+    build = add_action(actions, "build", "link moses_chart with the feature function, or write its sources")
+    check = add_action(actions, "check", "run the program and compare its features with lscfg's own")
     for action in (build, check):
         action.add_argument("--moses-root", metavar="DIR", help="source tree of Moses, built with bjam")
         action.add_argument(
@@ -27,13 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sources", metavar="DIR", help="write the folder LatentSCFG there instead, for a Moses of your own (moses/FF)"
     )
     check.add_argument("--program", metavar="FILE", help="the program to be checked (default: a new one)")
-    convert = actions.add_parser("convert", help="rule table, glue grammar and moses.ini of a cdec.ini and its weights")
+    convert = add_action(actions, "convert", "rule table, glue grammar and moses.ini of a cdec.ini and its weights")
     convert.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
     convert.add_argument(
         "-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
     )
     convert.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to be made")
-    weights = actions.add_parser("weights", help="the weights of such a moses.ini, tuned by Moses, for cdec and lscfg")
+    weights = add_action(actions, "weights", "the weights of such a moses.ini, tuned by Moses, for cdec and lscfg")
     weights.add_argument("ini", metavar="MOSES_INI", help="moses.ini of lscfg moses convert, with other weights")
     weights.add_argument("-c", "--config", metavar="INI", required=True, help="the cdec.ini that it was made of")
     weights.add_argument("-o", "--output", metavar="FILE", required=True, help="weights file to write")

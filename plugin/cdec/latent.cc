@@ -66,11 +66,28 @@ void LatentFeatures::CheckDecoder() const {
 }
 
 LatentFeatures::~LatentFeatures() {
-  if (SILENT && !unmatched_) return;
+  if (SILENT && !unmatched_ && !neutral_sentences_ && !improper_.Any()) return;
   std::cerr << "[lscfg] " << sentences_ << " sentences, " << matched_ << " edges with latent features, " << unmatched_
             << " unmatched";
   if (neutral_sentences_) std::cerr << "; " << neutral_sentences_ << " sentences without latent features";
+  improper_.Write(std::cerr);
   std::cerr << std::endl;
+}
+
+void LatentFeatures::Improper::Count(const lscfg_inference& inference) {
+  if (inference.sign <= 0) ++(inference.sign ? below_ : zero_);
+  else if (inference.negative) {
+    ++negative_;
+    mass_ += inference.negative_mass;
+  }
+}
+
+void LatentFeatures::Improper::Write(std::ostream& out) const {
+  if (below_ + zero_)
+    out << "; no positive sum of derivations in " << below_ + zero_ << " (g < 0: " << below_ << ", g = 0: " << zero_ << ")";
+  if (negative_)
+    out << "; negative marginals in " << negative_ << ", " << std::round(1000 * mass_ / negative_) / 10
+        << "% of the absolute mass on average";
 }
 
 void LatentFeatures::Warn(const string& kind, const string& message) const {
@@ -168,6 +185,7 @@ void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* fore
   seen_.assign(f.n_apps, 0);
   if (needed && lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
     throw std::runtime_error(error.message);
+  if (needed) improper_.Count(inference);
   if (needed && inference.sign <= 0)
     Warn("zero", "sentence " + std::to_string(sentence_id_) +
                      " has no positive sum of derivations; its latent features are 0");
