@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from lscfg.errors import InputError
 from lscfg.kernel import words_fault
 from lscfg.text import read_lines, stream_lines
+
+_OF_CDEC = re.compile(r"(\(\(\(['\"])|<seg\b[^>]*>", re.IGNORECASE)
 
 
 def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
@@ -17,6 +20,23 @@ def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, 
         raise InputError("empty line; remove this pair from both sides", path, number)
     if fault := words_fault(line):
         raise InputError(fault, path, number)
+
+
+def check_plain(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
+    """Refuses cdec's lattices and segments, which would else be taken for words.
+
+    Raises:
+        InputError: the first of them.
+    """
+    for number, line in enumerate(lines, 1):
+        if found := _OF_CDEC.match(line):
+            kind = "lattice" if found[1] else "segment"
+            raise InputError(
+                f"a {kind} of cdec's, not words; let cdec parse it: lscfg cdec decode, or lscfg cdec forest and "
+                "lscfg marginals --forests",
+                path,
+                number,
+            )
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:

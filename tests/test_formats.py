@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers import rule_table
 
-from lscfg.corpus import check_sentences
+from lscfg.corpus import check_plain, check_sentences
 from lscfg.derive import derive
 from lscfg.diagnose import table
 from lscfg.errors import InputError
@@ -201,3 +201,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         file.write("new")
         raise ZeroDivisionError
     assert read_lines(tmp_path / "f") == ["old"] and [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("((('una',0,1),),(('casa',0,1),),)", "lattice"), ('<seg id="3">una casa</seg>', "segment")]
+)
+def test_input_of_cdec_is_not_taken_for_words(line, kind):
+    check_plain(["una casa", "", "( ( a", "( ( ( b"], "text")
+    with pytest.raises(InputError, match=f"text:2: a {kind} of cdec's"):
+        check_plain(["una casa", line], "text")

@@ -27,6 +27,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    from lscfg.corpus import check_plain
     from lscfg.decode import EmbeddedDecoder
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
@@ -34,6 +35,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.text import put_lines, read_lines
 
     sentences = read_lines(args.text)
+    check_plain(sentences, args.text)
     with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs, cached=0) as decoder:
         path = args.weights or decoder.config.weights
         if path is None:

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.analysis import Analyser, Analysis
     from lscfg.batch import in_order
-    from lscfg.corpus import check_sentences
+    from lscfg.corpus import check_plain, check_sentences
     from lscfg.errors import InputError
     from lscfg.heatmap import draw_charts
     from lscfg.log import progress
@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
             raise InputError(f"two models are called {name}; write NAME={path}")
         analysers[name] = Analyser.from_ini(path) if path.endswith(".ini") else Analyser.from_model(path)
     sentences = read_lines(args.text)
+    check_plain(sentences, args.text)
     check_sentences(sentences, args.text, allow_empty=True)
     chosen = range(len(sentences)) if args.sentences is None else _numbers(args.sentences, len(sentences))
     chosen = [number for number in chosen if sentences[number].split()]

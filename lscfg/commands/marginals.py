@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.analysis import Analyser
     from lscfg.batch import in_order
-    from lscfg.corpus import check_sentences
+    from lscfg.corpus import check_plain, check_sentences
     from lscfg.errors import InputError
     from lscfg.formats.forests import ForestFile, StoredForest
     from lscfg.formats.ini import read_ini
@@ -90,6 +90,7 @@ def run(args: argparse.Namespace) -> None:
         items = forests
     else:
         sentences = read_lines(args.text)
+        check_plain(sentences, args.text)
         check_sentences(sentences, args.text, allow_empty=True)
         items, total = enumerate(sentences), len(sentences)
         if args.per_sentence_grammars:
