@@ -17,6 +17,7 @@ from lscfg.errors import InputError, LscfgError
 
 _SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
 _WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatched))$)")
+_MATCHED = re.compile(r"\d+ edges with latent features, (0 unmatched; )?")
 _ID = re.compile(r"""\s*\bid\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 
 _TUNABLES = {
@@ -169,7 +170,8 @@ class CdecProcesses:
         """Repeats what lscfg's library in cdec warned of, and its count of edges if it did not find them all."""
         for raw in stderr:
             if found := _WARNING.match(raw.decode("utf-8", "replace")):
-                self._warn(f"in cdec: {found[1] or found[2]}")
+                # how many edges were met depends on the weights; what is told should be told once in a tuning
+                self._warn(f"in cdec: {found[1] or _MATCHED.sub('', found[2])}")
 
     def _warn(self, message: str) -> None:
         with self._warning:
