@@ -17,6 +17,7 @@ from helpers import SPANISH_RULES, random_context, rule_table, save_model
 from cdec_bridge.decoder import CdecDecoder
 from cdec_bridge.folding import fold_ini
 from cdec_bridge.plugin import CdecTree, build_library, check_library
+from cdec_bridge.processes import CdecProcesses
 from lscfg import tensors
 from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder
@@ -427,13 +428,16 @@ def test_what_is_no_probability_is_counted(cdec, capsys):
         main(["marginals", "cdec.ini", "text", "-o", "marginals"])
     ours = re.search(r"of 5 .* (\(g < 0: 2, g = 0: 0\)).*; 2 have .* (\S+%) of the abs", capsys.readouterr().err)
     assert ours is not None
+    cdec.ini(cdec.line())
     for options in [], ["--quiet"]:
-        cdec.ini(cdec.line())
         last = messages(cdec.run(text, *options))[-1]
         assert last.endswith(
             f" 0 unmatched; no positive sum of derivations in 2 {ours[1]}; negative marginals in 2, {ours[2]} of the "
             "absolute mass on average"
         )
+    CdecProcesses(cdec.program, cdec.folder / "cdec.ini", ["-w", "weights"], folder=cdec.folder).decode(SENTENCES)
+    told = f"[lscfg] warning: in cdec: {last.removeprefix('[lscfg] ')}\n"
+    assert re.sub(r"\d+ edges with latent features, 0 unmatched; ", "", told) in capsys.readouterr().err
 
 
 def test_long_sentence(cdec):

@@ -191,7 +191,7 @@ def _malformed(path: str | os.PathLike[str], number: int) -> Iterator[None]:
     except InputError as error:
         raise InputError(str(error), path, number) from error
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, StopIteration) as error:
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        what = f"it has no {error}" if isinstance(error, KeyError) else str(error) or repr(error)
         raise InputError(
             f"no forest ({what}); expected a line of lscfg marginals or lscfg cdec forest", path, number
         ) from error
