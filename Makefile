@@ -56,9 +56,9 @@ valgrind: $(VENV)/test.done
 # Looks for inputs that break the kernel, SECONDS with each harness. One that is found belongs into tests/fuzz/corpus.
 SECONDS = 60
 HARNESSES = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard plugin/src/*.c) tests/fuzz/fuzz.c)
+FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard plugin/*/*.c) tests/fuzz/fuzz.c)
 FUZZ = clang -std=c11 -g -O1 -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-  -Iplugin/include
+  -Iplugin/include -Iplugin/inference
 
 fuzz: $(HARNESSES:%=fuzz-%)
 .SECONDARY: $(FUZZED)
@@ -69,7 +69,7 @@ fuzz-%: tests/fuzz/fuzz_%.c $(FUZZED)
 	build/fuzz/$* -max_total_time=$(SECONDS) -timeout=10 -max_len=4096 -artifact_prefix=build/fuzz/$*- \
 	build/fuzz/found/$* tests/fuzz/corpus/$*
 
-build/fuzz/%.o: %.c $(wildcard plugin/src/*.h plugin/include/*.h tests/fuzz/*.h)
+build/fuzz/%.o: %.c $(wildcard plugin/*/*.h tests/fuzz/*.h)
 	@command -v clang >/dev/null || { echo "make fuzz needs clang with libFuzzer: install clang (Debian: apt install clang)"; exit 1; }
 	@mkdir -p $(@D)
 	$(FUZZ) -c $< -o $@

@@ -1,7 +1,7 @@
 """The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
 
-The sources of the kernel and of the adapters ship with the package: plugin/include, plugin/src, plugin/adapter (what
-all adapters share) and a folder for each decoder.
+Their sources ship with the package: the part of the kernel that they need (plugin/include, plugin/inference),
+plugin/adapter (what all adapters share) and a folder for each decoder.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ EXAMPLE_RULES = (
 
 @contextlib.contextmanager
 def sources() -> Iterator[Path]:
-    """The folder that holds include, src, adapter and the decoders' folders."""
+    """The folder that holds include, inference, adapter and the decoders' folders."""
     with resources.as_file(resources.files("lscfg") / "plugin") as folder:
         yield folder
 
 
 def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[str]:
-    """Compiles a decoder's adapter and the kernel, with ``CC`` and ``CXX`` if they are set, into objects in ``folder``.
+    """Compiles a decoder's adapter and what it needs of the kernel into objects in ``folder``.
+
+    ``CC`` and ``CXX`` are used if they are set.
 
     Args:
         decoder: name of the adapter's folder.
@@ -59,12 +61,15 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
     cc, cxx = _compiler("CC", "gcc"), _compiler("CXX", "g++")
     with sources() as plugin:
         includes = [f"-I{plugin / name}" for name in ("include", "adapter")]
-        c = [*cc, *C_OPTIONS, "-fPIC", f"-I{plugin / 'include'}", f"-I{plugin / 'src'}"]
+        c = [*cc, *C_OPTIONS, "-fPIC", f"-I{plugin / 'include'}"]
         cpp = [*cxx, "-std=c++14", "-O2", "-fPIC", "-fvisibility=hidden", *includes, *options]
-        # the adapter first: what is wrong with the decoder shows there
-        adapter = sorted(path for path in (plugin / decoder).iterdir() if path.suffix in (".cc", ".cpp"))
-        jobs = [[*cpp, "-c", str(path)] for path in adapter]
-        jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "src").glob("*.c"))]
+        # as one unit, since the decoder's headers take longer to compile than all that is ours
+        parts = sorted(path for path in (plugin / decoder).iterdir() if path.suffix in (".cc", ".cpp"))
+        adapter = folder / "adapter.cc"
+        adapter.write_text("".join(f'#include "{path}"\n' for path in parts), encoding="utf-8")
+        # and first: what is wrong with the decoder shows there
+        jobs = [[*cpp, "-c", str(adapter)]]
+        jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "inference").glob("*.c"))]
         made = [str(folder / f"{number}.o") for number in range(len(jobs))]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             running = [pool.submit(_run, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]

@@ -184,7 +184,7 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
         raise InputError("is there and holds something else; remove it", target)
     target.mkdir(parents=True, exist_ok=True)
     with sources() as plugin:
-        for part in ("include", "adapter", "src", "moses"):
+        for part in ("include", "adapter", "inference", "moses"):
             for path in sorted((plugin / part).iterdir()):
                 if path.suffix in (".h", ".c", ".cpp") and path.name != "main.cpp":
                     shutil.copyfile(path, target / path.name)

@@ -1,4 +1,4 @@
-"""cffi builder of ``lscfg._kernel``: compiles every C file of plugin/src against plugin/include/lscfg.h."""
+"""cffi builder of ``lscfg._kernel``: compiles every C file of plugin/ against plugin/include/lscfg.h."""
 
 from pathlib import Path
 
@@ -12,6 +12,11 @@ def declarations(header: str) -> str:
     return header.split("/* [declarations] */")[1].split("/* [end of declarations] */")[0]
 
 
+def files(pattern: str) -> list[str]:
+    """Those of plugin/, relative to the project's root, as setuptools wants them."""
+    return sorted(f"plugin/{path.relative_to(HERE).as_posix()}" for path in HERE.glob(pattern))
+
+
 ffibuilder = FFI()
 ffibuilder.cdef(
     declarations((HERE / "include" / "lscfg.h").read_text(encoding="utf-8"))
@@ -22,10 +27,9 @@ ffibuilder.cdef(
 ffibuilder.set_source(
     "lscfg._kernel",
     '#include "lscfg.h"',
-    # setuptools wants paths relative to the project's root
-    sources=sorted(f"plugin/src/{path.name}" for path in (HERE / "src").glob("*.c")),
-    depends=[*sorted(f"plugin/src/{path.name}" for path in (HERE / "src").glob("*.h")), "plugin/include/lscfg.h"],
-    include_dirs=["plugin/include", "plugin/src"],
+    sources=files("*/*.c"),
+    depends=files("*/*.h"),
+    include_dirs=["plugin/include", "plugin/inference"],
     # Contraction off: the same input gives the same bytes whether or not the compiler knows fused multiply-add.
     extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-ffp-contract=off", "-fvisibility=hidden", "-pthread"],
     extra_link_args=["-pthread"],

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = f"-I{ROOT / 'plugin' / 'include'}"
-KERNEL = sorted((ROOT / "plugin" / "src").glob("*.c"))
+INTERNAL = f"-I{ROOT / 'plugin' / 'inference'}"  # for the kernel itself
+KERNEL = sorted((ROOT / "plugin").glob("*/*.c"))
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 # leaks too, where the machine can look for them
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -36,7 +37,7 @@ def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str)
     objects = [folder / f"{path.stem}.o" for path in sources]
 
     def compile_one(source: Path, made: Path) -> None:
-        run(compiler, "-std=c11", "-ffp-contract=off", *flags, INCLUDE, "-c", source, "-o", made)
+        run(compiler, "-std=c11", "-ffp-contract=off", *flags, INCLUDE, INTERNAL, "-c", source, "-o", made)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_one, sources, objects))

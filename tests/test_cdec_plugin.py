@@ -326,6 +326,20 @@ def test_bad_options(cdec, options, message):
     assert len(messages(done)) == 1 and message in messages(done)[0]
 
 
+def test_features_of_two_lines(cdec, exact):
+    """Two models are welcome; the same feature twice is not, since cdec would keep one value of it."""
+    first = cdec.line("features=LatentMarginal")
+    cdec.ini(first, cdec.line("features=LatentFgivenE,LatentMarginal"))
+    done = cdec.run("una casa\n")
+    assert done.returncode != 0
+    (message,) = messages(done)
+    assert "LatentMarginal stands in two lines; give each its own features=" in message
+    cdec.ini(first, cdec.line("features=LatentFgivenE"))
+    split = cdec.lists("una casa blanca\n", env=exact)
+    cdec.ini(cdec.line("features=LatentFgivenE,LatentMarginal"))
+    assert_same(cdec.lists("una casa blanca\n", env=exact), split, 1e-12)
+
+
 def test_ratios_of_a_model_without_one_state(cdec):
     arrays, metadata = tensors.load(cdec.folder / "model.lscfg", "model")
     kept = {name: array for name, array in arrays.items() if not name.startswith("one.")}

@@ -31,6 +31,9 @@ ModelPtr OpenModel(const lscfg::LatentOptions& latent) {
   return model;
 }
 
+/* The features of all lines: of two lines with the same feature, cdec would keep one value without a word. */
+std::set<std::pair<Mode, int>> claimed;
+
 }  // namespace
 
 LatentFeatures::LatentFeatures(const Settings& settings)
@@ -40,6 +43,9 @@ LatentFeatures::LatentFeatures(const Settings& settings)
       model_(OpenModel(settings.latent)),
       words_(new Words),
       grammar_(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get())) {
+  for (int column : settings_.latent.columns)
+    if (!claimed.insert({settings_.mode, column}).second)
+      throw ConfigError(string(lscfg_feature_name(column)) + " stands in two lines; give each its own features=");
   if (settings_.mode == Mode::kParse) CheckDecoder();
   else if (!recorder_)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
@@ -66,6 +72,7 @@ void LatentFeatures::CheckDecoder() const {
 }
 
 LatentFeatures::~LatentFeatures() {
+  for (int column : settings_.latent.columns) claimed.erase({settings_.mode, column});
   if (SILENT && !unmatched_ && !neutral_sentences_ && !improper_.Any()) return;
   std::cerr << "[lscfg] " << sentences_ << " sentences, " << matched_ << " edges with latent features, " << unmatched_
             << " unmatched";
