@@ -4,10 +4,10 @@
 
 The ini is one without latent features; it runs as it is, and folded (lscfg cdec fold --library). Beside each model's
 line runs its folded form (lscfg cdec fold), with and without the pass that unfolds, and the line alone with
-fold=latent. "constant" are as many features that cost nothing to compute: cdec's vectors are slower above seven
-entries. Of several rounds the least time counts; load times are those of an empty input. Before a ratio is printed, the
-run must have matched every edge, and folded ones must have given the lists of the plain line: the same translations in
-order, the same scores up to 1e-6, unfolded ones the same features, too.
+fold=latent, or above the language model with fold=all. "constant" are as many features that cost nothing to compute:
+cdec's vectors are slower above seven entries. Of several rounds the least time counts; load times are those of an
+empty input. Before a ratio is printed, the run must have matched every edge, and folded ones must have given the lists
+of the plain line: the same translations in order, the same scores up to 1e-6, unfolded ones the same features, too.
 """
 
 from __future__ import annotations
@@ -74,6 +74,13 @@ def assert_same(folded: list[Hypothesis], plain: list[Hypothesis], features: boo
             assert all(abs(a.features[name] - value) <= 1e-5 * max(1, abs(value)) for name, value in b.features.items())
 
 
+def above_language_model(ini: str, line: str) -> str:
+    """The configuration with the line in it, at the end if there is no language model."""
+    lines = ini.splitlines()
+    place = next((n for n, other in enumerate(lines) if "KLanguageModel" in other), len(lines))
+    return "\n".join([*lines[:place], line, *lines[place:], ""])
+
+
 def main() -> None:
     """Prints a line for each configuration."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -113,9 +120,11 @@ def main() -> None:
             for form, ending in (("plain", ""), ("latent", " fold=latent")):
                 inis[f"{model} {form}"] = folder / f"{form}{number}.ini"
                 inis[f"{model} {form}"].write_text(f"{plain}\n{line}{ending}\n", encoding="utf-8")
-            original |= {f"{model} {form}": f"{model} plain" for form in ("latent", "folded", "unfolded")}
+            inis[f"{model} all"] = folder / f"all{number}.ini"
+            inis[f"{model} all"].write_text(above_language_model(plain, f"{line} fold=all"), encoding="utf-8")
+            original |= {f"{model} {form}": f"{model} plain" for form in ("latent", "all", "folded", "unfolded")}
         for number, (key, form) in enumerate(original.items()):
-            if not key.endswith(" latent"):
+            if key not in inis:
                 inis[key] = folder / f"folded{number}.ini"
                 lines = fold_ini(inis[form], unfold=key.endswith(" unfolded"), library=library).lines
                 inis[key].write_text("\n".join([*lines, ""]), encoding="utf-8")
