@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError, LscfgError
-from lscfg.text import read_bytes, read_lines, write_lines
+from lscfg.text import make_folder, read_bytes, read_lines, write_lines
 
 MAX_PASSES = 3
 """cdec has no more."""
@@ -75,7 +75,7 @@ def record(
         raise InputError("no such file; make it with lscfg cdec build", library)
     lines = ["formalism=rescore"] if ini is None else read_lines(ini)
     if binary is not None:
-        Path(binary).mkdir(parents=True, exist_ok=True)
+        make_folder(binary)
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory(dir=binary) as written:
         recorder = f"External {Path(library).resolve()} mode=record forests={made}"
         write_lines(Path(made) / "cdec.ini", recording(lines, recorder))

@@ -9,8 +9,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
@@ -79,7 +81,9 @@ class CdecProcesses:
         self._jobs = jobs
         self._folder = folder
         self._told = set() if told is None else told
-        self._warning = threading.Lock()
+        self._lock = threading.Lock()  # of what all threads change: what was told, what runs, the progress bar
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
 
     def decode(self, sentences: Sequence[str]) -> list[list[str]]:
         """The lines of the k-best list of each sentence, with its index as id; none where there is no parse.
@@ -89,6 +93,7 @@ class CdecProcesses:
 
         Raises:
             LscfgError: cdec does not even start.
+            KeyboardInterrupt: cdec was interrupted; nothing of it goes on.
         """
         lists: list[list[str]] = [[] for _ in sentences]
         todo = [n for n, line in enumerate(sentences) if line.strip()]
@@ -100,7 +105,7 @@ class CdecProcesses:
             nonlocal blamed
             while share:
                 status, stderr, done = self._run(share, sentences, lists, bar)
-                if not status:
+                if not status or self._stopped:
                     return
                 share = share[done:]
                 if not share:
@@ -108,6 +113,8 @@ class CdecProcesses:
                     return
                 if len(share) > 1 and not done:  # its own process, so that no other sentence can be the cause
                     status, stderr, _ = self._run(share[:1], sentences, lists, bar)
+                    if self._stopped:
+                        return
                     if not status:
                         share = share[1:]
                         continue
@@ -118,8 +125,12 @@ class CdecProcesses:
                 share = share[1:]
 
         with ThreadPoolExecutor(max(len(shares), 1)) as pool:
-            for finished in [pool.submit(finish, share) for share in shares]:
-                finished.result()
+            try:
+                for finished in as_completed([pool.submit(finish, share) for share in shares]):
+                    finished.result()
+            except BaseException:
+                self._stop()
+                raise
         next(bar, None)
         if todo and not blamed and not any(lists):
             self._warn(f"{self._program} translates none of the sentences; is it cdec, and can its grammar parse them?")
@@ -137,14 +148,7 @@ class CdecProcesses:
             text.writelines(numbered(sentences[n], n) for n in share)
             text.seek(0)
             position = {n: k for k, n in enumerate(share)}
-            with subprocess.Popen(
-                self._command,
-                stdin=text,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=self._folder,
-                env={**_ALLOCATION, **os.environ},
-            ) as process:
+            with self._started(text, errors) as process:
                 assert process.stdout is not None
                 for raw in process.stdout:
                     number = raw.split(b" ||| ", 1)[0]
@@ -152,10 +156,13 @@ class CdecProcesses:
                         continue
                     n = int(number)
                     if not lists[n]:
-                        next(bar, None)
+                        with self._lock:
+                            next(bar, None)
                     lists[n].append(raw.decode("utf-8", "replace").rstrip("\n"))
                     last = max(last, position[n])
             status = process.returncode
+            if status == -signal.SIGINT:
+                raise KeyboardInterrupt
             done = last + 1
             if status and done and len(lists[share[last]]) < self._k:
                 lists[share[last]].clear()
@@ -166,6 +173,35 @@ class CdecProcesses:
             errors.seek(max(0, end - 4000))
             return status, errors.read().decode("utf-8", "replace"), done
 
+    @contextmanager
+    def _started(self, text: IO[str], errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+        """A process that reads the text; it can be stopped from other threads."""
+        with self._lock:
+            process = subprocess.Popen(
+                self._command,
+                stdin=text,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=self._folder,
+                env={**_ALLOCATION, **os.environ},
+            )
+            self._running.add(process)
+            if self._stopped:
+                process.kill()
+        try:
+            with process:
+                yield process
+        finally:
+            with self._lock:
+                self._running.remove(process)
+
+    def _stop(self) -> None:
+        """Ends all processes, for good."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                process.kill()
+
     def _pass_on(self, stderr: Iterable[bytes]) -> None:
         """Repeats what lscfg's library in cdec warned of, and its count of edges if it did not find them all."""
         for raw in stderr:
@@ -174,7 +210,7 @@ class CdecProcesses:
                 self._warn(f"in cdec: {found[1] or _MATCHED.sub('', found[2])}")
 
     def _warn(self, message: str) -> None:
-        with self._warning:
+        with self._lock:
             if message not in self._told:
                 self._told.add(message)
                 log.warn(message)

@@ -10,6 +10,7 @@ import numpy as np
 from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.parameters import MAX_ARITY, Parameters
+from lscfg.text import split_fields
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:
@@ -109,7 +110,7 @@ def _find_rule(parameters: Parameters, text: str, path: str | os.PathLike[str]) 
     Raises:
         InputError: the model has no such rule.
     """
-    wanted = " ||| ".join(" ".join(side.split()) for side in text.split("|||")).removeprefix("[X] ||| ")
+    wanted = " ||| ".join(" ".join(side.split()) for side in split_fields(text)).removeprefix("[X] ||| ")
     for rule in range(len(parameters.rules)):
         if f"{parameters.rules.src_text(rule)} ||| {parameters.rules.tgt_text(rule)}" == wanted:
             return rule

@@ -20,8 +20,8 @@ from lscfg.text import read_bytes
 X, S = 0, 1
 """Categories that every grammar has, [X] and [S]."""
 
-PASS, UNKNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_UNKNOWN)
-"""Rules behind those of a grammar: a word passed through, and any that the grammar does not have."""
+PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
+"""Rules behind those of a grammar: a word passed through; and one that a rule translates alone, of no probability."""
 
 EPSILON = -2
 """Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""

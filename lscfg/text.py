@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import hashlib
 import io
 import os
+import re
 import sys
 import zlib
 from collections import deque
@@ -16,6 +19,10 @@ from pathlib import Path
 from typing import IO
 
 from lscfg.errors import InputError
+
+_BARS = re.compile(r"\|\|\|(?!\S)(?<!\S\|\|\|)")  # the literal first: ten times as fast as it is last
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -29,6 +36,19 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             return file.read()
     except (EOFError, zlib.error) as error:
         raise InputError("compressed file is cut off or damaged; make it anew", path) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hexadecimal.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
@@ -63,7 +83,8 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
         raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
     if not text:
         return []
-    return text.removesuffix("\n").replace("\r\n", "\n").split("\n")
+    lines = text.removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
 def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -85,21 +106,59 @@ def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
 
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder, made with those above it if it is not there.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made a folder: {error.strerror or error}", path) from error
+    return folder
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuses what cannot be written as a file; to be called before work whose result would be lost.
+
+    Raises:
+        InputError: it is a folder, or its own folder cannot be made or written.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError("is a folder; name a file in it", path)
+    folder = make_folder(path.parent)
+    if not os.access(path if _is_special(path) else folder, os.W_OK):
+        raise InputError("cannot write: Permission denied", path)
+
+
+def _is_special(path: Path) -> bool:
+    """A pipe or device: to be written, not replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A temporary neighbour of ``path`` that takes its name when all went well."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    check_output(path)
+    special = _is_special(path)
+    temporary = path if special else path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         raw = open(temporary, "wb")  # noqa: SIM115 (closed below)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", path) from error
     try:
         with raw:
             yield raw
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+        if not special:
+            os.replace(temporary, path)
+    except BaseException as error:
+        if not special:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise InputError(f"cannot write: {error.strerror}", path) from error
         raise
 
 
@@ -168,6 +227,11 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
         if zipped:
             raw.write(zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
             raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))
+
+
+def split_fields(line: str) -> list[str]:
+    """What stands between ``|||``, without blanks around it; bars within a word are part of it."""
+    return [field.strip() for field in _BARS.split(line)]
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, find_file
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import FeatureOptions, Grammar, S, X
-from lscfg.text import read_lines, write_lines
+from lscfg.text import make_folder, read_lines, write_lines
 from moses_bridge.nbest import parse_features
 from moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
 
@@ -147,8 +147,7 @@ def write_moses(
     Raises:
         InputError: Moses cannot do what the configuration says, or a file cannot be read.
     """
-    place = Path(folder).resolve()
-    place.mkdir(parents=True, exist_ok=True)
+    place = make_folder(folder).resolve()
     grammar = read_grammar(config)
     conventions = Conventions.of(config, grammar.feature_names)
     write_lines(place / TABLE, _table_lines(config, grammar))

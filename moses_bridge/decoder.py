@@ -53,6 +53,8 @@ class MosesDecoder:
                 f"no {PROGRAM} found; make it with lscfg moses build, and put it on PATH or set {VARIABLE}"
             )
         self.program = found
+        if threads < 1:
+            raise InputError(f"the number of threads must be at least 1, got {threads}")
         self.threads = threads
         self._folder = Path(tempfile.mkdtemp(prefix="lscfg-moses-"))
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from lscfg.text import atomic_write, read_lines
+from lscfg.text import atomic_write, read_lines, split_fields
 
 
 def parse_features(text: str) -> dict[str, float]:
@@ -61,7 +61,7 @@ def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
     """
     lists: dict[int, list[Hypothesis]] = {}
     for number, line in enumerate(read_lines(path), 1):
-        fields = [field.strip() for field in line.split("|||")]
+        fields = split_fields(line)
         if len(fields) < 4:
             raise InputError(f"an n-best line has 4 fields between |||, this one {len(fields)}", path, number)
         try:

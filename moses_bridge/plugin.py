@@ -27,7 +27,7 @@ from lscfg.plugin import (
     run_example,
     sources,
 )
-from lscfg.text import atomic_write
+from lscfg.text import atomic_write, make_folder
 from moses_bridge.config import write_moses
 
 PROGRAM = "moses_lscfg"
@@ -182,7 +182,7 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
     target = Path(folder) / "LatentSCFG"
     if target.is_dir() and any(target.iterdir()) and not (target / "LatentSCFG.h").is_file():
         raise InputError("is there and holds something else; remove it", target)
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     with sources() as plugin:
         for part in ("include", "adapter", "inference", "moses"):
             for path in sorted((plugin / part).iterdir()):

@@ -187,7 +187,7 @@ def two_passes(cdec: Cdec, options: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("features", ["paper", "ratios,context", "context"])
+@pytest.mark.parametrize("features", ["paper", "paper unknown=oov", "ratios,context", "context"])
 def test_both_modes_agree(cdec, exact, glue, features):
     text = "".join(s + "\n" for s in SENTENCES)
     if glue:  # the rule of the root is one of the glue rules then
@@ -243,6 +243,32 @@ def test_pruned_forest_is_inferred_as_it_is(cdec, exact):
     edges = found[0].features["LatentMarginal"]
     assert edges == pytest.approx(round(edges), abs=1e-9)
     assert found[0].features["LatentEgivenF"] == pytest.approx(edges, abs=1e-9)
+
+
+@pytest.mark.parametrize("fold", ["", " fold=latent"])
+def test_features_of_an_earlier_pass_are_replaced(cdec, exact, fold):
+    """Two target sides share a span in the first pass; one is left in the second, where its share is 1."""
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
+    features = "features=LatentEgivenF,LatentFgivenE"
+    record = f"feature_function2=External {cdec.library} mode=record"
+    cdec.ini(cdec.line(features), record)
+    first = {h.text: h.features.get("LatentEgivenF", 0.0) for h in cdec.lists("una casa\n", env=exact)}
+    forest = cdec.line(f"mode=forest {features}{fold}", "feature_function3")
+    cdec.ini(cdec.line(features), "beam_prune=0.0001", record, forest)
+    (found,) = cdec.lists("una casa\n", env=exact)
+    assert first[found.text] < 0
+    for name in ("LatentEgivenF", "LatentFgivenE", "Folded"):
+        assert found.features.get(name, 0.0) == pytest.approx(0, abs=1e-12)
+
+
+def test_words_that_look_like_syntax(cdec, exact):
+    """Bars within words, and brackets that cdec takes for words, on the target side."""
+    rules = ["una ||| [laughter] ||||", "casa ||| a|||b [1994] [123]"]
+    with open(cdec.folder / "grammar", "a") as file:
+        file.writelines(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(rules))
+    cdec.ini(cdec.line(), "intersection_strategy=full")
+    texts = {h.text for h in cdec.lists("una casa\n", env=exact)}
+    assert "[laughter] |||| a|||b [1994] [123]" in texts
 
 
 def test_forest_split_by_states(cdec, exact):
@@ -365,6 +391,57 @@ def test_what_is_parsed_otherwise_is_refused(cdec, setting):
     done = cdec.run("una casa\n")
     assert done.returncode != 0
     assert "use mode=record in this pass and mode=forest in the next one" in messages(done)[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("[A] ||| [S,1] ||| [1]", "a rule has the goal alone on its source side"),
+        ("[X] ||| una [S,1] ||| a [1]", "a rule has S within it"),
+        ("[S] ||| [X,1] y [S,2] ||| [1] and [2]", "a rule has S within it"),
+    ],
+)
+def test_rules_that_are_parsed_otherwise_are_refused(cdec, rule, message):
+    with open(cdec.folder / "grammar", "a") as file:
+        file.write(f"{rule} ||| R0=1\n")
+    cdec.ini(cdec.line(), base="grammar=grammar")
+    done = cdec.run("una casa\n")
+    assert done.returncode != 0 and message in messages(done)[0]
+    cdec.ini(*two_passes(cdec), base="grammar=grammar")
+    assert cdec.run("una casa\n").returncode == 0
+
+
+def test_glue_of_the_grammar_itself_is_allowed(cdec, exact):
+    with open(cdec.folder / "grammar", "a") as file:
+        file.write("[S] ||| [S,1] [X,2] ||| [1] [2] |||\n")
+    cdec.ini(cdec.line(), "intersection_strategy=full", base="grammar=grammar")
+    assert cdec.lists("una casa\n", env=exact)
+
+
+def test_options_of_other_programs_are_not_cdec_s(cdec, exact):
+    """Programs that learn weights have a decoder in them, and options of their own; what they learn is not folded."""
+    text = "una casa y una casa\n"
+    cdec.ini(cdec.line(), "intersection_strategy=full")
+    expected = cdec.lists(text, env=exact)
+    learner = cdec.folder / "kbest_learner"
+    learner.symlink_to(cdec.program)
+    cdec.program = learner
+    for options in (["-S", "40"], ["--scfg_max_span_limit=40"]):
+        assert_same(cdec.lists(text, *options, env=exact), expected, 1e-12)
+    cdec.ini(cdec.line(), "intersection_strategy=full", base="grammar=other")
+    write_lines(cdec.folder / "other", ["[X] ||| a ||| b |||"])
+    done = cdec.run(text, "-g", "grammar")  # not seen
+    assert "knows no rule of the grammar other" in done.stderr
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
+    cdec.ini(cdec.line("fold=all"))
+    assert "weights that stay as they are" in messages(cdec.run(text))[0]
+
+
+def test_folding_where_sentences_change_the_weights(cdec):
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
+    cdec.ini(cdec.line("fold=all"))
+    done = cdec.run("una casa\n", "--mr_mira_compat")
+    assert done.returncode != 0 and "weights that stay as they are" in messages(done)[0]
 
 
 def test_malformed_grammar_names_the_line(cdec):
@@ -814,6 +891,17 @@ def test_forest_of_a_lattice(cdec):
     assert_features_are_marginals(cdec, file)
 
 
+def best_score(stored, weights: dict[str, float]) -> float:
+    """Of the best derivation; features of the goal, the ends of the sentence in the language model, are in it."""
+    forest, best = stored.forest, np.full(stored.forest.n_nodes, -np.inf)
+    local = stored.features @ np.array([weights.get(name, 0.0) for name in stored.names])
+    for a in range(forest.n_apps):
+        edge = forest.app_edge[a]
+        head, tails = forest.edge_head[edge], [t for t in forest.edge_tail[edge] if t >= 0]
+        best[head] = max(best[head], local[a] + sum(best[t] for t in tails))
+    return best[-1]
+
+
 def test_pruned_forests_and_those_of_cdec_s_own_files(cdec):
     """The language model's states leave several nodes of a span, of the root's too."""
     write_lines(cdec.folder / "english", ["a white house and one home", "one house and a home"])
@@ -825,6 +913,10 @@ def test_pruned_forests_and_those_of_cdec_s_own_files(cdec):
     assert [file.grammar.category_name(int(s.forest.node_cat[-1])) for s in made] == ["Goal", "Goal"]
     assert made[0].forest.n_nodes > len(np.unique(made[0].forest.node_span, axis=0)) + 1
     assert sorted(os.listdir(cdec.folder / "made")) == ["0.bin.gz", "1.bin.gz"]
+    weights = read_weights(cdec.folder / "weights")
+    done = cdec.run("".join(line + "\n" for line in lines), "-k", "1")
+    scores = [parse_hypothesis(line, "cdec")[1].score for line in done.stdout.splitlines()]
+    assert [best_score(stored, weights) for stored in made] == pytest.approx(scores, rel=1e-5)
     loaded = list(forests(cdec, [], read=cdec.folder / "made"))
     assert [s.words for s in loaded] == [lines[0].split(), None]
     assert all((a.features == b.features).all() for a, b in zip(made, loaded, strict=True))

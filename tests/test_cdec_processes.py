@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from cdec_bridge.decoder import CdecDecoder
 from cdec_bridge.processes import CdecProcesses, numbered
+from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from tuning.decoders import open_decoder
 
@@ -56,6 +58,36 @@ def test_a_deadly_sentence_costs_only_itself(program, capsys, jobs, at):
     message = capsys.readouterr().err
     assert message.count("signal SIGSEGV") == 1
     assert f"at sentence {at + 1}, which gets no translation: boom here (boom it goes)" in message
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interruption_ends_all_processes(program, jobs):
+    """The first sentence interrupts its cdec, as Ctrl-C does; the other process would take a minute."""
+    starts = program.parent / "starts"
+    acts = f"""import os, signal, sys, time
+with open({str(starts)!r}, "a") as file:
+    file.write("x")
+for line in sys.stdin:
+    time.sleep(60 if "wait" in line else 1)
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+    program.write_text(f"#!{sys.executable}\n{acts}")
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        decode(program, ["stop", "wait", "a", "b"], jobs)
+    assert time.monotonic() - begin < 30
+    assert starts.read_text() == "x" * jobs
+
+
+def test_progress_is_moved_by_one_thread_at_a_time(program, monkeypatch):
+    def slow(items, what, total):
+        for item in items:
+            time.sleep(0.002)  # a terminal that is slow lets other threads run meanwhile
+            yield item
+
+    monkeypatch.setattr(log, "progress", slow)
+    sentences = [f"w{n}" for n in range(60)]
+    assert decode(program, sentences, 4) == [[s.upper()] for s in sentences]
 
 
 def test_all_sentences_deadly(program, capsys):

@@ -266,6 +266,17 @@ def test_bad_input_is_one_line_and_status_1(files, tmp_path, arguments, message)
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").glob("*.json"))
 
 
+def test_a_fault_of_the_context_is_found_before_the_estimation(files, tmp_path):
+    (tmp_path / "links").write_text("0-0\n" * 39 + "0-9\n")
+    context = ["--hiero-context", files / "f", files / "e", tmp_path / "links"]
+    run = lscfg("estimate", "spectral", files / "deriv", "-m", 2, *context, "-o", tmp_path / "model")
+    assert run.returncode == 1 and "links:40: link '0-9' points beyond" in run.stderr
+    assert "singular values" not in run.stderr
+    run = lscfg("estimate", "spectral", files / "deriv", "-m", 2, "-o", tmp_path)
+    assert run.returncode == 1 and "is a folder; name a file in it" in run.stderr
+    assert "singular values" not in run.stderr
+
+
 def test_quiet_is_silent(files, tmp_path):
     run = lscfg("grammar", files / "deriv", "-o", tmp_path / "g", "--quiet")
     assert run.returncode == 0 and run.stderr == "" and (tmp_path / "g").exists()

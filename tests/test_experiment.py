@@ -24,13 +24,13 @@ from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
 from lscfg.kernel import LATENT_FEATURES, DeriveOptions
 from lscfg.parameters import Parameters
-from lscfg.text import read_lines
+from lscfg.text import file_hash, read_lines
 from tuning.evaluate import METRICS, evaluate
 from tuning.experiment import hosts, stages
 from tuning.experiment.cache import StageCache, locked, measured
 from tuning.experiment.config import DeriveSettings, Overrides, read_experiment
 from tuning.experiment.hosts import check_host
-from tuning.experiment.run import check_corpus
+from tuning.experiment.run import _manifest, check_corpus, run_experiment
 from tuning.experiment.stages import DERIVATIONS, derive
 from tuning.replication import compare_runs
 
@@ -101,8 +101,8 @@ def test_manifest(whole):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     stages = [stage["stage"] for stage in manifest["stages"]]
     made = ["tune", "decode", "score"]
-    assert stages == ["align", "align", "derive", "grammar", "lm", *made, "estimate", *made, "charts"]
-    assert [stage["systems"] for stage in manifest["stages"][4:7]] == [[], ["MIN"], ["MIN"]]
+    assert stages == ["align", "derive", "grammar", "lm", *made, "estimate", *made, "charts"]
+    assert [stage["systems"] for stage in manifest["stages"][3:6]] == [[], ["MIN"], ["MIN"]]
     assert all(stage["seconds"] >= 0 and stage["peak_mib"] > 1 for stage in manifest["stages"])
     assert len(manifest["sha256"]) == 6 and manifest["packages"]["numpy"]
 
@@ -110,8 +110,11 @@ def test_manifest(whole):
 def test_aligns_as_the_command_does(whole, corpus, tmp_path):
     run = lscfg("align", corpus / "train.es", corpus / "train.en", "-o", tmp_path / "links")
     assert run.returncode == 0, run.stderr
-    made = {path.read_bytes() for path in whole[0].glob("cache/align-*/alignments")}
-    assert len(made) == 2 and (tmp_path / "links").read_bytes() in made
+    (made,) = whole[0].glob("cache/align-*")
+    names = sorted(path.name for path in made.iterdir() if path.name != "stage.json")
+    assert names == ["grow-diag-final-and", "union"]
+    assert (tmp_path / "links").read_bytes() == (made / "union").read_bytes()
+    assert (made / "union").read_bytes() != (made / "grow-diag-final-and").read_bytes()
     chosen = '[alignment]\nmodel = "fast-align"\nheuristics = "intersect"\niterations = 2\nseed = 3\n'
     (corpus / "chosen.toml").write_text(TOML + chosen)
     alignment = read_experiment(corpus / "chosen.toml").alignment
@@ -225,7 +228,8 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
     assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
     made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
-    joined = {stage["key"]: stage["settings"]["heuristic"] for stage in made if stage["stage"] == "align"}
+    (aligned,) = (tmp_path / "out").glob("cache/align-*")
+    joined = {file_hash(aligned / heuristic): heuristic for heuristic in ("union", "grow-diag-final-and")}
     for stage in made:
         if stage["stage"] in ("derive", "hiero"):
             used = [joined[stage["inputs"][f"alignments {k}"]] for k in (1, 2)]
@@ -494,6 +498,13 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
             r"e\.toml:14: unknown alignment heuristic 'x'; known are",
         ),
         ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:14: heuristics must name one or more"),
+        ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:14: negative marginals: 'flip' or 'clamp'"),
+        ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:14: feature floor must be above 0"),
+        ("order = 3", "order = 9", r"e\.toml:10: order 9 of the language model is outside"),
+        ('"lscfg"', '"ken"', r"e\.toml:10: unknown estimator 'ken'"),
+        ("kbest = 20", "weights.Glue = inf", r"e\.toml:14: the weight of Glue must be a finite number"),
+        ("m = 3", 'm = 3\ninside = ["rul"]', r"e\.toml:20: unknown inside feature template 'rul'; known are"),
+        ("m = 3", "m = 3\nsmoothing = -3.0", r"e\.toml:20: smoothing must be a number of at least 0"),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )
@@ -513,6 +524,7 @@ def test_bad_experiment_file(corpus, tmp_path, old, new, message):
         ("train.es", lambda t: "\n" + t.split("\n", 1)[1], r"train\.es:1: empty line"),
         ("dev.en", lambda t: t + "more\n", r"dev\.en: 41 lines"),
         ("dev.es", lambda t: t.replace("\n", "\n\n", 1), r"dev\.es:2: empty line"),
+        ("test.es", lambda t: "<seg id='1'>" + t, r"test\.es:1: a segment of cdec's"),
     ],
 )
 def test_bad_corpus(corpus, tmp_path, name, change, message):
@@ -549,6 +561,43 @@ def test_measured_work_passes_errors_on():
         measured(lambda: os._exit(7))
     seconds, peak = measured(lambda: time.sleep(0.05))
     assert seconds >= 0.05 and peak > 1000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has died")
+def test_a_killed_run_leaves_no_stage_at_work(tmp_path):
+    program = "import os, time; from tuning.experiment.cache import measured\n"
+    program += "measured(lambda: (print(os.getpid(), flush=True), time.sleep(600)))"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and _is_running(child):
+        time.sleep(0.01)
+    assert not _is_running(child)
+
+
+def _is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_jobs_are_checked_first(corpus, tmp_path):
+    with pytest.raises(InputError, match="jobs must be 1 or more, not 0"):
+        run_experiment(corpus / "e.toml", tmp_path / "out", 0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_manifest_names_a_moses_without_latent_features_where_none_are_needed(corpus, tmp_path, monkeypatch):
+    monkeypatch.delenv("LSCFG_MOSES", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "moses_chart").write_text("#!/bin/sh\n")
+    (tmp_path / "moses_chart").chmod(0o755)
+    experiment = read_experiment(corpus / "e.toml", Overrides(decoder="moses", systems=["MIN"]))
+    check_host(experiment)
+    manifest = _manifest(corpus / "e.toml", experiment, StageCache(tmp_path / "cache"), {}, 1)
+    assert list(manifest["decoder"]) == ["moses"]
 
 
 def test_folder_is_locked(tmp_path):

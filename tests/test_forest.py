@@ -23,7 +23,7 @@ from lscfg.kernel import (
 )
 from lscfg.search import SearchOptions, search
 
-GLUE_TOP, GLUE, PASS, UNKNOWN = range(4)
+GLUE_TOP, GLUE, PASS, UNKNOWN, PASS_KNOWN = range(5)
 
 
 def applications(forest: Forest) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -199,6 +199,24 @@ def test_rules_that_the_grammar_has_not(tmp_path, oov):
         search(made, grammar, None, np.zeros(7), SearchOptions(10, 1, False, 0, 0))
 
 
+@pytest.mark.parametrize("options", [BindingOptions(), BindingOptions(oov=True), BindingOptions(compose=True)])
+def test_words_passed_through_that_the_grammar_translates(tmp_path, options):
+    """They have no probability, whatever unknown rules have; and each word is a target side of its own."""
+    table = rule_table(["a ||| x"])
+    model = Model(save_model(tmp_path / "m", table, [np.array([0.5, 0.25])], np.ones(2), np.array([0.25, 0.125])))
+    grammar = model.grammar()
+    builder = ForestBuilder(np.array([-1], np.int32))
+    builder.add_node(X, 0, 1)
+    for rule in (PASS, PASS, PASS_KNOWN):
+        builder.add_application(len(grammar) + rule)
+    forest, app_of = builder.finish(grammar)
+    binding = Binding(model, grammar, options)
+    inference = binding.infer(forest)
+    assert inference.apps[app_of] == pytest.approx([0.5, 0.5, 0])
+    features = binding.features(forest, inference, FeatureOptions(log=False, names=("LatentFgivenE",)))[app_of]
+    assert features[:, 0] == pytest.approx([1, 1, 0])
+
+
 def test_what_is_refused(tmp_path):
     model, grammar, _, _ = build(tmp_path, 2, 1, False)
     size = len(grammar)
@@ -226,7 +244,7 @@ def test_what_is_refused(tmp_path):
     for category, span, rule, tails, message in (
         (X, (0, 2), pair, (0,), "has 2 nonterminals, not 1"),
         (X, (0, 2), 0, (0,), "has 0 nonterminals, not 1"),
-        (X, (0, 2), size + 4, (0, 1), "the grammar has no rule"),
+        (X, (0, 2), size + 5, (0, 1), "the grammar has no rule"),
         (X, (0, 2), 2**31 - 1, (0, 1), "the grammar has no rule"),
         (S, (0, 2), pair, (0, 1), "is not of category 1"),
         (X, (0, 2), pair, (1, 0), "one behind the other"),

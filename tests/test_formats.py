@@ -1,7 +1,9 @@
 """The examples in docs/FORMATS.md are read by the code that users run."""
 
 import json
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
-from lscfg.formats.kbest import format_hypothesis, read_kbest
+from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.grammar import select_rules, write_sentence_grammars
 from lscfg.hiero import extract
@@ -22,7 +24,7 @@ from lscfg.inspection import show_tree
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.arpa import check_arpa
 from lscfg.lm.lmplz import build_lm
-from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
+from lscfg.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
 from moses_bridge.nbest import read_nbest
 from moses_bridge.rule_table import write_rule_table
 from tuning.experiment.config import read_experiment
@@ -193,6 +195,43 @@ def test_bad_text_names_file_and_line(tmp_path):
         (tmp_path / "z.gz").write_bytes(damaged)
         with pytest.raises(InputError, match=r"z\.gz: compressed file is cut off or damaged|z\.gz: cannot read"):
             read_bytes(tmp_path / "z.gz")
+
+
+def test_bars_within_words():
+    assert split_fields("1 ||| a|||b |||| ||| |||") == ["1", "a|||b ||||", "", ""]
+    hypothesis = Hypothesis("a|||b ||||", {"A": 1.0}, -2.0)
+    assert parse_hypothesis(format_hypothesis(1, hypothesis)) == (1, hypothesis)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\r"])
+def test_lines_may_end_as_in_windows(tmp_path, end):
+    (tmp_path / "t").write_bytes(f"una casa\r\nla\n\r\nla casa{end}".encode())
+    assert read_lines(tmp_path / "t") == list(stream_lines(tmp_path / "t")) == ["una casa", "la", "", "la casa"]
+
+
+def test_outputs_that_cannot_be_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    for name, message in ((".", "is a folder; name a file in it"), ("file/x", "file: cannot be made a folder")):
+        with pytest.raises(InputError, match=message):
+            write_lines(name, ["a"])
+        with pytest.raises(InputError, match=message):
+            check_output(name)
+    check_output("file")
+    check_output("new/file")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == []
+
+
+def test_pipes_and_devices_are_written_and_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit((tmp_path / "pipe").read_text)
+        write_lines(tmp_path / "pipe", ["a"])
+        assert found.result() == "a\n" and (tmp_path / "pipe").is_fifo()
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full to be a full disk")
+    with pytest.raises(InputError, match="/dev/full: cannot write: No space left"):
+        write_lines("/dev/full", ["a" * 100_000])
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

@@ -417,7 +417,8 @@ def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "lscfg.decode", module)
     (tmp_path / "dev.ja").write_text("".join(line + "\n" for line in decoder.sources))
     (tmp_path / "dev.en").write_text("".join(line + "\n" for line in decoder.references[0]))
-    (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=g\n")
+    (tmp_path / "g").write_text("one")
     write_weights(tmp_path / "start", START)
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
@@ -450,9 +451,25 @@ def test_command(tmp_path, monkeypatch, capsys):
         command.run(parser.parse_args([*options[:-1], "third", *short, "--decoder", "cdec"]))
     command.run(parser.parse_args([*options, *short, "--resume", "--iterations", "3"]))
     assert len(decoder.calls) == 3
+    (tmp_path / "g").write_text("another")
+    with pytest.raises(InputError, match="other data, start weights, decoder"):
+        command.run(parser.parse_args([*options, *short, "--resume"]))
+    (tmp_path / "g").write_text("one")
+    command.run(parser.parse_args([*options, *short, "--resume"]))
     (tmp_path / "cdec.ini").write_text("formalism=scfg\nother=1\n")
     with pytest.raises(InputError, match="other data, start weights, decoder"):
         command.run(parser.parse_args([*options, *short, "--resume"]))
+
+
+def test_input_of_cdec_is_refused_by_other_decoders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("dev.ja", '<seg id="0">a</seg>\n'), ("dev.en", "a\n"), ("cdec.ini", ""), ("start", "A 1\n")):
+        (tmp_path / name).write_text(text)
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    options = ["--config", "cdec.ini", "--source", "dev.ja", "--reference", "dev.en", "--weights", "start", "-o", "out"]
+    with pytest.raises(InputError, match=r"dev\.ja:1: a segment of cdec's, not words"):
+        command.run(parser.parse_args(options))
 
 
 # The optimisers.

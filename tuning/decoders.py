@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lscfg.text import file_hash, read_lines
 
 if TYPE_CHECKING:
     from tuning.tune import Decoder
@@ -40,3 +45,27 @@ def open_decoder(
     if once:
         return EmbeddedDecoder.from_ini(ini, jobs=jobs, cached=0)
     return EmbeddedDecoder.from_ini(ini, jobs=jobs)
+
+
+def decoder_identity(name: str, ini: str | os.PathLike[str]) -> str:
+    """A hash of all that a decoder's output depends on: its configuration, the files in it, an installed program.
+
+    Args:
+        name: as of ``open_decoder``.
+
+    Raises:
+        InputError: a file cannot be read, or the program is not there.
+    """
+    folder = Path(ini).parent
+    words = [word for line in read_lines(ini) for word in re.split(r"[\s=]+", line) if word]
+    files = [Path(ini), *(path for word in dict.fromkeys(words) if (path := folder / word).is_file())]
+    if name == "cdec":
+        from cdec_bridge.decoder import find_cdec, find_library
+
+        files += [path for path in (find_cdec(), find_library()) if path]
+    elif name == "moses":
+        from moses_bridge.decoder import find_moses
+
+        files += [path for path in [find_moses(False)] if path]
+    text = " ".join([name, *(file_hash(path) for path in files)])
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -80,7 +80,7 @@ def _fold(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.text import write_lines
+    from lscfg.text import make_folder, write_lines
 
     if args.library and not Path(args.library).is_file():
         raise InputError("no such file; make it with lscfg cdec build", args.library)
@@ -90,8 +90,7 @@ def _fold(args: argparse.Namespace) -> None:
         raise InputError(f"no weight of {', '.join(missing)}; give the weights that were tuned", args.weights)
     if FOLDED in weights:
         raise InputError(f"{FOLDED} has a weight already; give the weights that were tuned", args.weights)
-    folder = Path(args.output)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(args.output)
     write_weights(folder / "weights", folded.weights(weights))
     write_lines(folder / "cdec.ini", [*folded.lines, f"weights={folder.resolve() / 'weights'}"])
     log.info(f"wrote {folder / 'cdec.ini'}; decode with: cdec -c {folder / 'cdec.ini'}")

@@ -143,9 +143,10 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
     from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
-    from lscfg.text import read_lines
+    from lscfg.text import check_output, read_lines
 
     _keep_freed_memory()
+    check_output(args.output)
     derivations = Derivations.load(args.derivations)
     if args.hiero_context and len(args.hiero_context) < 3:
         raise InputError("--hiero-context needs three files or more: source, target and alignments")
@@ -155,6 +156,11 @@ def run(args: argparse.Namespace) -> None:
         if args.context and text != source:
             raise InputError("--context has another text; give the same one to both", args.hiero_context[0])
         source = text
+    # before what may take hours: a fault of these files would come too late behind it
+    tokens = [RuleTokens.minimal(derivations)] if args.context else []
+    if args.hiero_context:
+        src, tgt, *alignments = args.hiero_context
+        tokens.insert(0, RuleTokens.hiero(src, tgt, alignments))
     if args.method == "mle":
         model: Any = estimate_mle(derivations, args.max_targets)
     elif args.method in ("em", "clusters"):
@@ -174,10 +180,6 @@ def run(args: argparse.Namespace) -> None:
             threads=args.threads,
         )
         model = spectral_estimate(derivations, settings)
-    tokens = [RuleTokens.minimal(derivations)] if args.context else []
-    if args.hiero_context:
-        src, tgt, *alignments = args.hiero_context
-        tokens.insert(0, RuleTokens.hiero(src, tgt, alignments))
     if tokens:
         model = add_context(model, reduce(RuleTokens.with_those_of, tokens), source)
     model.save(args.output, "float32" if args.precision == "single" else "float64")

@@ -15,7 +15,7 @@ from lscfg.estimate.examples import Examples
 from lscfg.estimate.yields import Yields, expand
 from lscfg.log import warn
 from lscfg.rules import RuleTable
-from lscfg.text import read_lines
+from lscfg.text import read_lines, split_fields
 
 INSIDE = ("rule", "children")
 """Templates: the node's own rule; the rules of its children, left and right told apart."""
@@ -182,7 +182,7 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
     given: dict[str, list[float]] = {}
     width = None
     for number, line in enumerate(read_lines(path), 1):
-        sides = [" ".join(part.split()) for part in line.split("|||")]
+        sides = [" ".join(part.split()) for part in split_fields(line)]
         if len(sides) != 3:
             raise InputError("expected 'source ||| target ||| value value ...'", path, number)
         try:
@@ -210,6 +210,19 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
     return table
 
 
+def check_templates(templates: Iterable[str], inside: bool) -> None:
+    """Refuses templates that there are not.
+
+    Raises:
+        InputError: the first of them.
+    """
+    known = INSIDE_KNOWN if inside else OUTSIDE_KNOWN
+    for template in templates:
+        if template not in known:
+            side = "inside" if inside else "outside"
+            raise InputError(f"unknown {side} feature template {template!r}; known are {', '.join(known)}")
+
+
 def extract(
     examples: Examples,
     templates: Iterable[str],
@@ -229,20 +242,20 @@ def extract(
     Raises:
         InputError: an unknown template, or files that do not fit the corpus.
     """
-    side, known = ("inside", INSIDE_KNOWN) if inside else ("outside", OUTSIDE_KNOWN)
+    templates = tuple(templates)
+    check_templates(templates, inside)
     context = Context(examples, sources or FeatureSources())
     blocks: list[tuple[str, sparse.csr_matrix]] = []
     if not inside:
         blocks.append(("root", sparse.csr_matrix(examples.is_root[:, None].astype(float))))
     for template in dict.fromkeys(templates):
-        if template not in known:
-            raise InputError(f"unknown {side} feature template {template!r}; known are {', '.join(known)}")
         blocks += [(template, block) for block in _TEMPLATES[template](context, inside)]
     matrix = sparse.hstack([block for _, block in blocks], "csr")
     owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for _, block in blocks])
     seen = np.bincount(matrix[examples.is_example].indices, minlength=matrix.shape[1])
     kept = seen >= max(min_count, 1)
     if not kept.any():
+        side = "inside" if inside else "outside"
         raise InputError(f"no {side} feature occurs {min_count} times; lower the threshold or give more text")
     columns: dict[str, int] = {}
     for number, (template, _) in enumerate(blocks):

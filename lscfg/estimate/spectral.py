@@ -18,7 +18,7 @@ from lscfg import log
 from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
-from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, extract, scale
+from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, check_templates, extract, scale
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.kernel import add_moments
 from lscfg.log import warn
@@ -68,6 +68,8 @@ class SpectralSettings:
     threads: int = 1
 
     def __post_init__(self) -> None:
+        check_templates(self.inside, True)
+        check_templates(self.outside, False)
         if self.rank < 1:
             raise InputError(f"the number of hidden states must be at least 1, got {self.rank}")
         if self.min_count < 1:

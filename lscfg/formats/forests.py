@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.kernel import PASS, UNKNOWN, Forest, ForestBuilder, Grammar, X
+from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
 from lscfg.text import stream_lines
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
@@ -132,7 +132,7 @@ class ForestFile:
                     if edge.get("pass", False):
                         # a forest without words could not see that the word is known
                         known = words is None and grammar.vocab.find(target) in self._translated
-                        rule = len(grammar) + (UNKNOWN if known else PASS)
+                        rule = len(grammar) + (PASS_KNOWN if known else PASS)
                         passed[len(values)] = edge["source"], target
                     builder.add_application(rule, *edge["tails"])
                     if len(row) - len(names) not in (0, 1):  # a marginal stands before the features, or nothing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_bytes, read_lines
+from lscfg.text import atomic_write, read_bytes, read_lines, split_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def parse_hypothesis(
     Raises:
         InputError: the line is cut, or a number in it is not a finite number.
     """
-    fields = [field.strip() for field in line.split("|||")]
+    fields = split_fields(line)
     if len(fields) != 4:
         raise InputError(
             f"a k-best line has 4 fields between |||, this one {len(fields)}; is the file cut?", path, number

@@ -35,6 +35,8 @@ Folding* Folding::last_ = nullptr;
 Folding::Folding(Fold what, const DecoderSettings& decoder, const vector<int>& features)
     : all_(what == Fold::kAll), features_(features), folded_(FD::Convert(kFolded)), number_(FD::Convert(kNumber)) {
   if (last_) throw ConfigError("fold= stands in two lines; one is enough");
+  if (decoder.changing_weights)
+    throw ConfigError("fold= needs weights that stay as they are, but here they are learned; take it out of the line");
   if (decoder.weights.empty())
     throw ConfigError("fold= needs tuned weights, but cdec is given none; name them with -w FILE");
   if (decoder.later_weights) throw ConfigError("fold= needs one set of weights, but later passes have their own");
@@ -62,6 +64,9 @@ void Folding::Clear() {
 
 void Folding::Write(const double* values, const vector<int>& columns, SparseVector<double>* features) {
   double sum = 0;
+  /* what an earlier pass, or the file that the forest is from, has set is no longer so */
+  for (const int feature : features_)
+    if (features->value(feature) != 0) features->set_value(feature, 0);
   if (all_) {
     sum = features->dot(weights_);
     if (keep_)

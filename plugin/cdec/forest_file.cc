@@ -95,6 +95,12 @@ string ForestJson(const Recorder& recorder, int id, const vector<WordID>* words)
   std::map<string, int> columns; /* features by name */
   for (const Edge& edge : recorder.edges())
     for (const auto& feature : edge.features) columns[FD::Convert(feature.first)] = feature.first;
+  bool goal_features = false;
+  for (const Recorder::Root& root : recorder.roots())
+    for (const auto& feature : root.features) {
+      columns[FD::Convert(feature.first)] = feature.first;
+      goal_features = goal_features || feature.second != 0;
+    }
 
   std::map<int, int> number; /* of cdec's node */
   std::map<int, string> category;
@@ -127,14 +133,14 @@ string ForestJson(const Recorder& recorder, int id, const vector<WordID>* words)
     }
     add_edge(number[edge.head], Joined(edge.tails, number_of), first.source, first.pass, targets);
   }
-  const vector<int>& roots = recorder.roots();
-  if (roots.size() > 1 || number.at(roots[0]) + 1u != number.size()) {
+  const vector<Recorder::Root>& roots = recorder.roots();
+  if (goal_features || roots.size() > 1 || number.at(roots[0].node) + 1u != number.size()) {
     add_node("Goal", 0, last);
-    for (const int root : roots) {
-      const string side = Quoted("[" + category[root] + ",1]");
+    for (const Recorder::Root& root : roots) {
+      const string side = Quoted("[" + category[root.node] + ",1]");
       string targets = "[" + side;
-      for (size_t k = 0; k < columns.size(); ++k) targets += ",0";
-      add_edge(number.size(), "[" + number_of(root) + "]", side, false, targets + "]");
+      for (const auto& column : columns) targets += "," + Number(root.features.value(column.second));
+      add_edge(number.size(), "[" + number_of(root.node) + "]", side, false, targets + "]");
     }
   }
   const string text = words ? Joined(*words, [](WordID word) { return Quoted(TD::Convert(word)); }) : "null";

@@ -1,5 +1,6 @@
 #include "grammar.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "fdict.h"
@@ -18,6 +19,17 @@ void Check(int code, const lscfg_error& error, const string& path) {
                     error.message);
 }
 
+/* Behind the next "|||" of the line from begin to end, which is no part of a word; the end if there is none. */
+size_t EndOfField(const string& text, size_t begin, size_t from, size_t end) {
+  const auto is_border = [&text](size_t place) { return strchr(" \t\r", text[place]) != nullptr; };
+  while (const void* found = memmem(text.data() + from, end - from, "|||", 3)) {
+    const size_t bars = static_cast<const char*>(found) - text.data();
+    if ((bars == begin || is_border(bars - 1)) && (bars + 3 == end || is_border(bars + 3))) return bars + 3;
+    from = bars + 1;
+  }
+  return end;
+}
+
 /* Without features and what follows them: the kernel needs only the rules themselves, and lines keep their numbers. A
  * line that begins with a blank refines the rule above it; the first parse does not use it. */
 string RulesOnly(const string& text) {
@@ -28,10 +40,7 @@ string RulesOnly(const string& text) {
     if (end == string::npos) end = text.size();
     if (text[begin] != ' ' && text[begin] != '\t') {
       size_t cut = begin;
-      for (int field = 0; field < 3 && cut < end; ++field) {
-        const char* bars = static_cast<const char*>(memmem(text.data() + cut, end - cut, "|||", 3));
-        cut = bars ? bars - text.data() + 3 : end;
-      }
+      for (int field = 0; field < 3 && cut < end; ++field) cut = EndOfField(text, begin, cut, end);
       rules.append(text, begin, cut - begin);
     }
     rules += '\n';
@@ -114,12 +123,28 @@ void BoundGrammar::AddMatching(const BoundGrammar& other, const vector<char>& is
   }
 }
 
-void BoundGrammar::Finish(const DecoderSettings& decoder) {
+/* cdec leaves rules out whose source side is the goal alone, and its glue rules hold wherever an S is wanted, while the
+ * kernel's begin at the first word. */
+void BoundGrammar::CheckGoal() const {
+  const int32_t goal = -1 - goal_, s = -1 - kS;
+  for (int32_t r = 0; r < lscfg_grammar_size(grammar_.get()); ++r) {
+    int32_t n;
+    const int32_t* src = lscfg_grammar_src(grammar_.get(), r, &n);
+    const char* cure = "; use mode=record in this pass and mode=forest in the next one";
+    if (n == 1 && src[0] == goal) throw ConfigError(string("a rule has the goal alone on its source side, and cdec leaves it out") + cure);
+    const bool is_glue = lscfg_grammar_lhs(grammar_.get(), r) == kS && !std::count(src + 1, src + n, s);
+    if (glue_ && !is_glue && std::count(src, src + n, s))
+      throw ConfigError(string("a rule has S within it, which cdec's glue rules make anywhere") + cure);
+  }
+}
+
+void BoundGrammar::Finish(const DecoderSettings& decoder, bool parses) {
   lscfg_error error;
   lscfg_binding* binding;
   goal_ = lscfg_grammar_category(grammar_.get(), decoder.goal.data(), decoder.goal.size());
   glue_ = decoder.glue;
   pass_through_ = decoder.pass_through;
+  if (parses) CheckGoal();
   Check(lscfg_grammar_finish(grammar_.get(), &error), error, "");
   Check(lscfg_binding_new(model_, grammar_.get(), &options_, &binding, &error), error, "");
   binding_.reset(binding);

@@ -28,12 +28,12 @@ class BoundGrammar {
  public:
   BoundGrammar(const lscfg_model* model, const lscfg_binding_options& options, Words* words);
 
-  /* Each throws ConfigError. */
+  /* Each throws ConfigError, Finish also for rules that the kernel parses otherwise than cdec, if they are to be. */
   void Read(const std::string& path);
   void Add(const TRule& rule);
   /* The other grammar's rules whose source words are all there: is_there[word]. */
   void AddMatching(const BoundGrammar& other, const std::vector<char>& is_there);
-  void Finish(const DecoderSettings& decoder);
+  void Finish(const DecoderSettings& decoder, bool parses);
 
   /* Number of the rule, of an extra one where the grammar has none like it; -1 for a rule that is unknown. */
   int32_t Find(const TRule& rule) const;
@@ -47,6 +47,7 @@ class BoundGrammar {
 
  private:
   bool Encode(const TRule& rule, bool add) const;
+  void CheckGoal() const; /* throws ConfigError */
 
   const lscfg_model* model_;
   const lscfg_binding_options options_;

@@ -50,7 +50,7 @@ LatentFeatures::LatentFeatures(const Settings& settings)
   else if (!recorder_)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
   for (const string& path : settings_.decoder.grammars) grammar_->Read(path);
-  grammar_->Finish(settings_.decoder);
+  grammar_->Finish(settings_.decoder, settings_.mode == Mode::kParse);
   if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
     Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
                         "; all latent features are 0");
@@ -134,7 +134,7 @@ const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, 
   sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get()));
   sentence_grammar_->AddMatching(*grammar_, is_there);
   for (const string& path : paths) sentence_grammar_->Read(path);
-  sentence_grammar_->Finish(settings_.decoder);
+  sentence_grammar_->Finish(settings_.decoder, true);
   return sentence_grammar_.get();
 }
 
@@ -224,7 +224,7 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
   rules_.Clear();
   sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get()));
   for (const TRule* rule : listed) sentence_grammar_->Add(*rule);
-  sentence_grammar_->Finish(settings_.decoder);
+  sentence_grammar_->Finish(settings_.decoder, false);
   return sentence_grammar_.get();
 }
 
@@ -273,8 +273,8 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
     }
     int32_t& rule = rules_[edge.rule.get()];
     if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
-    /* Of a lattice the forest could not see that the word is known. */
-    if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = unknown;
+    /* The forest cannot see it: not of a lattice, nor where that rule was pruned. */
+    if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = size + LSCFG_RULE_PASS_KNOWN;
     int32_t tails[2] = {-1, -1};
     for (size_t t = 0; t < edge.tails.size(); ++t) tails[t] = node_of.at(edge.tails[t]);
     if (rule < 0) rule = unknown;
@@ -282,8 +282,8 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
   }
   if (recorder_->roots().size() > 1) { /* an alternative of equals, as in cdec's goal node */
     check(lscfg_forest_add_node(forest.get(), current_->Category(-TD::Convert("S")), 0, n_words, &error));
-    for (int root : recorder_->roots())
-      check(lscfg_forest_add_application(forest.get(), unknown, node_of.at(root), -1, &error));
+    for (const Recorder::Root& root : recorder_->roots())
+      check(lscfg_forest_add_application(forest.get(), unknown, node_of.at(root.node), -1, &error));
   }
   vector<int32_t> app_of(edges.size() + recorder_->roots().size());
   const int code = lscfg_forest_finish(forest.get(), current_->grammar(), app_of.data(), &error);
@@ -342,8 +342,9 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Ed
     folding_->Write(values, settings_.latent.columns, features);
     return;
   }
-  for (size_t k = 0; values && k < feature_ids_.size(); ++k) {
-    const double value = values[settings_.latent.columns[k]];
-    if (value != 0) features->set_value(feature_ids_[k], value);
+  for (size_t k = 0; k < feature_ids_.size(); ++k) {
+    const double value = values ? values[settings_.latent.columns[k]] : 0;
+    /* an earlier pass, or the file that the forest is from, may have given the edge another value */
+    if (value != 0 || features->value(feature_ids_[k]) != 0) features->set_value(feature_ids_[k], value);
   }
 }

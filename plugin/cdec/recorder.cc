@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "filelib.h"
@@ -57,15 +58,21 @@ void Recorder::PrepareForInput(const SentenceMetadata& sentence) {
 bool Recorder::Finish() const {
   if (!in_order_ || roots_.empty()) return false;
   if (edges_.empty() || !IsGoal(*edges_.back().rule)) return true;
-  std::set<int> roots(roots_.begin(), roots_.end());
-  for (; !edges_.empty() && IsGoal(*edges_.back().rule); edges_.pop_back())
-    if (roots.count(edges_.back().head)) roots.insert(edges_.back().tails[0]);
+  std::map<int, SparseVector<double>> roots; /* and the features above them */
+  for (const Root& root : roots_) roots[root.node] = root.features;
+  for (; !edges_.empty() && IsGoal(*edges_.back().rule); edges_.pop_back()) {
+    const Edge& edge = edges_.back();
+    const auto above = roots.find(edge.head);
+    if (above == roots.end()) continue;
+    const SparseVector<double> features = above->second + edge.features;
+    roots[edge.tails[0]] = features;
+  }
   /* what is no longer there was a goal node */
   std::set<int> heads;
   for (const Edge& edge : edges_) heads.insert(edge.head);
   roots_.clear();
-  for (const int root : roots)
-    if (heads.count(root)) roots_.push_back(root);
+  for (const auto& root : roots)
+    if (heads.count(root.first)) roots_.push_back({root.first, root.second});
   return !roots_.empty();
 }
 
@@ -105,5 +112,6 @@ void Recorder::FinalTraversalFeatures(const void*, SparseVector<double>* feature
   in_order_ = in_order_ && goal.id_ == static_cast<int>(edges_.size() + roots_.size()) && goal.tail_nodes_.size() == 1;
   if (!in_order_) return;
   if (roots_.empty()) CloseLastEdge(goal);
-  roots_.push_back(goal.tail_nodes_[0]);
+  roots_.push_back({goal.tail_nodes_[0], {}});
+  if (!folder_.empty()) roots_.back().features = *features;
 }

@@ -20,6 +20,10 @@ class Recorder : public FeatureFunction {
     std::vector<int> tails;
     SparseVector<double> features; /* all that the edge has by then; only where forests are written */
   };
+  struct Root {
+    int node;
+    SparseVector<double> features; /* of the goal edge above it, as those of an edge */
+  };
 
   /* Writes each forest to FOLDER/ID.json.gz unless the folder is empty; throws ConfigError. */
   explicit Recorder(const std::string& folder);
@@ -34,7 +38,7 @@ class Recorder : public FeatureFunction {
   bool Finish() const;
   const std::vector<Edge>& edges() const { return edges_; }
   /* The nodes below cdec's own goal node, and below that of a forest that was read from a file. */
-  const std::vector<int>& roots() const { return roots_; }
+  const std::vector<Root>& roots() const { return roots_; }
 
   void FinalTraversalFeatures(const void* context, SparseVector<double>* features) const override;
 
@@ -50,7 +54,7 @@ class Recorder : public FeatureFunction {
   static Recorder* last_;
   const std::string folder_;
   mutable std::vector<Edge> edges_;
-  mutable std::vector<int> roots_;
+  mutable std::vector<Root> roots_;
   mutable bool in_order_ = true;
   int id_ = 0;
   bool plain_ = false, warned_ = false;

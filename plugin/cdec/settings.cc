@@ -27,7 +27,7 @@ namespace {
 class ConfigReader {
  public:
   void Add(const string& key, const string& value) {
-    settings.found = true;
+    if (key == "grammar" || key == "formalism") settings.found = true;
     if (key == "grammar") settings.grammars.push_back(value);
     else if (!seen_.insert(key).second) return;
     else if (key == "formalism") settings.formalism = Lower(value);
@@ -40,9 +40,40 @@ class ConfigReader {
     else if (key == "coarse_to_fine_beam_prune") settings.coarse_to_fine = true;
     else if (key == "weights") settings.weights = value;
     else if (key == "weights2" || key == "weights3") settings.later_weights = true;
+    else if (key == "mr_mira_compat") settings.changing_weights = true;
   }
 
   void ReadCommandLine(const vector<string>& arguments) {
+    if (arguments.empty()) return;
+    if (IsCdec(arguments[0])) ReadOptions(arguments);
+    else ReadLearner(arguments);
+    for (size_t k = 0; k < files_.size(); ++k) ReadIni(files_[k]);
+  }
+
+  DecoderSettings settings;
+
+ private:
+  static constexpr const char* kSwitches = "PraZnJzGoL?";
+
+  /* Programs that learn weights have a decoder in them, too; their options have other meanings. */
+  static bool IsCdec(const string& program) {
+    return program.compare(program.find_last_of('/') + 1, 4, "cdec") == 0;
+  }
+
+  /* Of those programs' options only the one that names cdec's configuration is of interest. */
+  void ReadLearner(const vector<string>& arguments) {
+    settings.changing_weights = true;
+    for (size_t k = 1; k < arguments.size(); ++k) {
+      const string& token = arguments[k];
+      for (const string name : {"-c", "--config", "--decoder_config"}) {
+        if (token == name && k + 1 < arguments.size()) files_.push_back(arguments[k + 1]);
+        else if (token.compare(0, name.size() + 1, name + "=") == 0) files_.push_back(token.substr(name.size() + 1));
+        else if (name == "-c" && token.size() > 2 && token.compare(0, 2, name) == 0) files_.push_back(token.substr(2));
+      }
+    }
+  }
+
+  void ReadOptions(const vector<string>& arguments) {
     for (size_t k = 1; k < arguments.size(); ++k) {
       const string& token = arguments[k];
       if (token.compare(0, 2, "--") == 0) {
@@ -66,13 +97,7 @@ class ConfigReader {
         }
       }
     }
-    for (const string& path : files_) ReadIni(path);
   }
-
-  DecoderSettings settings;
-
- private:
-  static constexpr const char* kSwitches = "PraZnJzGoL?";
 
   static string Lower(string text) {
     for (char& c : text) c = static_cast<char>(tolower(c));
@@ -98,7 +123,7 @@ class ConfigReader {
     static const char* const names[] = {
         "config",        "formalism",          "grammar",         "goal",
         "scfg_default_nt", "scfg_max_span_limit", "scfg_extra_glue_grammar", "scfg_no_hiero_glue_grammar",
-        "add_pass_through_rules", "coarse_to_fine_beam_prune", "weights", "weights2", "weights3"};
+        "add_pass_through_rules", "coarse_to_fine_beam_prune", "weights", "weights2", "weights3", "mr_mira_compat"};
     for (const char* full : names)
       if (name == full || (name.size() >= 4 && string(full).compare(0, name.size(), name) == 0 && name != "scfg" &&
                            name != "scfg_"))
@@ -107,7 +132,7 @@ class ConfigReader {
   }
 
   static bool IsSwitch(const string& key) {
-    return key == "scfg_no_hiero_glue_grammar" || key == "add_pass_through_rules";
+    return key == "scfg_no_hiero_glue_grammar" || key == "add_pass_through_rules" || key == "mr_mira_compat";
   }
 
   void Take(const string& key, const string& value) {
@@ -126,7 +151,10 @@ class ConfigReader {
     for (string line; getline(lines, line);) {
       line = line.substr(0, line.find('#'));
       const size_t equals = line.find('=');
-      if (equals != string::npos) Add(Trim(line.substr(0, equals)), Trim(line.substr(equals + 1)));
+      if (equals == string::npos) continue;
+      const string key = Trim(line.substr(0, equals)), value = Trim(line.substr(equals + 1));
+      if (key == "decoder_config") files_.push_back(value);
+      else Add(key, value);
     }
   }
 

@@ -16,7 +16,8 @@ struct DecoderSettings {
   std::vector<std::string> grammars;
   int max_span = 10;
   bool glue = true, pass_through = false, coarse_to_fine = false;
-  bool later_weights = false; /* later passes have weights of their own */
+  bool later_weights = false;    /* later passes have weights of their own */
+  bool changing_weights = false; /* sentences bring changes to the weights, or the program is one that learns */
 };
 
 /* From the command line of this process and the files that its -c options name. Never fails: what cannot be read is

@@ -63,7 +63,9 @@ enum {
   LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
   LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
   LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder that the grammar does not have */
-  LSCFG_EXTRA_RULES = 4
+  /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, where the forest does not show it: of no probability */
+  LSCFG_RULE_PASS_KNOWN = 4,
+  LSCFG_EXTRA_RULES = 5
 };
 
 /* The vocabulary must outlive the grammar. */

@@ -465,6 +465,7 @@ static int32_t inner_rule(const expander *x, int32_t edge, int32_t rule) {
   if (x->from->node_cat.data[head] != CATEGORY_X) return rule - n + b->inner->n_rules;
   if (rule == n + LSCFG_RULE_PASS)
     return grammar_has_word_rule(b->grammar, *forest_passed_word(&x->view, edge)) ? -1 : oov;
+  if (rule == n + LSCFG_RULE_PASS_KNOWN) return -1;
   return b->options.oov && x->from->edge_tail.data[2 * (int64_t)edge] < 0 ? oov : -1;
 }
 

@@ -60,24 +60,19 @@ static double scaled(double value, const lscfg_feature_options *options) {
   return log(value > options->floor ? value : options->floor);
 }
 
-/* Number of the application's target side, equal for equal sides of one node; a word passed through is one of its own. */
-static int32_t target_of(const lscfg_binding *b, int32_t rule) {
-  int32_t n = lscfg_grammar_size(b->grammar);
-  return rule < n ? b->rule_target[rule] : b->n_targets + rule - n;
-}
-
 /* Those of the marginals alone. */
 static int marginal_features(const lscfg_binding *b, const lscfg_forest *f, const double *app_marginals,
                              const double *node_marginals, const lscfg_feature_options *options, double *features) {
   uint32_t wanted = wanted_features(options);
-  double *by_target = calloc((size_t)b->n_targets + LSCFG_EXTRA_RULES, sizeof *by_target);
+  const int32_t *rule = f->app_rule.data, n = lscfg_grammar_size(b->grammar);
+  double *by_target = calloc((size_t)b->n_targets + 1, sizeof *by_target);
   if (!by_target) return LSCFG_ENOMEM;
   for (int32_t q = 0; q < f->node_cat.size; q++) {
     if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, nothing to say of it */
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
     double span = scaled(policy(node_marginals[q], options->negative), options);
     for (int32_t a = begin; a < end; a++)
-      by_target[target_of(b, f->app_rule.data[a])] += policy(app_marginals[a], options->negative);
+      if (rule[a] < n) by_target[b->rule_target[rule[a]]] += policy(app_marginals[a], options->negative);
     for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) {
       double by_source = 0;
       for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++)
@@ -86,12 +81,14 @@ static int marginal_features(const lscfg_binding *b, const lscfg_forest *f, cons
         double *row = features + (int64_t)LSCFG_N_FEATURES * a, marginal = policy(app_marginals[a], options->negative);
         if (wanted >> LSCFG_MARGINAL & 1) row[LSCFG_MARGINAL] = scaled(marginal, options);
         if (wanted >> LSCFG_E_GIVEN_F & 1) row[LSCFG_E_GIVEN_F] = scaled(ratio(marginal, by_source), options);
+        /* a word passed through, or a rule that only the decoder has, has a target side of its own */
         if (wanted >> LSCFG_F_GIVEN_E & 1)
-          row[LSCFG_F_GIVEN_E] = scaled(ratio(marginal, by_target[target_of(b, f->app_rule.data[a])]), options);
+          row[LSCFG_F_GIVEN_E] = scaled(ratio(marginal, rule[a] < n ? by_target[b->rule_target[rule[a]]] : marginal), options);
         if (wanted >> LSCFG_SPAN & 1) row[LSCFG_SPAN] = span;
       }
     }
-    for (int32_t a = begin; a < end; a++) by_target[target_of(b, f->app_rule.data[a])] = 0;
+    for (int32_t a = begin; a < end; a++)
+      if (rule[a] < n) by_target[b->rule_target[rule[a]]] = 0;
   }
   free(by_target);
   return LSCFG_OK;

@@ -42,10 +42,11 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[2]) {
   int32_t n = lscfg_grammar_size(g), arity = 0;
   if (rule >= n) {
-    *head = rule - n == LSCFG_RULE_PASS ? CATEGORY_X : CATEGORY_S;
-    tails[0] = rule - n == LSCFG_RULE_GLUE ? CATEGORY_S : CATEGORY_X;
+    int32_t extra = rule - n;
+    *head = extra == LSCFG_RULE_PASS || extra == LSCFG_RULE_PASS_KNOWN ? CATEGORY_X : CATEGORY_S;
+    tails[0] = extra == LSCFG_RULE_GLUE ? CATEGORY_S : CATEGORY_X;
     tails[1] = CATEGORY_X;
-    return rule - n == LSCFG_RULE_UNKNOWN ? -1 : rule - n == LSCFG_RULE_GLUE ? 2 : rule - n == LSCFG_RULE_GLUE_TOP;
+    return extra == LSCFG_RULE_UNKNOWN ? -1 : extra == LSCFG_RULE_GLUE ? 2 : extra == LSCFG_RULE_GLUE_TOP;
   }
   const grammar_rule *r = &g->rules.data[rule];
   *head = r->lhs;

@@ -181,16 +181,13 @@ static int32_t read_nonterminal(lscfg_grammar *g, slice token, int32_t *index) {
   return *index ? lscfg_grammar_category(g, name, (size_t)(comma - name)) : -1;
 }
 
-/* "[k]" or "[X,k]" on the target side: k, or 0 when it is neither. */
+/* "[k]" or "[X,k]" on the target side: k of up to two digits, or 0 when it is neither; then it is a word, as in cdec. */
 static int32_t target_index(slice token) {
   int32_t index = 0;
   const char *p = token.end - 2;
   while (p > token.p && *p >= '0' && *p <= '9') p--;
-  if (*p != '[' && *p != ',') return 0;
-  for (p++; p < token.end - 1; p++) {
-    if (index > 99) return 0;
-    index = 10 * index + (*p - '0');
-  }
+  if ((*p != '[' && *p != ',') || token.end - p > 4) return 0;
+  for (p++; p < token.end - 1; p++) index = 10 * index + (*p - '0');
   return index;
 }
 
@@ -228,15 +225,9 @@ static int read_source(lscfg_grammar *g, slice field, int_array *src, int64_t li
 static int read_target(lscfg_grammar *g, slice field, int_array *tgt, int64_t line, lscfg_error *error) {
   slice token;
   while (next_token(&field, &token)) {
-    int32_t symbol;
-    if (bracketed(token)) {
-      int32_t index = target_index(token);
-      if (!index)
-        return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a nonterminal like [1] or [X,1]", TOKEN(token));
-      symbol = -index;
-    } else if ((symbol = lscfg_vocab_add(g->vocab, token.p, (size_t)(token.end - token.p))) < 0) {
+    int32_t symbol = bracketed(token) ? -target_index(token) : 0;
+    if (!symbol && (symbol = lscfg_vocab_add(g->vocab, token.p, (size_t)(token.end - token.p))) < 0)
       return out_of_memory(error);
-    }
     if (push(tgt, symbol)) return out_of_memory(error);
   }
   return LSCFG_OK;

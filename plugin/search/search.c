@@ -315,7 +315,7 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
     if (rule < size) {
       tgt[a] = lscfg_grammar_tgt(grammar, rule, length + a);
-    } else if (rule == size + LSCFG_RULE_PASS) {
+    } else if (rule == size + LSCFG_RULE_PASS || rule == size + LSCFG_RULE_PASS_KNOWN) {
       tgt[a] = forest_passed_word(f, f->app_edge[a]);
       length[a] = 1;
       if (*tgt[a] < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "a word without an id cannot be passed through");

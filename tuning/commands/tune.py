@@ -67,15 +67,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see ``tuning.tune.tune``.
     """
-    import hashlib
     from pathlib import Path
 
     from cdec_bridge.decoder import find_library
     from lscfg import log
+    from lscfg.corpus import check_plain
     from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.text import read_bytes, read_lines
+    from lscfg.text import read_lines
     from tuning.bleu import check_references
-    from tuning.decoders import open_decoder
+    from tuning.decoders import decoder_identity, open_decoder
     from tuning.tune import TuneSettings, tune
 
     settings = TuneSettings(
@@ -90,16 +90,17 @@ def run(args: argparse.Namespace) -> None:
     references = [read_lines(path) for path in args.reference]
     check_references(references, len(sources))
     start = read_weights(args.weights)
-    config = hashlib.sha256(read_bytes(args.config)).hexdigest()
     learn = None
     if args.host:
         from tuning.hosts import host_optimiser
 
         learn = host_optimiser(args.host, args.config, sources, references, args.kbest)
     program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
-    log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}, configuration {config[:12]}")
-    log.info(f"optimiser {settings.optimiser}, decoder {program}")
-    identity = config if program == "embedded" else f"{program} {config}"
+    if program != "cdec":
+        check_plain(sources, args.source)
+    identity = decoder_identity(program, args.config)
+    log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}")
+    log.info(f"optimiser {settings.optimiser}, decoder {program} {identity[:12]}")
     library = find_library() if program == "cdec" else None
     with open_decoder(program, args.config, args.jobs, library=library) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)

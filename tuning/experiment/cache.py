@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import hashlib
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 import traceback
@@ -18,7 +20,9 @@ from typing import Any
 
 from lscfg import __version__, log
 from lscfg.errors import InputError, LscfgError
-from lscfg.text import atomic_write
+from lscfg.text import atomic_write, file_hash
+
+PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 
 RECORD = "stage.json"
 """Marks a finished stage; holds its name, key, settings, inputs, wall seconds and peak memory."""
@@ -36,19 +40,6 @@ class Stage:
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
 
 class StageCache:
@@ -131,9 +122,10 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     sys.stderr.flush()
     reading, writing = os.pipe()
     start = time.monotonic()
-    child = os.fork()
+    parent, child = os.getpid(), os.fork()
     if child == 0:
         os.close(reading)
+        _end_with(parent)
         os._exit(_in_child(work, writing))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -144,6 +136,15 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
             raise LscfgError(message)
         raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
     return time.monotonic() - start, usage.ru_maxrss
+
+
+def _end_with(parent: int) -> None:
+    """This process is killed when its parent is, where the system can do that: what it makes would be of no use."""
+    library = ctypes.CDLL(None)
+    if hasattr(library, "prctl"):
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it was too late
+            os._exit(1)
 
 
 def _in_child(work: Callable[[], None], pipe: int) -> int:

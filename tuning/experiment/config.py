@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 import tomllib
@@ -14,9 +15,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 from lscfg.align import AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
-from lscfg.estimate.features import INSIDE, OUTSIDE
+from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources
+from lscfg.estimate.spectral import SpectralSettings
 from lscfg.grammar import MAX_TARGETS
 from lscfg.kernel import BRACKETINGS, CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, feature_names
+from lscfg.lm.estimate import check_order
+from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.parameters import MAX_ARITY
 from lscfg.text import read_bytes
 from tuning.optimisers import OPTIMISERS
@@ -118,6 +122,11 @@ class LanguageModelSettings:
     """lscfg, lmplz, or auto: lmplz where it is on PATH."""
     discount_fallback: bool = False
 
+    def __post_init__(self) -> None:
+        check_order(self.order)
+        if self.estimator not in LM_ESTIMATORS:
+            raise InputError(f"unknown estimator {self.estimator!r}; known are {', '.join(LM_ESTIMATORS)}")
+
 
 @dataclass(frozen=True)
 class DecoderSettings:
@@ -141,6 +150,9 @@ class Features:
     names: list[str] = field(default_factory=lambda: ["paper"])
     """Of systems that do not name their own."""
 
+    def __post_init__(self) -> None:
+        FeatureOptions(self.log, self.floor, self.negative)
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -155,6 +167,11 @@ class Tuning:
     runs: int = 1
     """Independent tunings of each system, with the seeds ``seed``, ``seed + 1``, ..."""
     weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
+
+    def __post_init__(self) -> None:
+        for name, weight in self.weights.items():
+            if not math.isfinite(weight):
+                raise InputError(f"the weight of {name} must be a finite number, not {weight}")
 
 
 @dataclass(frozen=True)
@@ -242,6 +259,25 @@ def em_settings(system: System) -> EMSettings:
         shrink_source=system.shrink_source,
         shrink_arity=system.shrink_arity,
         held_out=system.held_out,
+    )
+
+
+def spectral_settings(system: System) -> SpectralSettings:
+    """The settings of a system whose estimator is spectral.
+
+    Raises:
+        InputError: one of them is out of its range, or a feature template unknown.
+    """
+    return SpectralSettings(
+        rank=system.m,
+        inside=tuple(system.inside),
+        outside=tuple(system.outside),
+        seed=system.seed,
+        min_count=system.min_count,
+        scaling=system.scaling,
+        smoothing=system.smoothing,
+        max_targets=system.max_targets,
+        sources=FeatureSources(system.src_classes, system.tgt_classes, system.rule_values),
     )
 
 
@@ -372,11 +408,13 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             raise reader.error(("systems", name, "start"), f"start: {system.start!r} is no system before this one")
         if system.features:
             _check_features(system.features, ("systems", name, "features"), reader)
-        if system.estimator in ("em", "clusters"):
-            try:
+        try:
+            if system.estimator in ("em", "clusters"):
                 em_settings(system)
-            except InputError as error:
-                raise reader.error(("systems", name), str(error)) from error
+            elif system.estimator == "spectral":
+                spectral_settings(system)
+        except InputError as error:
+            raise reader.error(("systems", name), str(error)) from error
     _check_features(experiment.features.names, ("features", "names"), reader)
     if not experiment.systems:
         raise reader.error(("systems",), f"no system; leave [systems] out for {', '.join(DEFAULT_SYSTEMS)}")
@@ -406,7 +444,6 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         ("hiero", "max_arity"): 0,
         ("hiero", "max_targets"): 1,
         ("hiero", "max_span"): 1,
-        ("language_model", "order"): 1,
         ("decoder", "max_span"): 1,
         ("decoder", "pop_limit"): 1,
         ("tuning", "iterations"): 1,

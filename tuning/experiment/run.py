@@ -17,12 +17,12 @@ from typing import Any
 from safetensors import safe_open
 
 from lscfg import __version__, log
-from lscfg.corpus import check_sentences, read_parallel
+from lscfg.corpus import check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
-from lscfg.text import align_columns, atomic_write, read_lines
+from lscfg.text import align_columns, atomic_write, file_hash, read_lines
 from tuning.evaluate import evaluate
 from tuning.experiment import stages
-from tuning.experiment.cache import Stage, StageCache, file_hash, locked
+from tuning.experiment.cache import Stage, StageCache, locked
 from tuning.experiment.config import Experiment, Overrides, read_experiment
 from tuning.experiment.hosts import check_host, programs
 from tuning.replication import ReplicatedScore, compare_runs
@@ -61,6 +61,8 @@ def run_experiment(
             there.
         LscfgError: a stage failed; what was finished is kept.
     """
+    if jobs < 1:
+        raise InputError(f"jobs must be 1 or more, not {jobs}")
     experiment = read_experiment(path, overrides)
     check_host(experiment)
     check_corpus(experiment)
@@ -120,6 +122,7 @@ def check_corpus(experiment: Experiment) -> None:
         if not lines:
             raise InputError(f"the {name} set is empty", source)
         check_sentences(lines, source, allow_empty=name == "test")
+        check_plain(lines, source)
         for reference in references:
             if len(found := read_lines(reference)) != len(lines):
                 raise InputError(f"{len(found)} lines, but {source} has {len(lines)}", reference)
@@ -273,13 +276,14 @@ def _manifest(
     files = [corpus.source, corpus.target, corpus.dev_source, *corpus.dev_reference, corpus.test_source]
     files += [*corpus.test_reference, *corpus.alignment]
     files += [experiment.language_model.file] if experiment.language_model.file else []
+    latent = any(system.estimator != "none" for system in experiment.systems.values())
     return {
         "lscfg": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
         "jobs": jobs,
-        "decoder": {name: file_hash(file) for name, file in programs(experiment.decoder, latent=True).items()},
+        "decoder": {name: file_hash(file) for name, file in programs(experiment.decoder, latent).items()},
         "packages": {name: version(name) for name in PACKAGES},
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "experiment": path.read_text(encoding="utf-8"),

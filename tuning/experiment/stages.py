@@ -17,41 +17,38 @@ from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
 from tuning.decoders import open_decoder
 from tuning.experiment import hosts
 from tuning.experiment.cache import Stage, StageCache
-from tuning.experiment.config import Corpus, Experiment, System, em_settings
+from tuning.experiment.config import Corpus, Experiment, System, em_settings, spectral_settings
 
 if TYPE_CHECKING:
-    from lscfg.align import BothWays
     from lscfg.derive import Derivations
     from lscfg.hiero import HieroLimits
     from lscfg.parameters import Parameters
 
-ALIGNMENTS, DERIVATIONS, GRAMMAR, LM, MODEL = "alignments", "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
+DERIVATIONS, GRAMMAR, LM, MODEL = "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
 INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
 
 
-def alignments(cache: StageCache, experiment: Experiment, jobs: int) -> Sequence[Stage | Path]:
+def alignments(cache: StageCache, experiment: Experiment, jobs: int) -> list[Path]:
     """Word alignments: those that are given, or one for each heuristic, all from the same links of both directions."""
     corpus, wanted = experiment.corpus, experiment.alignment
+    if corpus.alignment:
+        return corpus.alignment
 
-    @functools.cache
-    def both_ways() -> BothWays:
+    def make(folder: Path) -> None:
         from lscfg.align import align_both_ways
         from lscfg.corpus import read_parallel
 
         src, tgt = read_parallel(corpus.source, corpus.target)
-        return align_both_ways(src, tgt, wanted.joined_by(wanted.heuristics[0]), jobs)
+        links = align_both_ways(src, tgt, wanted.joined_by(wanted.heuristics[0]), jobs)
+        for heuristic in wanted.heuristics:
+            write_lines(folder / heuristic, links.joined(heuristic))
 
-    def align(heuristic: str) -> Stage:
-        def make(folder: Path) -> None:
-            write_lines(folder / ALIGNMENTS, both_ways().joined(heuristic))
-
-        inputs = {"source": corpus.source, "target": corpus.target}
-        return cache.run("align", dataclasses.asdict(wanted.joined_by(heuristic)), inputs, make)
-
-    return corpus.alignment or [align(heuristic) for heuristic in wanted.heuristics]
+    inputs = {"source": corpus.source, "target": corpus.target}
+    stage = cache.run("align", dataclasses.asdict(wanted), inputs, make)
+    return [stage / heuristic for heuristic in wanted.heuristics]
 
 
-def derive(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage | Path]) -> Stage:
+def derive(cache: StageCache, experiment: Experiment, alignments: Sequence[Path]) -> Stage:
     """Minimal derivation trees, for each pair as many as there are alignments."""
     corpus, settings = experiment.corpus, dataclasses.asdict(experiment.derive)
 
@@ -59,21 +56,16 @@ def derive(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage
         from lscfg.derive import derive_files
         from lscfg.kernel import DeriveOptions
 
-        paths = [_links(item) for item in alignments]
         options = DeriveOptions(**settings)
-        sizes = derive_files(corpus.source, corpus.target, paths, folder / DERIVATIONS, options)
+        sizes = derive_files(corpus.source, corpus.target, alignments, folder / DERIVATIONS, options)
         write_json(folder / "statistics.json", sizes)
 
     return cache.run("derive", settings, _aligned(corpus, alignments), make)
 
 
-def _aligned(corpus: Corpus, alignments: Sequence[Stage | Path]) -> dict[str, Stage | Path]:
+def _aligned(corpus: Corpus, alignments: Sequence[Path]) -> dict[str, Stage | Path]:
     inputs: dict[str, Stage | Path] = {"source": corpus.source, "target": corpus.target}
-    return inputs | {f"alignments {k}": item for k, item in enumerate(alignments, 1)}
-
-
-def _links(alignments: Stage | Path) -> Path:
-    return alignments / ALIGNMENTS if isinstance(alignments, Stage) else alignments
+    return inputs | {f"alignments {k}": path for k, path in enumerate(alignments, 1)}
 
 
 def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> Stage:
@@ -92,7 +84,7 @@ def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> St
     return cache.run("grammar", {"max_targets": limit}, {"derivations": derivations}, make)
 
 
-def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage | Path], jobs: int) -> Stage:
+def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Path], jobs: int) -> Stage:
     """The Hiero grammar, of the rules that the development or test set can use: all of them would fill the memory."""
     corpus, settings = experiment.corpus, dataclasses.asdict(experiment.hiero)
     del settings["max_span"]  # is the decoder's
@@ -102,7 +94,7 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Stage 
         from lscfg.hiero import extract_files
 
         limits = _hiero_limits(experiment)
-        counted = extract_files(corpus.source, corpus.target, [_links(item) for item in alignments], limits)
+        counted = extract_files(corpus.source, corpus.target, alignments, limits)
         sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
         selection = select_rules(counted, settings["max_targets"], sentences)
         write_grammar(folder / GRAMMAR, counted, selection, jobs)
@@ -174,7 +166,7 @@ def estimate(
     experiment: Experiment,
     system: System,
     derivations: Stage,
-    alignments: Sequence[Stage | Path],
+    alignments: Sequence[Path],
     jobs: int,
 ) -> Stage | None:
     """The system's latent model, with a context model, if any, of the grammar's rules; none for the plain grammar."""
@@ -192,11 +184,11 @@ def estimate(
         if context:
             from lscfg.estimate.context import RuleTokens, add_context, read_source
 
-            corpus, links = experiment.corpus, [_links(item) for item in alignments]
+            corpus = experiment.corpus
             tokens = []
             if of_hiero:
                 limits = _hiero_limits(experiment)
-                tokens.append(RuleTokens.hiero(corpus.source, corpus.target, links, limits))
+                tokens.append(RuleTokens.hiero(corpus.source, corpus.target, alignments, limits))
             if system.grammar in ("minimal", "both"):
                 tokens.append(RuleTokens.minimal(trees))
             joined = functools.reduce(RuleTokens.with_those_of, tokens)
@@ -229,26 +221,14 @@ def estimate(
 def _parameters(system: System, trees: Derivations, folder: Path, jobs: int) -> Parameters:
     """What the system's estimator makes of the trees; EM keeps its checkpoints in the folder."""
     from lscfg.estimate.em import estimate_em
-    from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
-    from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+    from lscfg.estimate.spectral import estimate_spectral
 
     if system.estimator == "mle":
         return estimate_mle(trees, system.max_targets)
     if system.estimator in ("em", "clusters"):
         return estimate_em(trees, em_settings(system), jobs, folder, (folder / CHECKPOINT).exists())
-    settings = SpectralSettings(
-        rank=system.m,
-        inside=tuple(system.inside),
-        outside=tuple(system.outside),
-        seed=system.seed,
-        min_count=system.min_count,
-        scaling=system.scaling,
-        smoothing=system.smoothing,
-        max_targets=system.max_targets,
-        sources=FeatureSources(system.src_classes, system.tgt_classes, system.rule_values),
-    )
-    return estimate_spectral(trees, settings)
+    return estimate_spectral(trees, spectral_settings(system))
 
 
 def tune(
