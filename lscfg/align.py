@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, KernelError
 from lscfg.log import warn
 from lscfg.text import read_lines
 
@@ -110,7 +111,10 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
         direct = pool.submit(_one_direction, *sides, settings)
         inverse = pool.submit(_one_direction, *sides[::-1], settings)
         shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
-        return BothWays(direct.result(), inverse.result(), shapes)
+        try:
+            return BothWays(direct.result(), inverse.result(), shapes)
+        except BrokenProcessPool as error:
+            raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
 
 
 def _single_thread() -> None:

@@ -7,6 +7,7 @@ group ``lscfg.commands``. So the packages above this one add commands without be
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -93,8 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from lscfg import log
     from lscfg.errors import LscfgError
+    from lscfg.text import FULL
 
     log.quiet = args.quiet
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         commands[args.command].run(args)
         sys.stdout.flush()
@@ -105,8 +109,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"lscfg {args.command}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:
+        if error.errno not in FULL or error.filename is not None:
+            raise
+        print(f"lscfg {args.command}: standard output: cannot write: {error.strerror}", file=sys.stderr)
+        _drop_output()
+        return BAD_INPUT
     return GOOD
+
+
+def _drop_output() -> None:
+    """What is still to be written to standard output goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -181,7 +181,10 @@ class EmbeddedDecoder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if kind is None:
+            self.close()
+        elif self._pool is not None:  # what a process that was killed has noticed cannot be asked for
+            self._pool.close()
 
     def close(self) -> None:
         """Ends the worker processes (the next call would start new ones) and lets the provider say what it noticed."""
@@ -239,8 +242,8 @@ class EmbeddedDecoder:
     def _decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
     ) -> list[tuple[Translations, SentenceGraph | None]]:
-        if k < 1:
-            raise InputError(f"k must be 1 or more, not {k}")
+        if not 1 <= k < 2**31:
+            raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
         vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):

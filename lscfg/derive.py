@@ -276,9 +276,11 @@ def _derive_in_threads(
             for block in _blocks(corpora):
                 pending.append(pool.submit(work, block))
                 if len(pending) > threads:
-                    take(pending.popleft())
+                    take(pending[0])
+                    pending.popleft()
             while pending:
-                take(pending.popleft())
+                take(pending[0])
+                pending.popleft()
         except InputError:
             # a bad line of a block under way comes before whatever is wrong with a later one
             for future in pending:

@@ -255,10 +255,12 @@ def select_rules(
         kept &= frequent
     if sentences is None:
         return Selection(np.flatnonzero(kept), dropped)
-    sides = list(matching_sides(rules, sentences))
     useful = np.zeros(int(rules.source_id.max(initial=-1)) + 1, bool)
-    for found in sides:
+    sides = []
+    for found in matching_sides(rules, sentences):
         useful[found] = True
+        if separately:
+            sides.append(found)
     useful = useful[rules.source_id]
     dropped["no match in the filter text"] = int((kept & ~useful).sum())
     numbers = np.flatnonzero(kept & useful)

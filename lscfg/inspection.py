@@ -101,7 +101,8 @@ def _signs(parameters: Parameters) -> list[str]:
 def _is_oov(parameters: Parameters, arity: int) -> np.ndarray:
     """bool [rules of the arity]: those whose tensor is the OOV rule's."""
     tensor = parameters.tensors[arity]
-    return (tensor == parameters.unk).all(axis=1) if arity == 0 else np.zeros(len(tensor), bool)
+    # a file has rules in the precision that it was saved in, and this one in double
+    return (tensor == parameters.unk.astype(tensor.dtype)).all(axis=1) if arity == 0 else np.zeros(len(tensor), bool)
 
 
 def _find_rule(parameters: Parameters, text: str, path: str | os.PathLike[str]) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
-from lscfg.text import read_bytes
+from lscfg.text import check_utf8, read_bytes
 
 X, S = 0, 1
 """Categories that every grammar has, [X] and [S]."""
@@ -147,9 +147,10 @@ class Grammar:
         """Adds the rules of a file in cdec's format.
 
         Raises:
-            InputError: a malformed rule, by file and line.
+            InputError: a malformed rule, or one that is not UTF-8, by file and line.
         """
         data = read_bytes(path)
+        check_utf8(data, path)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self.pointer, ffi.from_buffer(data), len(data), error), error, path)
 

@@ -91,7 +91,7 @@ class _Choices:
     def __init__(self, model: Parameters):
         m, arity = model.rank, model.rules.arity
         parts = [np.moveaxis(t, 1, 0).reshape(m, -1) for t in model.tensors]
-        self.p = np.concatenate(parts, axis=1)
+        self.p = np.concatenate(parts, axis=1).astype(np.float64)  # sums of float32 lose what is rare
         total = self.p.sum(axis=1, keepdims=True)
         if (self.p < 0).any() or (model.root < 0).any() or not (total > 0).all() or not model.root.sum() > 0:
             raise InputError("only a model without negative parameters, and with rules in each state, can be sampled")
@@ -161,7 +161,12 @@ def sample(model: Parameters, n: int, seed: int) -> Derivations:
 def _in_preorder(
     rules: RuleTable, rule: np.ndarray, parent: np.ndarray, slot: np.ndarray, levels: list[int], n: int
 ) -> Derivations:
-    """The derivations of trees that are listed level by level, children of a node side by side."""
+    """The derivations of trees that are listed level by level, children of a node side by side.
+
+    Rules that no tree has are left out.
+    """
+    used, rule = np.unique(rule, return_inverse=True)
+    rules = rules.select(used)
     ranges = [slice(a, b) for a, b in pairwise(levels)]
     children = np.full((len(rule), 2), -1, np.int64)
     inner = np.nonzero(parent >= 0)[0]

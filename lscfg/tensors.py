@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -103,7 +104,8 @@ class Spool:
 
     def close(self) -> None:
         """Gives the space back."""
-        self.file.close()
+        with contextlib.suppress(OSError):  # of what could not be written: it is not wanted any more
+            self.file.close()
 
 
 def save(

@@ -22,7 +22,8 @@ from lscfg.errors import InputError
 
 _BARS = re.compile(r"\|\|\|(?!\S)(?<!\S\|\|\|)")  # the literal first: ten times as fast as it is last
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Of errors in writing: there is no room."""
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -75,16 +76,24 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     Raises:
         InputError: the file cannot be read or a line is not UTF-8 (file and line are named).
     """
-    data = read_bytes(path)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
+    text = check_utf8(read_bytes(path), path)
     if not text:
         return []
     lines = text.removesuffix("\n").split("\n")
     return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+
+
+def check_utf8(data: bytes, path: str | os.PathLike[str]) -> str:
+    """The text of a file's bytes.
+
+    Raises:
+        InputError: a line is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
 
 
 def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -135,8 +144,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """A pipe or device: to be written, not replaced."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+    """A pipe, a device or a link of the system's to one: to be written, not replaced."""
+    place = str(path.absolute())
+    of_system = path.absolute().parent == Path("/dev") or place.startswith(("/dev/fd/", "/proc/"))
+    return path.exists() and not path.is_dir() and (of_system or not path.is_file())
 
 
 @contextmanager
@@ -157,7 +168,7 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         if not special:
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in _FULL:
+        if isinstance(error, OSError) and error.errno in FULL:
             raise InputError(f"cannot write: {error.strerror}", path) from error
         raise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import pickle
 import signal
@@ -100,6 +101,9 @@ class WorkerPool:
     def close(self, kill: bool = False) -> None:
         """Ends the processes, at once or when they are idle."""
         for connection in self._connections:
+            # told so: processes of another pool, forked later, may hold this end open, and it would never be the end
+            with contextlib.suppress(OSError):
+                connection.send(None)
             connection.close()
         for process in self._processes:
             if kill:
@@ -116,9 +120,12 @@ def _serve(connection: Connection, inherited: list[Connection], work: Work) -> N
         other.close()
     while True:
         try:
-            items, context = connection.recv()
+            given = connection.recv()
         except (EOFError, OSError):
             return
+        if given is None:
+            return
+        items, context = given
         try:
             for _, result in work(items, context):
                 connection.send(result)

@@ -81,7 +81,7 @@ class Conventions:
         latent: tuple[str, ...] = ()
         if config.latent is not None:
             asked = config.latent.options.get("features")
-            latent = tuple(asked.split(",")) if asked else FeatureOptions().names
+            latent = FeatureOptions(names=tuple(asked.split(","))).names if asked else FeatureOptions().names
             others |= {
                 name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)
             }
@@ -108,9 +108,10 @@ class Conventions:
         """cdec's values of a hypothesis; what Moses does not name is 0 in Moses."""
         return {name: c.factor * features.get(c.moses, 0.0) + c.offset for name, c in self.features.items()}
 
-    def hypothesis_from_moses(self, hypothesis: Hypothesis) -> Hypothesis:
-        """With cdec's features and words that are not escaped."""
-        return Hypothesis(unescape(hypothesis.text), self.features_from_moses(hypothesis.features), hypothesis.score)
+    def hypothesis_from_moses(self, hypothesis: Hypothesis, escaped: bool = True) -> Hypothesis:
+        """With cdec's features and, if its words were ``escaped`` for Moses, words that are not."""
+        text = unescape(hypothesis.text) if escaped else hypothesis.text
+        return Hypothesis(text, self.features_from_moses(hypothesis.features), hypothesis.score)
 
 
 _ESCAPES = {"|": "&#124;", "[": "&#91;", "]": "&#93;"}
@@ -229,7 +230,18 @@ def _values(name: str, n: int) -> list[str]:
     return [name] if n == 1 else [f"{name}_{k}" for k in range(n)]
 
 
+def has_escapes(grammar: Grammar) -> bool:
+    """Whether the corpus was escaped before it came to lscfg, as Moses' tokenizer.perl does without -no-escape."""
+    return any(name in grammar.vocab.word(k) for k in range(len(grammar.vocab)) for name in _ESCAPES.values())
+
+
 def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
+    if config.latent is not None and has_escapes(grammar):
+        raise InputError(
+            "the grammar has words like &#91;, escaped as Moses' tokenizer.perl does; latent features need a corpus "
+            "without escapes (-no-escape, or deescape-special-chars.perl), which the conversion makes where Moses "
+            "needs them"
+        )
     words = escape_words([grammar.vocab.word(k) for k in range(len(grammar.vocab))])
     indptr, indices, values = grammar.features()
     size = max(1, len(grammar.feature_names))

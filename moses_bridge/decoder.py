@@ -14,7 +14,7 @@ from lscfg.decode import read_grammar
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis
-from moses_bridge.config import Conventions, escape, write_moses, write_moses_ini
+from moses_bridge.config import Conventions, escape, has_escapes, write_moses, write_moses_ini
 from moses_bridge.nbest import read_nbest
 from moses_bridge.plugin import PROGRAM
 
@@ -30,7 +30,7 @@ def find_moses(latent: bool) -> Path | None:
     """
     named = os.environ.get(VARIABLE)
     if named:
-        if not os.access(named, os.X_OK):
+        if not (os.path.isfile(named) and os.access(named, os.X_OK)):
             raise InputError(f"no such program; it is what the environment variable {VARIABLE} names", named)
         return Path(named).resolve()
     found = shutil.which(PROGRAM) or (None if latent else shutil.which("moses_chart"))
@@ -59,7 +59,9 @@ class MosesDecoder:
         self._folder = Path(tempfile.mkdtemp(prefix="lscfg-moses-"))
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._moses_ini = write_moses(self._folder, self._config, {}, ini)
-        self._conventions = Conventions.of(self._config, read_grammar(self._config).feature_names)
+        grammar = read_grammar(self._config)
+        self._conventions = Conventions.of(self._config, grammar.feature_names)
+        self._escapes = not has_escapes(grammar)
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
@@ -84,5 +86,5 @@ class MosesDecoder:
         for index, n in enumerate(todo):
             if index in found:
                 ordered = sorted(found[index], key=lambda h: -h.score)  # almost so in Moses
-                lists[n] = [self._conventions.hypothesis_from_moses(h) for h in ordered]
+                lists[n] = [self._conventions.hypothesis_from_moses(h, self._escapes) for h in ordered]
         return lists

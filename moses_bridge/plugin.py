@@ -183,6 +183,9 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
     if target.is_dir() and any(target.iterdir()) and not (target / "LatentSCFG.h").is_file():
         raise InputError("is there and holds something else; remove it", target)
     make_folder(target)
+    for path in target.iterdir():  # an older version may have had others
+        if path.suffix in (".h", ".c", ".cpp"):
+            path.unlink()
     with sources() as plugin:
         for part in ("include", "adapter", "inference", "moses"):
             for path in sorted((plugin / part).iterdir()):
@@ -205,6 +208,8 @@ def check_program(program: str | os.PathLike[str]) -> str:
         InputError: the program does not run; the missing library, symbol or feature is named.
         LscfgError: its features are others.
     """
+    if not (os.path.isfile(program) and os.access(program, os.X_OK)):
+        raise InputError("no such program; make it with lscfg moses build", program)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = [f"[X] ||| {src} ||| {tgt} ||| Rule={n % 3}" for n, (src, tgt) in enumerate(EXAMPLE_RULES)]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -241,6 +242,20 @@ def test_simulate(files, tmp_path):
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
         (("decode", "-c", "{cdec.ini}", "{test}"), "no weights"),
         (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),
+        (("decode", "-c", "{cdec.ini}", "-w", "{weights}", "{test}", "-k", "0"), "k must be 1 to 2147483647, not 0"),
+        (("decode", "-c", "{cdec.ini}", "-w", "{weights}", "{test}", "-k", "5000000000"), "not 5000000000"),
+        (
+            ("decode", "-c", "{cdec.ini}", "-w", "{weights}", "{cdec.ini}", "-o", "{.}"),
+            "is a folder; name a file in it",
+        ),
+        (("align", "{f}", "{e}", "-o", "{.}"), "is a folder; name a file in it"),
+        (
+            ("estimate", "mle", "{deriv}", "--held-out", "7", "-o", "{out}"),
+            "--held-out is for em and clusters, not for m",
+        ),
+        (("estimate", "clusters", "{deriv}", "--init", "random", "--inside", "rule", "-o", "{out}"), "--inside is for"),
+        (("grammar", "{deriv}", "--max-arity", "0", "-o", "{out}"), "--max-arity: for Hiero rules, of which there are"),
+        (("inspect", "{deriv}", "--tree", "0"), "sentence pair 0"),
         (("inspect", "{f}"), "not a safetensors file"),
         (("inspect", "{mle.lscfg}", "--rule", "no ||| such"), "the model has no rule"),
         (("inspect", "{mle.lscfg}", "--tree", "1"), "are for models"),
@@ -275,6 +290,24 @@ def test_a_fault_of_the_context_is_found_before_the_estimation(files, tmp_path):
     run = lscfg("estimate", "spectral", files / "deriv", "-m", 2, "-o", tmp_path)
     assert run.returncode == 1 and "is a folder; name a file in it" in run.stderr
     assert "singular values" not in run.stderr
+
+
+def test_standard_output_is_utf_8_or_one_error(files, tmp_path):
+    (tmp_path / "text").write_text("é\n", encoding="utf-8")
+    command = [sys.executable, "-P", "-m", "lscfg", "decode", "-c", files / "cdec.ini", "-w", files / "weights"]
+    done = subprocess.run(
+        [*command, tmp_path / "text"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert done.stdout == "é\n".encode()
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full to be a full disk")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*command, files / "f"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("lscfg decode: standard output: cannot write: No space left")
 
 
 def test_quiet_is_silent(files, tmp_path):

@@ -363,6 +363,15 @@ BAD_LINES = [
 ]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_of_several_bad_lines_the_first_is_named(tmp_path, monkeypatch, threads):
+    monkeypatch.setattr(lscfg.derive, "BLOCK", 2)
+    sides = {side: [good] * 30 for side, good in zip("fea", GOOD, strict=True)}
+    sides["a"][4] = sides["a"][8] = sides["a"][20] = "x"
+    with pytest.raises(InputError, match="a:5: 'x' is not"):
+        derive_files(*corpus_files(tmp_path, *(sides[side] for side in "fea")), tmp_path / "d", threads=threads)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name, bad, message, reason", BAD_LINES)
 def test_bad_lines(tmp_path, monkeypatch, threads, name, bad, message, reason):

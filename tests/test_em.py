@@ -270,6 +270,9 @@ def test_checkpoints_of_others_are_refused(tmp_path):
         estimate_em(derivations, EMSettings(2, 2, seed=5), checkpoint=tmp_path, resume=True)
     with pytest.raises(InputError, match="other settings or derivations"):
         estimate_em(corpus(41), EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+    fewer = dataclasses.replace(derivations, options=dataclasses.replace(derivations.options, max_arity=1))
+    with pytest.raises(InputError, match="other settings or derivations"):
+        estimate_em(fewer, EMSettings(2, 2), checkpoint=tmp_path, resume=True)
     (tmp_path / "checkpoint.em").write_bytes((tmp_path / "checkpoint.em").read_bytes()[:-9])
     with pytest.raises(InputError, match="cut off"):
         estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path, resume=True)

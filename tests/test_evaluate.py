@@ -107,6 +107,15 @@ def test_equal_systems_do_not_differ(corpus):
         assert (other[metric].score, other[metric].mean) == (one[metric].score, one[metric].mean)
 
 
+def test_what_a_metric_does_not_see_is_no_difference():
+    """TER takes upper case for lower, and any wrong word for any other."""
+    references, one = [["a b c d", "e f g h"] * 4], ["a b c x", "e f g h"] * 4
+    other = ["A b c y", "e f g h"] * 4
+    found = evaluate({"one": one, "other": other}, references, "one", 50, metrics=METRICS, trials=50).systems[1].metrics
+    assert (found["TER"].p_bootstrap, found["TER"].p_randomised) == (1.0, 1.0)
+    assert found["BLEU"].p_bootstrap < 0.5
+
+
 def test_without_baseline_only_the_p_values_are_missing(corpus):
     systems, references = corpus
     tested = evaluate(systems, references, "base", samples=50, trials=10)

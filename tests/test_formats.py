@@ -228,6 +228,10 @@ def test_pipes_and_devices_are_written_and_not_replaced(tmp_path):
         found = pool.submit((tmp_path / "pipe").read_text)
         write_lines(tmp_path / "pipe", ["a"])
         assert found.result() == "a\n" and (tmp_path / "pipe").is_fifo()
+    if os.path.isdir("/proc/self/fd"):
+        with open(tmp_path / "redirected", "w") as file:
+            write_lines(f"/proc/self/fd/{file.fileno()}", ["a"])
+        assert (tmp_path / "redirected").read_text() == "a\n"
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full to be a full disk")
     with pytest.raises(InputError, match="/dev/full: cannot write: No space left"):

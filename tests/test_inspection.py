@@ -1,11 +1,16 @@
 """What ``lscfg inspect`` says of small models whose answers are known."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers import rule_table, save_model
 
 from lscfg.errors import InputError
 from lscfg.inspection import describe_model, show_nearest, show_states, spectrum
+from lscfg.parameters import Parameters
+
+EMPTY = (np.zeros((0, 2, 2)), np.zeros((0, 2, 2, 2)))
 
 
 def model(tmp_path, tensors, rules):
@@ -23,6 +28,14 @@ def test_nearest_is_the_cosine_of_tensors_of_the_same_arity(tmp_path):
     assert "OOV rule, as those of 0 others" in show_nearest(path, "d ||| D", 1)
     with pytest.raises(InputError, match="no rule 'x"):
         show_nearest(path, "x ||| y", 1)
+
+
+def test_rules_of_the_oov_rule_in_either_precision(tmp_path):
+    third = np.array([0.1, 1 / 3])  # is another number in single precision
+    made = Parameters(rule_table(["a ||| A", "b ||| B"]), (np.array([[1.0, 0], third]), *EMPTY), np.ones(2), third)
+    for precision in ("float32", "float64"):
+        made.save(tmp_path / precision, precision)
+        assert re.search(r"left to the OOV rule +1$", describe_model(tmp_path / precision, 1), re.M)
 
 
 def test_states_are_conditional_probabilities(tmp_path):

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from lscfg.commands import lm as command
 from lscfg.errors import InputError
 from lscfg.lm.arpa import Arpa, check_arpa, read_arpa
+from lscfg.lm.automaton import _extended
 from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate, tokenized_lines, write_arpa
 from lscfg.lm.lmplz import build_lm
 
@@ -389,6 +390,18 @@ def test_other_order_and_other_formats(natural_arpa: Path, tmp_path: Path) -> No
     (tmp_path / "binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0\0")
     with pytest.raises(InputError, match="KenLM binary"):
         check_arpa(tmp_path / "binary")
+
+
+def test_windows_line_ends_change_no_score(
+    natural_arpa: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = natural_arpa.read_bytes()
+    (tmp_path / "arpa").write_bytes(text.replace(b"\n", b"\r\n"))
+    assert _extended(tmp_path / "arpa") == _extended(natural_arpa) and len(_extended(natural_arpa)) > 100
+    assert "<unk>" not in capsys.readouterr().err
+    (tmp_path / "arpa").write_bytes(text.replace(b"\n\n\\3-grams:", b"\n-0.1\ta <unk>\n\n\\3-grams:"))
+    _extended(tmp_path / "arpa")
+    assert "n-grams with <unk> in them" in capsys.readouterr().err
 
 
 def test_reads_what_srilm_writes(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from lscfg.cli import main
 from lscfg.decode import EmbeddedDecoder, read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
+from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
-from lscfg.kernel import CONTEXT_FEATURES, FeatureOptions, Grammar
+from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, Grammar
 from lscfg.marginals import LatentFeatures
 from lscfg.parameters import OneState
 from moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
@@ -94,6 +95,35 @@ def test_weights_there_and_back(ini: Path, tmp_path: Path) -> None:
     (tmp_path / "none").write_text("[feature]\nA\n")
     with pytest.raises(InputError, match="no weights"):
         read_moses_weights(tmp_path / "none")
+
+
+def test_names_that_stand_for_several_features(ini: Path, tmp_path: Path) -> None:
+    config = with_options(ini, features="ratios,LatentSpan")
+    made = write_moses(tmp_path / "moses", config, {"LatentTarget": 0.5, "LatentSpan": 0.25}, ini)
+    weights = read_moses_weights(made)
+    assert weights["Latent_0"] == 0.5 and weights["Latent_7"] == 0.25
+    assert Conventions.of(config, ("Count",)).latent == (*LATENT_FEATURES[4:11], "LatentSpan")
+
+
+def test_text_that_was_escaped_before(ini: Path, tmp_path: Path) -> None:
+    (ini.parent / "grammar").write_text("[X] ||| a&#124;b ||| c&#124;d ||| Count=1\n[S] ||| [X,1] ||| [1] |||\n")
+    config = read_ini(ini)
+    with pytest.raises(InputError, match="latent features need a corpus without escapes"):
+        write_moses(tmp_path / "moses", config, {}, ini)
+    plain = DecoderConfig(**{**config.__dict__, "latent": None})
+    write_moses(tmp_path / "moses", plain, {}, ini)
+    conventions = Conventions.of(plain, ("Count",))
+    assert conventions.hypothesis_from_moses(Hypothesis("c&#124;d", {}, 0.0), escaped=False).text == "c&#124;d"
+    assert conventions.hypothesis_from_moses(Hypothesis("c&#124;d", {}, 0.0)).text == "c|d"
+
+
+def test_programs_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("none", "."):
+        with pytest.raises(InputError, match="no such program"):
+            check_program(tmp_path / name)
+    monkeypatch.setenv("LSCFG_MOSES", str(tmp_path))
+    with pytest.raises(InputError, match="no such program; it is what the environment variable LSCFG_MOSES names"):
+        find_moses(True)
 
 
 def test_rules_for_moses(ini: Path, tmp_path: Path) -> None:

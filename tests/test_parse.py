@@ -25,6 +25,19 @@ def paths(forest) -> int:
     return inside[-1]
 
 
+def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
+    """As in cdec; an index has one or two digits, the first of which is not 0."""
+    g = grammar("[X] ||| a [X,1] [b,c] [laughter,] ||| [1] [01] [X,01] [,1] [123] [1994] [laughter] |||\n")
+    words = {g.vocab.word(k) for k in range(len(g.vocab))}
+    assert words == {"a", "[b,c]", "[laughter,]", "[01]", "[X,01]", "[,1]", "[123]", "[1994]", "[laughter]"}
+
+
+def test_grammars_that_are_not_utf_8(tmp_path):
+    (tmp_path / "g").write_bytes(b"[X] ||| a ||| b |||\n[X] ||| p ||| caf\xe9 |||\n")
+    with pytest.raises(InputError, match="g:2: not valid UTF-8"):
+        Grammar.from_files([tmp_path / "g"])
+
+
 def test_features_and_sides():
     g = grammar("[X] ||| a [X,1] b [Y,2] ||| [2] c [X,1] ||| A=1 B=-2e3 0.5 ||| 0-0\n\n[X] ||| a ||| ||| \n")
     assert len(g) == 2

@@ -11,9 +11,11 @@ from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
 from lscfg.estimate.yields import Yields
+from lscfg.grammar import MinimalRules, select_rules, write_grammar
 from lscfg.kernel import Binding, Model, ParseOptions, X
 from lscfg.parameters import Parameters
-from lscfg.simulate import GrammarSettings, random_model, sample, tree_values
+from lscfg.rules import RuleTable
+from lscfg.simulate import GrammarSettings, _Choices, random_model, sample, tree_values
 
 MODEL = random_model(GrammarSettings(rank=3), 1)
 
@@ -121,6 +123,28 @@ def test_same_seed_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert len(Derivations.load(tmp_path / "a")) == 50
     assert not np.array_equal(sample(MODEL, 50, 4).rule[:50], sample(MODEL, 50, 5).rule[:50])
+
+
+def test_rare_choices_of_a_model_in_single_precision_stay_rare(tmp_path):
+    """2^20 rules of 2^-27 behind one of nearly all mass: a sum of 32 bits would lose them all."""
+    n = 1 << 20
+    words = ["a", *(f"w{k}" for k in range(n))]
+    symbols = np.repeat(np.arange(n + 1), 2).astype(np.int32)
+    rules = RuleTable(words, symbols, np.arange(0, 2 * n + 3, 2), np.ones(n + 1, np.int32), np.zeros(n + 1, np.int32))
+    p = np.full(n + 1, 2.0**-27, np.float32)
+    p[0] = 1
+    none = [np.zeros((0, *[1] * k), np.float32) for k in (2, 3)]
+    choices = _Choices(Parameters(rules, (p[:, None], none[0], none[1]), np.ones(1), np.zeros(1)))
+    drawn = choices.draw(np.zeros(200_000, np.int64), np.random.default_rng(1))
+    assert (drawn == n).mean() < 1e-4 and (drawn > 0).mean() == pytest.approx(2.0**-7, rel=0.2)
+
+
+def test_rules_that_were_not_drawn_are_not_in_the_sample(tmp_path):
+    sampled = sample(random_model(GrammarSettings(3), 1), 50, 1)
+    assert np.array_equal(np.unique(sampled.rule), np.arange(len(sampled.rules)))
+    counted = MinimalRules.of(sampled)
+    write_grammar(tmp_path / "grammar", counted, select_rules(counted))
+    assert "nan" not in (tmp_path / "grammar").read_text() and "inf" not in (tmp_path / "grammar").read_text()
 
 
 def test_models_that_cannot_be_sampled():

@@ -24,6 +24,7 @@ from lscfg.formats.weights import read_weights, write_weights
 from tuning import optimisers
 from tuning import tune as tune_module
 from tuning.commands import tune as command
+from tuning.decoders import decoder_identity
 from tuning.mert import MertSettings
 from tuning.mira import MiraSettings, mira
 from tuning.pool import Pool
@@ -459,6 +460,27 @@ def test_command(tmp_path, monkeypatch, capsys):
     (tmp_path / "cdec.ini").write_text("formalism=scfg\nother=1\n")
     with pytest.raises(InputError, match="other data, start weights, decoder"):
         command.run(parser.parse_args([*options, *short, "--resume"]))
+
+
+@pytest.mark.parametrize("name", ["embedded", "cdec"])
+def test_identity_covers_the_files_that_the_decoder_reads(tmp_path, monkeypatch, name):
+    """cdec is run in the folder of its configuration; the others look in the working directory first."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    (tmp_path / "conf" / "m=8").mkdir(parents=True)
+    (tmp_path / "conf" / "cdec.ini").write_text(
+        f"# {'x' * 300}\ngrammar = g\nfeature_function=LSCFG model=m=8/model\nweights=w\n"
+    )
+    for path in ("g", "conf/g", "conf/m=8/model", "conf/w"):
+        (tmp_path / path).write_text("one")
+    ini = "conf/cdec.ini"
+    before = decoder_identity(name, ini)
+    read = "conf/g" if name == "cdec" else "g"
+    for path, is_read in ((read, True), ("conf/m=8/model", True), ("conf/w", False)):
+        (tmp_path / path).write_text("another")
+        assert (decoder_identity(name, ini) != before) == is_read, path
+        (tmp_path / path).write_text("one")
+    assert decoder_identity(name, ini) == before
 
 
 def test_input_of_cdec_is_refused_by_other_decoders(tmp_path, monkeypatch):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lscfg.formats.ini import find_file
 from lscfg.text import file_hash, read_lines
 
 if TYPE_CHECKING:
@@ -47,6 +47,19 @@ def open_decoder(
     return EmbeddedDecoder.from_ini(ini, jobs=jobs)
 
 
+def _named_files(name: str, ini: str | os.PathLike[str]) -> list[Path]:
+    """The files that a configuration names, but for weights, which tuning gives to the decoder itself."""
+    words: dict[str, None] = {}
+    for line in read_lines(ini):
+        key, _, value = line.split("#", 1)[0].partition("=")
+        if not key.strip().startswith("weights"):
+            for word in value.split():
+                words |= dict.fromkeys((word, word.partition("=")[2]))
+    # cdec is run in the folder of its ini
+    found = (Path(ini).parent / word if name == "cdec" else find_file(word, ini) for word in words if word)
+    return [path for path in found if path is not None and os.path.isfile(path)]
+
+
 def decoder_identity(name: str, ini: str | os.PathLike[str]) -> str:
     """A hash of all that a decoder's output depends on: its configuration, the files in it, an installed program.
 
@@ -56,9 +69,7 @@ def decoder_identity(name: str, ini: str | os.PathLike[str]) -> str:
     Raises:
         InputError: a file cannot be read, or the program is not there.
     """
-    folder = Path(ini).parent
-    words = [word for line in read_lines(ini) for word in re.split(r"[\s=]+", line) if word]
-    files = [Path(ini), *(path for word in dict.fromkeys(words) if (path := folder / word).is_file())]
+    files = [Path(ini), *_named_files(name, ini)]
     if name == "cdec":
         from cdec_bridge.decoder import find_cdec, find_library
 

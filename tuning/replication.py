@@ -71,7 +71,10 @@ def compare_runs(
     trials: int = 10000,
     seed: int = 12345,
 ) -> list[ReplicatedScore]:
-    """Scores of all systems in the order given. With one run each, they are sacrebleu's up to rounding.
+    """Scores of all systems in the order given.
+
+    With one run each, they are sacrebleu's up to rounding, but for p-values of outputs that differ in a few sentences
+    only (``tuning.evaluate.evaluate``).
 
     Args:
         outputs: by system the output lines of each of its runs; all systems with the same number of runs.

@@ -109,8 +109,10 @@ def _program(args: argparse.Namespace) -> Path:
 def _decode(args: argparse.Namespace) -> None:
     from cdec_bridge.processes import CdecProcesses
     from lscfg.formats.kbest import parse_hypothesis
-    from lscfg.text import put_lines, read_lines
+    from lscfg.text import check_output, put_lines, read_lines
 
+    if args.output:
+        check_output(args.output)
     program, options = _program(args), _weights(args)
     if args.unique:
         options.append("-r")

@@ -44,8 +44,9 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.align import AlignmentSettings, align
     from lscfg.corpus import read_parallel
-    from lscfg.text import write_lines
+    from lscfg.text import check_output, write_lines
 
+    check_output(args.output)
     settings = AlignmentSettings(args.model, args.heuristic, args.iterations, args.seed)
     src, tgt = read_parallel(args.source, args.target)
     log.info(f"aligning {len(src)} sentence pairs")

@@ -37,7 +37,9 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.compress import CPSettings, compress
+    from lscfg.text import check_output
 
+    check_output(args.output)
     found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.threads))
     before, after = (os.path.getsize(path) for path in (args.model, args.output))
     some = found.error[found.ranks > 0]

@@ -27,23 +27,26 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
-    from lscfg.corpus import check_plain
+    from lscfg.corpus import check_plain, check_sentences
     from lscfg.decode import EmbeddedDecoder
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
     from lscfg.formats.weights import read_weights
-    from lscfg.text import put_lines, read_lines
+    from lscfg.text import check_output, put_lines, read_lines
 
+    if args.output:
+        check_output(args.output)
     sentences = read_lines(args.text)
     check_plain(sentences, args.text)
+    check_sentences(sentences, args.text, allow_empty=True)
     with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs, cached=0) as decoder:
         path = args.weights or decoder.config.weights
         if path is None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)
-        k = args.k_best or decoder.config.k_best
+        k = decoder.config.k_best if args.k_best is None else args.k_best
         unique = args.unique or decoder.config.unique_k_best
-        lists = decoder.decode(sentences, read_weights(path), k or 1, unique)
-    if k:
+        lists = decoder.decode(sentences, read_weights(path), 1 if k is None else k, unique)
+    if k is not None:
         lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
     else:
         lines = [found[0].text for found in lists]

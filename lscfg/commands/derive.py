@@ -75,7 +75,9 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.derive import derive_files
     from lscfg.kernel import DeriveOptions
+    from lscfg.text import check_output
 
+    check_output(args.output)
     options = DeriveOptions(args.bracketing, args.max_arity, args.binarise, args.max_words, args.drop_bad)
     sizes = derive_files(args.source, args.target, args.alignment, args.output, options, args.threads)
     log.info("; ".join(f"{what}: {count}" for what, count in sizes.items()))

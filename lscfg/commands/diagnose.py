@@ -44,16 +44,18 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.derive import Derivations
     from lscfg.diagnose import Diagnosis, report, table
-    from lscfg.text import atomic_write
+    from lscfg.text import atomic_write, check_output
 
+    if args.output:
+        check_output(args.output)
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
     diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative)
     results = diagnosis.references()
     for path in args.models:
         results += diagnosis.measure_all(path)
     content = report(diagnosis, results)
+    print(table(content))
     if args.output:
         with atomic_write(args.output) as file:
             json.dump(content, file, indent=1, ensure_ascii=False)
             file.write("\n")
-    print(table(content))

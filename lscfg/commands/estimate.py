@@ -145,6 +145,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
     from lscfg.text import check_output, read_lines
 
+    _check_options(args)
     _keep_freed_memory()
     check_output(args.output)
     derivations = Derivations.load(args.derivations)
@@ -186,6 +187,30 @@ def run(args: argparse.Namespace) -> None:
     log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 
 
+SPECTRAL = ("spectral",)
+EM = ("em", "clusters")
+METHODS = {
+    **dict.fromkeys(("inside", "outside", "src_classes", "tgt_classes", "rule_values", "min_count"), SPECTRAL),
+    **dict.fromkeys(("no_scaling", "smoothing", "svd"), SPECTRAL),
+    **dict.fromkeys(("iterations", "restarts", "shrink_source", "shrink_arity", "held_out"), EM),
+    **dict.fromkeys(("checkpoint", "resume"), EM),
+    "init": ("em",),
+    "max_targets": ("mle", "spectral"),
+}
+"""What each option is for, where it is not for all methods."""
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuses options that the method would ignore."""
+    from lscfg.errors import InputError
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for name, methods in METHODS.items():
+        if args.method not in methods and getattr(args, name) != parser.get_default(name):
+            raise InputError(f"--{name.replace('_', '-')} is for {' and '.join(methods)}, not for {args.method}")
+
+
 def _keep_freed_memory() -> None:
     """Tells the C library, where it is GNU's, to keep what is freed and use it again, in all threads.
 
@@ -202,8 +227,6 @@ def _run_em(args: argparse.Namespace, derivations: Derivations) -> Parameters:
     from lscfg.errors import InputError
     from lscfg.estimate.em import EMSettings, estimate_em
 
-    if args.max_targets:
-        raise InputError("--max-targets is for mle and spectral: EM's probabilities are of all rules")
     if args.threads < 1:
         raise InputError(f"the number of threads must be at least 1, got {args.threads}")
     if args.resume and not args.checkpoint:

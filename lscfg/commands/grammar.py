@@ -97,13 +97,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: options that do not go together, or a file that cannot be read or written.
     """
+    from dataclasses import asdict
     from importlib.metadata import entry_points
 
     from lscfg import log
     from lscfg.corpus import check_sentences
     from lscfg.errors import InputError
     from lscfg.grammar import write_grammar, write_union
-    from lscfg.text import read_lines
+    from lscfg.hiero import HieroLimits
+    from lscfg.text import check_output, read_lines
 
     if not (args.output or args.per_sentence or args.sizes):
         raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
@@ -111,6 +113,11 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no rules; give a derivation file, or a corpus with --hiero")
     if args.hiero and len(args.hiero) < 3:
         raise InputError("--hiero needs three files or more: source, target and alignments")
+    given = [
+        f"--{name.replace('_', '-')}" for name, value in asdict(HieroLimits()).items() if getattr(args, name) != value
+    ]
+    if given and not args.hiero:
+        raise InputError(f"{', '.join(given)}: for Hiero rules, of which there are none without --hiero")
     both = args.derivations and args.hiero
     if both and (args.per_sentence or args.format != "cdec"):
         raise InputError(
@@ -118,6 +125,8 @@ def run(args: argparse.Namespace) -> None:
         )
     if args.per_sentence and (not args.filter or args.format != "cdec"):
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
+    if args.output:
+        check_output(args.output)
     if args.threads < 1:
         raise InputError(f"threads must be 1 or more, not {args.threads}")
     write = write_grammar

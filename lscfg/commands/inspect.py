@@ -38,7 +38,11 @@ def run(args: argparse.Namespace) -> None:
     if args.rules < 0:
         raise InputError(f"the number of rules to show must be at least 0, got {args.rules}")
     kind = tensors.kind(args.file)
-    asked = [name for name in ("rule", "nearest", "states", "tree") if getattr(args, name) not in (None, False)]
+    asked = [
+        name
+        for name in ("rule", "nearest", "states", "tree")
+        if getattr(args, name) is not None and getattr(args, name) is not False
+    ]
     if len(asked) > 1:
         raise InputError(f"one at a time: --{' or --'.join(asked)}")
     if asked and (asked == ["tree"]) != (kind == "derivations"):

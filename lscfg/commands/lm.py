@@ -45,7 +45,9 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.lm.estimate import DEFAULT_FALLBACK
     from lscfg.lm.lmplz import build_lm
+    from lscfg.text import check_output
 
+    check_output(args.output)
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None
     used = build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator)
     log.info(f"{args.order}-gram model of {args.text} estimated by {used}: {args.output}")

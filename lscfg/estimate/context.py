@@ -42,7 +42,7 @@ class ContextSettings:
     Attributes:
         penalty: 1 / the variance of the weights' prior, > 0; of Hiero's rules, which overlap and so say the same thing
             many times, the mean number of tokens that a source word is in, if that is more.
-        min_count: weights of items that fewer tokens of the outcome have are 0, at least 1.
+        min_count: weights of items that an outcome has fewer times, in all its tokens together, are 0; at least 1.
         min_word: words of fewer occurrences are no items, at least 1.
         max_targets: most frequent target sides of a source side among which is chosen, at least 2.
         max_tokens: that are learned from, at least 1; of more, so many at random.

@@ -477,6 +477,7 @@ class EM:
             del settings["iterations"]  # one run may be given more of them afterwards
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         d = self.derivations
+        digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
         for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets):
             digest.update(array.tobytes())
         return digest.hexdigest()

@@ -90,7 +90,7 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
 def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
     """The file that a path in an ini file means: from the working directory or else from the ini file's folder."""
     candidates = (Path(value), Path(ini).parent / value)
-    return next((path for path in candidates if value and path.is_file()), None)
+    return next((path for path in candidates if value and os.path.isfile(path)), None)
 
 
 def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:

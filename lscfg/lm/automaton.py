@@ -16,6 +16,7 @@ import kenlm
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
 from lscfg.kernel import Vocab
+from lscfg.log import warn
 
 BEGIN, END = "<s>", "</s>"
 MOST_EXTENSIONS = 2_000_000
@@ -113,16 +114,23 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
         with gzip.open(name, "rb") if name.endswith(".gz") else open(name, "rb") as file:
             if file.read(1) != b"\\":  # a binary model
                 return None
-            order = 0
-            for line in file:
+            order, has_unknown = 0, False
+            for raw in file:
+                line = raw.rstrip(b"\r\n")
                 if line.startswith(b"\\"):
-                    order = int(line[1 : line.index(b"-")]) if line.endswith(b"-grams:\n") else 0
+                    order = int(line[1 : line.index(b"-")]) if line.endswith(b"-grams:") else 0
                 elif order > 1 and (fields := line.decode("utf-8").split("\t")) and len(fields) > 1:
-                    grams.append(fields[1].rstrip("\n").partition(" ")[2])
+                    words = fields[1].split(" ")
+                    has_unknown = has_unknown or "<unk>" in words
+                    grams.append(" ".join(words[1:]))
                     if len(grams) > MOST_EXTENSIONS:
                         return None
     except (OSError, EOFError, ValueError):  # what is wrong with the file KenLM has to say
         return None
+    if has_unknown:
+        warn(
+            f"{name}: has n-grams with <unk> in them, which are not used; next to unknown words scores are not KenLM's"
+        )
     return frozenset(grams)
 
 

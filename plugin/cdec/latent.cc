@@ -274,7 +274,9 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
     int32_t& rule = rules_[edge.rule.get()];
     if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
     /* The forest cannot see it: not of a lattice, nor where that rule was pruned. */
-    if (rule == size + LSCFG_RULE_PASS && current_->HasRuleOfWord(edge.rule->f_[0])) rule = size + LSCFG_RULE_PASS_KNOWN;
+    if (rule == size + LSCFG_RULE_PASS &&
+        (current_->HasRuleOfWord(edge.rule->f_[0]) || grammar_->HasRuleOfWord(edge.rule->f_[0])))
+      rule = size + LSCFG_RULE_PASS_KNOWN;
     int32_t tails[2] = {-1, -1};
     for (size_t t = 0; t < edge.tails.size(); ++t) tails[t] = node_of.at(edge.tails[t]);
     if (rule < 0) rule = unknown;

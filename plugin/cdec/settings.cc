@@ -57,7 +57,7 @@ class ConfigReader {
 
   /* Programs that learn weights have a decoder in them, too; their options have other meanings. */
   static bool IsCdec(const string& program) {
-    return program.compare(program.find_last_of('/') + 1, 4, "cdec") == 0;
+    return program.find("cdec", program.find_last_of('/') + 1) != string::npos;
   }
 
   /* Of those programs' options only the one that names cdec's configuration is of interest. */

@@ -304,6 +304,7 @@ static int derive_pair(lscfg_derivations *d, const char *const line[3], const si
     return LSCFG_OK;
   }
   if (reason < 0) return reason;
+  *stream = LSCFG_SRC;
   if (d->trees.data[d->trees.size - 1] + 2 * d->pair.words[SRC].size + 1 > INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2147483647 nodes; split the corpus");
   return add_tree(d) ? out_of_memory(error) : LSCFG_OK;

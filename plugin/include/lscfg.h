@@ -466,7 +466,7 @@ typedef struct {
   const int32_t *choices;
   int64_t n_tokens;            /* of rules that are among the choices */
   const lscfg_context_token *tokens;
-  int32_t min_count;           /* weights that the rules of fewer tokens have are 0 */
+  int32_t min_count;           /* weights of items that an outcome has fewer times are 0 */
   double penalty;              /* 1 / the variance of the weights' prior */
   double rate;                 /* of learning */
 } lscfg_context_problem;

@@ -186,7 +186,7 @@ static int32_t target_index(slice token) {
   int32_t index = 0;
   const char *p = token.end - 2;
   while (p > token.p && *p >= '0' && *p <= '9') p--;
-  if ((*p != '[' && *p != ',') || token.end - p > 4) return 0;
+  if ((*p != '[' && *p != ',') || token.end - p > 4 || p[1] == '0' || p - token.p == 1) return 0;
   for (p++; p < token.end - 1; p++) index = 10 * index + (*p - '0');
   return index;
 }
@@ -205,11 +205,10 @@ static int read_source(lscfg_grammar *g, slice field, int_array *src, int64_t li
   slice token;
   int32_t arity = 0;
   while (next_token(&field, &token)) {
-    int32_t symbol, index;
-    if (bracketed(token)) {
-      int32_t category = read_nonterminal(g, token, &index);
+    int32_t symbol, index, category = bracketed(token) ? read_nonterminal(g, token, &index) : -1;
+    if (category >= 0) { /* what is no nonterminal in brackets is a word, as in cdec */
       arity++;
-      if (category < 0 || (index && index != arity))
+      if (index && index != arity)
         return lscfg_fail(error, LSCFG_EINPUT, line,
                           "'%.*s' is not a nonterminal like [X,%d] (source-side indices count from 1 in order)",
                           TOKEN(token), arity);

@@ -60,6 +60,7 @@ struct LatentSCFG::Sentence {
 LatentSCFG::LatentSCFG(const string &line)
   : StatelessFeatureFunction(1, line),
     number_(made++),
+    made_(false),
     model_(nullptr, lscfg_model_close),
     binding_(nullptr, lscfg_binding_free),
     sentences_(0),
@@ -74,6 +75,7 @@ LatentSCFG::LatentSCFG(const string &line)
     if (pair[0] == "tuneable-components") SetParameter(pair[0], pair[1]); /* it asks for the number of features */
   m_args.clear();
   if (latent_.model.empty()) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
+  made_ = true;
 }
 
 LatentSCFG::~LatentSCFG()
@@ -87,7 +89,11 @@ LatentSCFG::~LatentSCFG()
 
 void LatentSCFG::SetParameter(const string &key, const string &value)
 {
-  if (latent_.Take(key, value)) return;
+  if (latent_.Take(key, value)) {
+    if (made_ && latent_.columns.size() != m_numScoreComponents)
+      throw ConfigError(key + "=" + value + ": -feature-overwrite cannot change the number of features");
+    return;
+  }
   if (key == "path") tables_ = lscfg::SplitNames(value);
   else if (key == "trace") trace_path_ = value;
   else if (key == "tuneable" || key == "tuneable-components" || key == "verbosity" || key == "filterable" ||
@@ -228,6 +234,8 @@ int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phras
                              const uint32_t *tails) const
 {
   int32_t rule = rules_->FindRule(phrase);
+  /* A rule of a table says where it is from; a word passed through may read like one. */
+  if (rule < 0 && n_tails == 0 && j - i == 1 && !phrase.GetContainer()) return rules_->pass();
   if (rule < 0 && rules_->from_files()) {
     vector<int32_t> src;
     int32_t at = i;

@@ -58,6 +58,7 @@ private:
   void Warn(const std::string &kind, const std::string &message) const;
 
   const size_t number_; /* of this object among all of its class */
+  bool made_;           /* the number of features is settled */
   lscfg::LatentOptions latent_;
   std::vector<std::string> tables_;
   std::string trace_path_;

@@ -113,9 +113,9 @@ def run(args: argparse.Namespace) -> None:
         text = format_runs(replicated, args.samples, args.trials, args.seed)
         record = {"systems": [asdict(score) for score in replicated]}
         record |= {"samples": args.samples, "trials": args.trials, "seed": args.seed}
+    print(text)
     if args.json:
         write_json(args.json, record)
-    print(text)
     if args.differences or args.sentences:
         _show_differences(args, systems, references, source)
 

@@ -71,9 +71,9 @@ def run(args: argparse.Namespace) -> None:
 
     from cdec_bridge.decoder import find_library
     from lscfg import log
-    from lscfg.corpus import check_plain
+    from lscfg.corpus import check_plain, check_sentences
     from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.text import read_lines
+    from lscfg.text import make_folder, read_lines
     from tuning.bleu import check_references
     from tuning.decoders import decoder_identity, open_decoder
     from tuning.tune import TuneSettings, tune
@@ -98,6 +98,8 @@ def run(args: argparse.Namespace) -> None:
     program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
     if program != "cdec":
         check_plain(sources, args.source)
+        check_sentences(sources, args.source, allow_empty=True)
+    make_folder(args.output)
     identity = decoder_identity(program, args.config)
     log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}")
     log.info(f"optimiser {settings.optimiser}, decoder {program} {identity[:12]}")

@@ -129,7 +129,12 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
         os._exit(_in_child(work, writing))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        message = pipe.read().decode("utf-8")
+        try:
+            message = pipe.read().decode("utf-8")
+        except BaseException:  # Ctrl-C: the stage has to tidy up before the end of this process is its own
+            os.kill(child, signal.SIGINT)
+            os.waitpid(child, 0)
+            raise
     _, status, usage = os.wait4(child, 0)
     if os.waitstatus_to_exitcode(status) != 0:
         if message:
