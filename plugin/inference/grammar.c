@@ -221,7 +221,7 @@ static int read_source(lscfg_grammar *g, slice field, int_array *src, int64_t li
   return LSCFG_OK;
 }
 
-static int read_target(lscfg_grammar *g, slice field, int_array *tgt, int64_t line, lscfg_error *error) {
+static int read_target(lscfg_grammar *g, slice field, int_array *tgt, lscfg_error *error) {
   slice token;
   while (next_token(&field, &token)) {
     int32_t symbol = bracketed(token) ? -target_index(token) : 0;
@@ -280,7 +280,7 @@ static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tg
     return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side '%.*s' is not a category like [X]", TOKEN(lhs));
   src->size = tgt->size = 0;
   int code = read_source(g, source, src, line, error);
-  if (!code) code = read_target(g, target, tgt, line, error);
+  if (!code) code = read_target(g, target, tgt, error);
   if (code) return code;
   int32_t rule = add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
   if (rule < 0) return rule;
