@@ -65,6 +65,7 @@ def test_an_interruption_ends_all_processes(program, jobs):
     """The first sentence interrupts its cdec, as Ctrl-C does; the other process would take a minute."""
     starts = program.parent / "starts"
     acts = f"""import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it
 with open({str(starts)!r}, "a") as file:
     file.write("x")
 for line in sys.stdin:

@@ -131,7 +131,7 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     with os.fdopen(reading, "rb") as pipe:
         try:
             message = pipe.read().decode("utf-8")
-        except BaseException:  # Ctrl-C: the stage has to tidy up before the end of this process is its own
+        except KeyboardInterrupt:  # the stage has to tidy up before the end of this process is its own
             os.kill(child, signal.SIGINT)
             os.waitpid(child, 0)
             raise
