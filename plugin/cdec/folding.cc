@@ -64,9 +64,6 @@ void Folding::Clear() {
 
 void Folding::Write(const double* values, const vector<int>& columns, SparseVector<double>* features) {
   double sum = 0;
-  /* what an earlier pass, or the file that the forest is from, has set is no longer so */
-  for (const int feature : features_)
-    if (features->value(feature) != 0) features->set_value(feature, 0);
   if (all_) {
     sum = features->dot(weights_);
     if (keep_)

@@ -340,13 +340,15 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Ed
   uint32_t label;
   const double* values = ValuesOf(edge, tails, &label);
   memcpy(state, &label, sizeof label);
+  /* an earlier pass, or the file that the forest is from, may have given the edge other values */
+  for (const int feature : feature_ids_)
+    if (features->value(feature) != 0) features->set_value(feature, 0);
   if (folding_) {
     folding_->Write(values, settings_.latent.columns, features);
     return;
   }
-  for (size_t k = 0; k < feature_ids_.size(); ++k) {
-    const double value = values ? values[settings_.latent.columns[k]] : 0;
-    /* an earlier pass, or the file that the forest is from, may have given the edge another value */
-    if (value != 0 || features->value(feature_ids_[k]) != 0) features->set_value(feature_ids_[k], value);
+  for (size_t k = 0; values && k < feature_ids_.size(); ++k) {
+    const double value = values[settings_.latent.columns[k]];
+    if (value != 0) features->set_value(feature_ids_[k], value);
   }
 }

@@ -64,8 +64,7 @@ bool Recorder::Finish() const {
     const Edge& edge = edges_.back();
     const auto above = roots.find(edge.head);
     if (above == roots.end()) continue;
-    const SparseVector<double> features = above->second + edge.features;
-    roots[edge.tails[0]] = features;
+    roots[edge.tails[0]] = above->second + edge.features;
   }
   /* what is no longer there was a goal node */
   std::set<int> heads;
