@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import gzip
+import itertools
 import json
 import math
 import random
@@ -88,8 +89,8 @@ def run(decoder, folder=None, settings=SETTINGS, **arguments):
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Every file of a folder, but for the times."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "seconds.json"}
 
 
 def test_tuning_raises_bleu_and_rolls_back():
@@ -161,6 +162,22 @@ def test_a_failed_decoder_costs_one_iteration(tmp_path, failing_run):
     assert run(decoder, tmp_path / "parts", resume=True) == expected
     assert len(decoder.calls) == 4 - (failing_run - 1)
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_resumed_tuning_knows_the_seconds_of_its_earlier_parts(tmp_path, monkeypatch):
+    """With a clock that is a second later whenever it is read."""
+    monkeypatch.setattr("tuning.tune.time.perf_counter", itertools.count().__next__)
+    whole = run(Reranker(), tmp_path / "whole")
+    with pytest.raises(OSError, match="decoder is gone"):
+        run(Failing(3), tmp_path / "parts")
+    assert run(Reranker(), tmp_path / "parts", resume=True).seconds == whole.seconds == 8
+    times = json.loads((tmp_path / "whole" / "seconds.json").read_text())
+    assert times == {"learning": [1] * 4, "decoding": [1] * 4}
+    assert (tmp_path / "parts" / "seconds.json").read_text() == (tmp_path / "whole" / "seconds.json").read_text()
+
+    (tmp_path / "parts" / "seconds.json").unlink()  # nothing depends on it
+    longer = replace(SETTINGS, iterations=5, patience=5)
+    assert run(Reranker(), tmp_path / "parts", settings=longer, resume=True).seconds == 2
 
 
 def test_an_interrupted_mira_costs_no_decoding(tmp_path, monkeypatch):

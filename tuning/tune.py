@@ -19,7 +19,7 @@ outputs' length is about right. Compare the length ratio in the log.
 The tuning log is ``history.json`` in the checkpoint's folder: ``settings`` (with the ``optimiser``'s name), ``stopped``
 (why it ended, null while it runs), ``best_iteration``, and ``history``, an ``Iteration`` for each run: dev BLEU,
 length ratio, oracle BLEU, what the optimiser promised, sizes of the pool, weights. It holds no times, so that equal
-tunings give equal bytes; those are in the lines that are logged.
+tunings give equal bytes; those are in ``seconds.json`` beside it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""
+
+SECONDS = "seconds.json"
+"""Name of the file of times: wall seconds of ``decoding`` and of ``learning``, one of each per iteration."""
 
 
 class Decoder(Protocol):
@@ -155,6 +159,9 @@ class TuneResult:
     history: tuple[Iteration, ...]
     stopped: str
     """Why it ended."""
+    seconds: float = field(compare=False)
+    """Wall seconds of decoding and learning; of a resumed tuning those of its earlier parts, too, as far as they were
+    saved."""
 
 
 def tune(
@@ -214,7 +221,7 @@ def tune(
     if history:
         log(f"resumed after iteration {len(history)}")
     runner = _Runner(decoder, dev_sources, settings)
-    learning = 0.0
+    seconds = checkpoint.seconds(len(history))
     while (stopped := _stop_reason(history, settings)) is None:
         began, before = time.perf_counter(), runner.seconds
         weights, pool_bleu = _next_weights(history, pool, lists, settings, start_weights, learn, runner)
@@ -222,18 +229,19 @@ def tune(
         lists = _normalised(runner.decode(weights))
         record = _record(len(history) + 1, lists, pool, weights, pool_bleu)
         history.append(record)
-        checkpoint.save(history, lists)
+        seconds["learning"].append(round(learned, 3))
+        seconds["decoding"].append(round(runner.seconds - before, 3))
+        checkpoint.save(history, lists, seconds)
         if record.iteration == 1:
             _warn_unknown(pool, start_weights)
-        learning += learned
         log(f"{_describe(history)}; learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s")
         log(f"  {_describe_weights(weights)}")
-    if runner.seconds + learning > 0:
-        share = learning / (runner.seconds + learning)
-        log(f"decoding took {runner.seconds:.1f} s, learning {learning:.1f} s ({share:.0%} of both)")
+    decoding, learning = sum(seconds["decoding"]), sum(seconds["learning"])
+    if total := decoding + learning:
+        log(f"decoding took {decoding:.1f} s, learning {learning:.1f} s ({learning / total:.0%} of both)")
     checkpoint.finish(history, stopped)
     best = _best(history)
-    return TuneResult(best.weights, best.iteration, tuple(history), stopped)
+    return TuneResult(best.weights, best.iteration, tuple(history), stopped, total)
 
 
 def _best(history: Sequence[Iteration]) -> Iteration:
@@ -435,11 +443,29 @@ class _Checkpoint:
             raise InputError(f"has a sentence outside 0 to {sentences - 1}", path)
         return [lists.get(sentence, []) for sentence in range(sentences)]
 
-    def save(self, history: Sequence[Iteration], lists: Sequence[Sequence[Hypothesis]]) -> None:
+    def seconds(self, iterations: int) -> dict[str, list[float]]:
+        """Seconds of so many saved runs; 0 for one whose times are not there, since nothing but a sum needs them."""
+        past: dict[str, list[float]] = {"learning": [], "decoding": []}
+        if self._folder is not None and iterations:
+            with suppress(InputError, ValueError, KeyError, TypeError):
+                saved = json.loads(read_bytes(self._folder / SECONDS))
+                past = {key: [float(value) for value in saved[key]] for key in past}
+        return {key: (values + [0.0] * iterations)[:iterations] for key, values in past.items()}
+
+    def save(
+        self,
+        history: Sequence[Iteration],
+        lists: Sequence[Sequence[Hypothesis]],
+        seconds: Mapping[str, Sequence[float]],
+    ) -> None:
         """Saves the last run: its lists first, so that the history never names a run without them."""
-        if self._folder is not None:
-            write_kbest(self._path(history[-1].iteration), lists)
-            self.finish(history, None)
+        if self._folder is None:
+            return
+        write_kbest(self._path(history[-1].iteration), lists)
+        with atomic_write(self._folder / SECONDS) as file:
+            json.dump(seconds, file, indent=1)
+            file.write("\n")
+        self.finish(history, None)
 
     def finish(self, history: Sequence[Iteration], stopped: str | None) -> None:
         """Writes the history; without times or places, so that equal tunings give equal bytes."""

@@ -281,6 +281,7 @@ def tune(
             "iteration": result.best_iteration,
             "start_bleu": result.history[0].dev_bleu,
             "stopped": result.stopped,
+            "seconds": result.seconds,
         }
         write_json(folder / "dev.json", summary)
 

@@ -372,7 +372,7 @@ def _cost(manifest: dict[str, Any]) -> str:
     ]
     caption = (
         f"Stages as they were made, {total:,.0f} seconds in all, {manifest['jobs']} jobs on {manifest['cpus']} "
-        "processors; a stage that several systems or runs share was made once."
+        "processors; a stage that several systems or runs share was made once. Of an interrupted tuning, its last part."
     )
     head = ["stage", "of", "seconds", "time", "peak MiB", "memory"]
     return _table(head, rows, caption, frozenset({0, 1, 3, 5}))
