@@ -93,7 +93,9 @@ def fold_ini(
         library = os.path.abspath(library)
         line = f"External {library} mode=fold"
     else:
-        raise NothingToFold("no line feature_function=External with lscfg's library; name one with --library", path)
+        raise NothingToFold(
+            "no line feature_function=External with lscfg's library; name one with --library or LSCFG_CDEC_PLUGIN", path
+        )
     first += [f"feature_function={line}", "intersection_strategy=full"]
     last = 3 if any(setting.startswith("feature_function") for setting in second) else 2  # cdec stops at a gap
     third = [f"feature_function{last}=External {library} mode=unfold"] if unfold else []

@@ -235,17 +235,17 @@ def describe_derivations(path: str | os.PathLike[str], n_rules: int) -> str:
 
 
 def show_tree(path: str | os.PathLike[str], number: int) -> str:
-    """The derivation tree of a sentence pair (counted from 1), a node a line, indented by depth.
+    """The N-th derivation tree (counted from 1; see ``Derivations``), a node a line, indented by depth.
 
     Raises:
-        InputError: there is no such pair, or it has no tree.
+        InputError: there is no such tree, or its pair was dropped.
     """
     derivations = Derivations.load(path)
     if not 1 <= number <= len(derivations):
-        raise InputError(f"sentence pair {number} of {len(derivations)}", path)
+        raise InputError(f"has no tree {number}; trees are counted from 1 to {len(derivations)}", path)
     first, last = derivations.trees[number - 1 : number + 1].tolist()
     if first == last:
-        raise InputError(f"sentence pair {number} was dropped when the trees were made", path)
+        raise InputError(f"the pair of tree {number} was dropped when trees were made", path)
     depth: dict[int, int] = {-1: -1}
     lines = []
     for node in range(first, last):

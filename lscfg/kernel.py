@@ -106,7 +106,7 @@ class Vocab:
 
 @dataclass(frozen=True)
 class ParseOptions:
-    """What the parser may do beside the grammar's rules; the defaults are cdec's.
+    """What the parser may do beside the grammar's rules; the defaults are those of cdec with add_pass_through_rules.
 
     Attributes:
         max_span: most words that a rule may cover (scfg_max_span_limit).
@@ -124,8 +124,9 @@ class ParseOptions:
 class Grammar:
     """Synchronous rules, numbered from 0 in order of addition, with sparse features.
 
-    Four more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
-    passes the source word of a span through, + 3 stands for any rule that the grammar does not have.
+    Five more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
+    passes the source word of a span through, + 3 stands for any rule that the grammar does not have, + 4 passes a word
+    through that a rule of the grammar translates alone.
     """
 
     def __init__(self, vocab: Vocab | None = None):

@@ -20,7 +20,8 @@ UNKNOWN = {
     "oov": BindingOptions(compose=True, oov=True, oov_parts=True),
 }
 """Policies for rules that the model does not know: they have probability zero; they are composed of the model's rules
-where that is possible, so that the features apply to a Hiero grammar; words not to be had otherwise are OOV, too."""
+where that is possible, so that the features apply to a Hiero grammar; rules without nonterminals (and parts of composed
+rules) not to be had otherwise are OOV, too."""
 
 
 class LatentFeatures:

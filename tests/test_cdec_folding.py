@@ -68,7 +68,7 @@ def test_passes(ini):
     }
 
 
-def test_plain_configuration(ini):
+def test_plain_configuration(ini, monkeypatch):
     """Without latent features a library folds what there is; paths to it count from the working directory."""
     ini.write_text(INI.replace(LINE + "\n", ""))
     library = ini.parent / "plugin.so"
@@ -83,7 +83,13 @@ def test_plain_configuration(ini):
     arguments = ["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
     assert main([*arguments, "--library", str(library)]) == 1  # there is none
     library.touch()
+    monkeypatch.delenv("LSCFG_CDEC_PLUGIN", raising=False)
+    assert main(arguments) == 1
     assert main([*arguments, "--library", str(library)]) == 0
+    assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == folded.lines
+    (ini.parent / "out" / "cdec.ini").unlink()
+    monkeypatch.setenv("LSCFG_CDEC_PLUGIN", str(library))
+    assert main(arguments) == 0
     assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == folded.lines
 
 

@@ -27,7 +27,7 @@ from lscfg.lm.lmplz import build_lm
 from lscfg.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
 from moses_bridge.nbest import read_nbest
 from moses_bridge.rule_table import write_rule_table
-from tuning.experiment.config import read_experiment
+from tuning.experiment.config import START_WEIGHTS, read_experiment
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "FORMATS.md"
 
@@ -103,7 +103,7 @@ def test_ini(example, tmp_path):
 
 def test_weights(example, tmp_path):
     weights = read_weights(example("weights"))
-    assert weights == {"LanguageModel": 1.25, "WordPenalty": -0.75}
+    assert weights == {name: value for name, value in START_WEIGHTS.items() if not name.startswith("Latent")}
     write_weights(tmp_path / "w", weights)
     assert read_weights(tmp_path / "w") == weights
 

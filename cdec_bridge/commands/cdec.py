@@ -24,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fold.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini of one pass")
     fold.add_argument("-w", "--weights", metavar="WEIGHTS", required=True, help="tuned weights")
     fold.add_argument("-o", "--output", metavar="DIR", required=True, help="where cdec.ini and weights are written")
-    fold.add_argument("--library", metavar="FILE", help="of lscfg cdec build, where the ini has no line of it")
+    fold.add_argument(
+        "--library",
+        metavar="FILE",
+        help="of lscfg cdec build, where the ini has no line of it (default: LSCFG_CDEC_PLUGIN)",
+    )
     fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
     decode = add_action(actions, "decode", "run cdec over a file, in several processes and in order")
     decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
@@ -76,6 +80,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _fold(args: argparse.Namespace) -> None:
+    from cdec_bridge.decoder import find_library
     from cdec_bridge.folding import FOLDED, fold_ini
     from lscfg import log
     from lscfg.errors import InputError
@@ -84,7 +89,8 @@ def _fold(args: argparse.Namespace) -> None:
 
     if args.library and not Path(args.library).is_file():
         raise InputError("no such file; make it with lscfg cdec build", args.library)
-    folded, weights = fold_ini(args.config, not args.no_unfold, args.library), read_weights(args.weights)
+    library = args.library or find_library()
+    folded, weights = fold_ini(args.config, not args.no_unfold, library), read_weights(args.weights)
     missing = [name for name in folded.features if name not in weights]
     if missing:
         raise InputError(f"no weight of {', '.join(missing)}; give the weights that were tuned", args.weights)

@@ -15,7 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", metavar="'SRC ||| TGT'", help="show the tensor of this rule")
     parser.add_argument("--nearest", metavar="'SRC ||| TGT'", help="show the rules nearest to this one in latent space")
     parser.add_argument("--states", action="store_true", help="show what each hidden state stands for")
-    parser.add_argument("--tree", type=int, metavar="N", help="show the derivation of sentence pair N, from 1")
+    parser.add_argument(
+        "--tree",
+        type=int,
+        metavar="N",
+        help="show the derivation of sentence pair N, from 1; those of a second alignment follow",
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="DIR",
         required=True,
-        help="folder for model.lscfg, train.deriv, train.src and train.tgt",
+        help="folder for train.deriv, train.src, train.tgt, and model.lscfg where the model is a random one",
     )
     parser.add_argument(
         "--model", metavar="MODEL", help="sample this model, without negative parameters (default: a random one)"

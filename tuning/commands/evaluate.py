@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=10000,
         metavar="N",
-        help="trials of the approximate randomisation (default: %(default)s)",
+        help="trials of the approximate randomisation (default: %(default)s): sacrebleu's where each system has one "
+        "output, else that of lscfg run",
     )
     parser.add_argument(
         "--seed", type=int, default=12345, metavar="N", help="seed of both tests (default: %(default)s)"
