@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING
 
 from lscfg.errors import InputError, KernelError
@@ -107,14 +107,21 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
     # A process of its own for each direction, even if they run in turn: only there is the thread count ours to set.
+    others = set(active_children())
     with ProcessPoolExecutor(min(2, max(1, jobs)), get_context("spawn"), initializer=_single_thread) as pool:
-        direct = pool.submit(_one_direction, *sides, settings)
-        inverse = pool.submit(_one_direction, *sides[::-1], settings)
-        shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
         try:
+            direct = pool.submit(_one_direction, *sides, settings)
+            inverse = pool.submit(_one_direction, *sides[::-1], settings)
+            shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
             return BothWays(direct.result(), inverse.result(), shapes)
         except BrokenProcessPool as error:
             raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
+        except BaseException:  # an interruption: without this the pool would wait for the end of the alignment
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()) - others:
+                process.terminate()
+                process.join()
+            raise
 
 
 def _single_thread() -> None:

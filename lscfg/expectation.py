@@ -196,9 +196,11 @@ class Expectation:
             _check(lib.lscfg_em_counts(em, arity, pointer + first, last - first, *fixed))
 
         self._each(cuts, block)
-        divided = chunks["part"] >= 0
-        for row in np.unique(chunks["row"][divided]).tolist():
-            tensor[row] *= parts[chunks["part"][divided & (chunks["row"] == row)]].sum(axis=0)
+        divided = chunks[chunks["part"] >= 0]
+        divided = divided[np.argsort(divided["row"], kind="stable")]
+        rows, begin = np.unique(divided["row"], return_index=True)
+        for row, numbers in zip(rows.tolist(), np.split(divided["part"], begin[1:]), strict=True):
+            tensor[row] *= parts[numbers].sum(axis=0)
             totals[row] = tensor[row].sum(axis=tuple(range(1, arity + 1)))
         return totals
 

@@ -130,7 +130,7 @@ class Grammar:
     """
 
     def __init__(self, vocab: Vocab | None = None):
-        self.vocab = vocab or Vocab()
+        self.vocab = Vocab() if vocab is None else vocab
         self.pointer = ffi.gc(lib.lscfg_grammar_new(self.vocab.pointer), lib.lscfg_grammar_free)
         if self.pointer == ffi.NULL:
             raise KernelError("out of memory")

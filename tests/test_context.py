@@ -19,7 +19,7 @@ from lscfg.estimate.context import ContextSettings, RuleTokens, add_context, est
 from lscfg.estimate.mle import estimate_mle
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X, feature_names
 from lscfg.marginals import LatentFeatures
-from lscfg.parameters import OneState, Parameters, context_items
+from lscfg.parameters import ContextModel, OneState, Parameters, context_items
 from lscfg.text import write_lines
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
@@ -166,10 +166,34 @@ def test_lattices_have_no_context(tmp_path):
     model = Model(path)
     grammar = model.grammar()
     word = grammar.vocab.add_line(" ".join(parameters.rules.words[:1]))[0]
-    arcs = np.array([[0, 1, word], [0, 1, word], [1, 2, word]], np.int32)
-    forest = grammar.parse_lattice(arcs, 3, ParseOptions(9, False, 1, X))
     binding = Binding(model, grammar)
-    assert forest is not None and not binding.features(forest, binding.infer(forest), OPTIONS).any()
+    # with as many arcs as steps from the first state to the last, too
+    for arcs, states in (([[0, 1], [0, 1], [1, 2]], 3), ([[0, 1], [0, 1], [1, 3]], 4), ([[1, 2], [0, 1]], 3)):
+        labelled = np.array([[*arc, word] for arc in arcs], np.int32)
+        forest = grammar.parse_lattice(labelled, states, ParseOptions(9, False, 1, X))
+        assert forest is not None and not binding.features(forest, binding.infer(forest), OPTIONS).any()
+
+
+def test_words_without_a_rule_are_context_whenever_they_were_met(tmp_path):
+    """Whether the vocabulary has them when the binding is made, or not before the sentence."""
+    table = rule_table(["a ||| A", "a ||| B", "z ||| Z"])
+    offsets = np.minimum(np.arange(ContextModel.outcomes(table) + 1), 1)
+    item = np.array([table.words.index("z")], np.int32)  # the word before
+    context = ContextModel(table, np.array([5.0, 5.0, 1.0]), offsets, item, np.array([2.0], np.float32))
+    tensors = (np.ones((3, 1)), np.ones((0, 1, 1)), np.ones((0, 1, 1, 1)))
+    Parameters(table, tensors, np.ones(1), np.ones(1), context=context).save(tmp_path / "m")
+    model = Model(tmp_path / "m")
+    found = []
+    for rules in ("", "[X] ||| z ||| Z\n"):
+        grammar = Grammar()
+        grammar.read_text("[X] ||| a ||| A\n[X] ||| a ||| B\n" + rules)
+        grammar.finish()
+        for _ in range(2):
+            binding = Binding(model, grammar)
+            forest = grammar.parse(grammar.vocab.add_line("z a"), ParseOptions())
+            features = binding.features(forest, None, OPTIONS)[:, 0]
+            found.append({int(rule): features[forest.app_rule == rule].tolist() for rule in (0, 1)})
+    assert found[0][0][0] > 0.5 > -1 > found[0][1][0] and found == found[:1] * 4
 
 
 def ambiguous(seed, pairs=300):

@@ -1,5 +1,8 @@
 """Parallel text and word alignment."""
 
+import subprocess
+import sys
+
 import pytest
 
 from lscfg.align import HEURISTICS, MODELS, AlignmentSettings, align, read_alignments
@@ -56,6 +59,31 @@ def test_alignment_is_the_same_in_any_run(phrases, model, monkeypatch):
     links = align(*phrases, AlignmentSettings(model), jobs=1)
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     assert align(*phrases, AlignmentSettings(model), jobs=2) == links
+
+
+def test_an_interruption_does_not_wait_for_the_alignment():
+    """Whose sweeps would take days."""
+    program = """
+import os, signal, threading, time
+from multiprocessing import active_children
+from lscfg.align import AlignmentSettings, align
+
+def interrupt():
+    while len(active_children()) < 2:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=interrupt).start()
+try:
+    align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, AlignmentSettings(iterations=10**9))
+except KeyboardInterrupt:
+    print("interrupted", len(active_children()))
+"""
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert run.stdout == "interrupted 0\n", run.stderr
 
 
 def test_seed_of_the_alignment(phrases):

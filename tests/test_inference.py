@@ -17,6 +17,7 @@ from reference import FigureOne
 from lscfg.errors import InputError
 from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S, X
 from lscfg.parameters import Parameters
+from lscfg.search import SearchOptions, search
 
 RULES = [
     "a ||| x",
@@ -197,6 +198,35 @@ def test_long_sentence_of_tiny_parameters_neither_vanishes_nor_overflows(tmp_pat
         sums = np.zeros(forest.n_nodes)
         np.add.at(sums, forest.edge_head[forest.app_edge], result.apps)
         assert np.allclose(sums, result.nodes, atol=1e-12)
+
+
+def test_a_term_of_zero_hides_no_small_one(tmp_path):
+    """The derivation without probability has a larger exponent than the one that counts."""
+    rules = ["a ||| A", "b ||| B", "c ||| C", "[X,1] b c ||| [X,1] D", "[X,1] [X,2] ||| [X,1] [X,2]"]
+    tensors = np.array([[1.0], [1e-200], [1e-200]]), np.zeros((1, 1, 1)), np.ones((1, 1, 1, 1))
+    Parameters(rule_table(rules), tensors, np.ones(1), np.ones(1)).save(tmp_path / "m", np.float64)
+    grammar = Model(tmp_path / "m").grammar()
+    forest = grammar.parse(grammar.vocab.add_line("a b c"), ParseOptions(10, False, 0, X))
+    found = Binding(Model(tmp_path / "m"), grammar).infer(forest)
+    assert found.sign == 1 and found.log_g == pytest.approx(np.log(2e-200) + np.log(1e-200), rel=1e-12)
+
+
+def test_forest_of_another_grammar_is_refused(tmp_path):
+    """Where its rules have numbers that this grammar has, too."""
+    rules = ["a ||| A", "b ||| B", "[X,1] [X,2] ||| [X,1] [X,2]"]
+    tensors = np.ones((2, 1)), np.zeros((0, 1, 1)), np.ones((1, 1, 1, 1))
+    Parameters(rule_table(rules), tensors, np.ones(1), np.ones(1)).save(tmp_path / "m", np.float64)
+    model, g = Model(tmp_path / "m"), Grammar()
+    g.read_text("[X] ||| [X,1] [X,2] ||| [1] [2]\n[X] ||| a ||| A\n[X] ||| b ||| B\n")
+    g.finish()
+    binding, (own, other) = Binding(model, g), (h.parse(h.vocab.add_line("a b"), ParseOptions(10, False, 0, X))
+                                               for h in (g, model.grammar()))  # fmt: skip
+    before = binding.infer(own).log_g
+    with pytest.raises(InputError, match="not one of this grammar: it has a rule 0 of another number of nonterminals"):
+        binding.infer(other)
+    with pytest.raises(InputError, match="not one of this grammar: rule 0 has more nonterminals"):
+        search(other, g, None, np.zeros(len(other.app_rule)), SearchOptions())
+    assert binding.infer(own).log_g == before
 
 
 def test_no_probability_gives_zero_marginals(tmp_path):

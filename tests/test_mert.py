@@ -87,6 +87,15 @@ def test_the_middle_of_the_best_interval_or_a_unit_beyond() -> None:
     assert line_search(first, np.array([0.0, -2.0, -9.0]), np.array([0.0, -1.0, -0.5]), stats)[0] == -3
 
 
+@pytest.mark.parametrize(
+    ("scores", "slopes"), [([0.0, 1.0, 0.0], [-1.0, 0.0, 5e-324]), ([0.0, 1e308, -1e308], [-1.0, 0.0, 1.0])]
+)
+def test_lines_that_meet_beyond_the_range_of_numbers_never_meet(scores: list[float], slopes: list[float]) -> None:
+    stats = random_stats(np.random.default_rng(1), 3)
+    step, _ = line_search(np.array([0, 1, 3]), np.array(scores), np.array(slopes), stats)
+    assert math.isfinite(step)
+
+
 def test_packed_lists() -> None:
     rng = np.random.default_rng(3)
     sentences = []
@@ -212,16 +221,24 @@ def test_graphs_of_the_decoder(config: DecoderConfig, jobs: int) -> None:  # noq
             decoder.decode_graphs(sentences, WEIGHTS, 50, True, 0)
 
 
-def test_bleu_along_a_line_through_hypergraphs_and_lists(config: DecoderConfig) -> None:  # noqa: F811
-    """Against the enumeration of all derivations and hypotheses, at many points of the line."""
+@pytest.mark.parametrize("hidden", ["", "P"])
+def test_bleu_along_a_line_through_hypergraphs_and_lists(config: DecoderConfig, hidden: str) -> None:  # noqa: F811
+    """Against the enumeration of all derivations and hypotheses, at many points of the line.
+
+    A feature that is hidden from the lists keeps its weight in the hypergraphs.
+    """
     references = ["the green house", "green house", "other house", "the house green", "house here"]
     with EmbeddedDecoder(config) as decoder:
         lists, graphs = decoder.decode_graphs(SENTENCES, WEIGHTS, 3, True, EVERYTHING)
         lists[1] = [*lists[1], Hypothesis("green house", {"Own": 1.0, "P": 0.5}, 0.0)]  # what only an earlier run had
+        for hypothesis in itertools.chain(*lists):
+            hypothesis.features.pop(hidden, None)
+        assert not hidden or any(hidden in graph.names for graph in graphs if graph)
         pool = Pool([references])
         pool.add(lists)
         graphs = [*graphs[:3], None, graphs[4]]
-    line = GraphLine(pool.packed(), pool.names, graphs, [SentenceReferences([r]) for r in references])
+    fixed = {hidden: 1.5}
+    line = GraphLine(pool.packed(), pool.names, graphs, [SentenceReferences([r]) for r in references], fixed)
     rng = np.random.default_rng(2)
     for _ in range(5):
         point, direction = rng.normal(size=(2, len(pool.names)))
@@ -233,7 +250,7 @@ def test_bleu_along_a_line_through_hypergraphs_and_lists(config: DecoderConfig) 
                 best = [(float(score), stats) for score, stats in zip(
                     candidates.features @ weights[candidates.numbers()], candidates.stats, strict=True)]  # fmt: skip
                 if graph is not None:
-                    named = dict(zip(pool.names, weights.tolist(), strict=True))
+                    named = {**fixed, **dict(zip(pool.names, weights.tolist(), strict=True))}
                     scores = graph.features @ np.array([named.get(name, 0.0) for name in graph.names])
                     score, words = max(all_derivations(graph.graph, scores))
                     text = [graph.words[w] for w in words]

@@ -498,6 +498,9 @@ def test_identity_covers_the_files_that_the_decoder_reads(tmp_path, monkeypatch,
         assert (decoder_identity(name, ini) != before) == is_read, path
         (tmp_path / path).write_text("one")
     assert decoder_identity(name, ini) == before
+    (tmp_path / "conf" / "own").write_text("grammar of a sentence")
+    found = decoder_identity(name, ini, ["a b", '<seg id="0" grammar="own">a b</seg>'])
+    assert (found != before) == (name == "cdec")
 
 
 def test_input_of_cdec_is_refused_by_other_decoders(tmp_path, monkeypatch):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +49,9 @@ def open_decoder(
     return EmbeddedDecoder.from_ini(ini, jobs=jobs)
 
 
+_SEGMENT_GRAMMAR = re.compile(r'\s*<seg\s[^>]*\bgrammar="([^"]*)"')
+
+
 def _named_files(name: str, ini: str | os.PathLike[str]) -> list[Path]:
     """The files that a configuration names, but for weights, which tuning gives to the decoder itself."""
     words: dict[str, None] = {}
@@ -60,11 +65,12 @@ def _named_files(name: str, ini: str | os.PathLike[str]) -> list[Path]:
     return [path for path in found if path is not None and os.path.isfile(path)]
 
 
-def decoder_identity(name: str, ini: str | os.PathLike[str]) -> str:
+def decoder_identity(name: str, ini: str | os.PathLike[str], sentences: Sequence[str] = ()) -> str:
     """A hash of all that a decoder's output depends on: its configuration, the files in it, an installed program.
 
     Args:
         name: as of ``open_decoder``.
+        sentences: what will be decoded; cdec's segments may name a grammar for each of them.
 
     Raises:
         InputError: a file cannot be read, or the program is not there.
@@ -74,6 +80,8 @@ def decoder_identity(name: str, ini: str | os.PathLike[str]) -> str:
         from cdec_bridge.decoder import find_cdec, find_library
 
         files += [path for path in (find_cdec(), find_library()) if path]
+        own = [found[1] for line in sentences if (found := _SEGMENT_GRAMMAR.match(line))]
+        files += [path for path in (Path(ini).parent / grammar for grammar in dict.fromkeys(own)) if path.is_file()]
     elif name == "moses":
         from moses_bridge.decoder import find_moses
 

@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from cdec_bridge.decoder import find_cdec
+from cdec_bridge.processes import numbered
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
@@ -121,7 +122,7 @@ class _Cdec:
         self._ini = Path(config).resolve()
         self._programs = [find_program(name, "CDEC_ROOT") for name in names]
         self._kept = [n for n, line in enumerate(sources) if line.strip()]
-        self._segments = "".join(f'<seg id="{i}">{sources[n]}</seg>\n' for i, n in enumerate(self._kept))
+        self._segments = "".join(numbered(sources[n], i) for i, n in enumerate(self._kept))
         self._references = "".join(" ||| ".join(lines[n] for lines in references) + "\n" for n in self._kept)
 
     def _prepare(self, folder: Path, weights: Mapping[str, float]) -> None:
@@ -192,19 +193,21 @@ class _CdecDpmert(_Cdec):
             directions.append(dict(zip(weights, (row / np.linalg.norm(row)).tolist(), strict=True)))
         texts = {_vector(direction): direction for direction in directions}
         origin = _vector(weights)
-        agenda = "".join(
-            f"{folder / str(i)}.bin.gz {i} {origin} {text}\n" for i in range(len(self._kept)) for text in texts
-        )
+        forests = [(i, folder / f"{i}.bin.gz") for i in range(len(self._kept))]
+        found = [(i, path) for i, path in forests if path.exists()]  # cdec writes none where it has no parse
+        if not found:
+            raise LscfgError(f"{self._cdec} translates none of the sentences")
+        agenda = "".join(f"{path} {i} {origin} {text}\n" for i, path in found for text in texts)
         mapper, reducer = self._programs
         mapped = _run([mapper, "-r", folder / "references", "-m", "ibm_bleu"], folder, agenda)
         ordered = "".join(sorted(mapped.splitlines(keepends=True), key=lambda line: line.split("\t", 1)[0]))
-        found = []
+        steps = []
         for line in _run([reducer, "-m", "ibm_bleu"], folder, ordered).splitlines():
             key, length, bleu = line.split("|")
-            found.append((texts[key.split()[1]], float(length), float(bleu)))
-        if not found:
+            steps.append((texts[key.split()[1]], float(length), float(bleu)))
+        if not steps:
             raise LscfgError(f"{reducer} found nothing")
-        return found
+        return steps
 
 
 def _vector(weights: Mapping[str, float]) -> str:

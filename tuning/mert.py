@@ -116,11 +116,13 @@ class GraphLine:
         names: Sequence[str],
         graphs: Sequence[SentenceGraph | None],
         references: Sequence[SentenceReferences],
+        weights: Mapping[str, float],
     ):
         """
         Args:
             lists: of the same sentences as ``graphs``, feature numbers as in ``names``.
             graphs: None for a sentence that has none.
+            weights: those of features that are not among ``names``, which only hypergraphs have. They stay.
         """
         number = {name: n for n, name in enumerate(names)}
         self._lists = lists
@@ -128,10 +130,17 @@ class GraphLine:
         self._graphs = graphs
         self._known: list[dict[bytes, NDArray[np.int32]]] = [{} for _ in graphs]
         self._columns = []
+        self._fixed: list[Vector] = []
         for graph in graphs:
-            named = [] if graph is None else [(column, number.get(name)) for column, name in enumerate(graph.names)]
-            used = [(column, n) for column, n in named if n is not None]
+            features = np.empty((0, 0)) if graph is None else graph.features
+            used, rest = [], np.zeros(features.shape[1])
+            for column, name in enumerate(() if graph is None else graph.names):
+                if name in number:
+                    used.append((column, number[name]))
+                else:
+                    rest[column] = weights.get(name, 0.0)
             self._columns.append(np.array(used, np.int64).reshape(-1, 2))
+            self._fixed.append(features @ rest)
 
     def _lines(self, point: Vector, direction: Vector) -> tuple[list[int], Vector, Vector, NDArray[np.int32]]:
         """Sentence, score, slope and statistics of each line of the hypergraphs' envelopes."""
@@ -142,7 +151,7 @@ class GraphLine:
                 continue
             columns, numbers = self._columns[s].T
             features = graph.features[:, columns]
-            found = graph.graph.envelope(features @ point[numbers], features @ direction[numbers])
+            found = graph.graph.envelope(features @ point[numbers] + self._fixed[s], features @ direction[numbers])
             owners += [s] * len(found.score)
             scores.append(found.score)
             slopes.append(found.slope)
@@ -206,7 +215,8 @@ def mert(
     keeps its weight. Each round costs a line search for each feature: this is for dozens of features, not thousands.
 
     ``seed`` is a non-negative number or several; equal seeds give equal weights. Features without start weight begin
-    at 0. With ``graphs``, hypergraphs of each sentence, their derivations count beside the pool's hypotheses.
+    at 0. With ``graphs``, hypergraphs of each sentence, their derivations count beside the pool's hypotheses; features
+    that only they have keep their weights.
 
     Raises:
         InputError: a start weight is not finite, or there are no hypotheses.
@@ -221,7 +231,7 @@ def mert(
     line: Line = ListLine(lists)
     restarts, directions = settings.restarts, settings.directions
     if graphs is not None:
-        line = GraphLine(lists, pool.names, graphs, [candidates.references for candidates in pool.sentences])
+        line = GraphLine(lists, pool.names, graphs, [candidates.references for candidates in pool.sentences], start)
         restarts, directions = settings.graph_restarts, settings.graph_directions
     spread = _spread(pool)
     free = np.flatnonzero(spread)

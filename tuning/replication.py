@@ -57,6 +57,8 @@ class ReplicatedScore:
     """Paired bootstrap against the baseline; none for the baseline or without one."""
     p_randomised: float | None
     """Stratified approximate randomisation against the baseline."""
+    p_against: dict[str, float | None]
+    """The same against further systems, by name; none for the system itself."""
     precisions: list[float]
     """Matching n-grams of order 1 to 4 (percent), of all runs together; as is what follows."""
     length_ratio: float
@@ -70,6 +72,7 @@ def compare_runs(
     samples: int = 1000,
     trials: int = 10000,
     seed: int = 12345,
+    against: Sequence[str] = (),
 ) -> list[ReplicatedScore]:
     """Scores of all systems in the order given.
 
@@ -83,6 +86,7 @@ def compare_runs(
         samples: bootstrap samples (at least 1).
         trials: trials of the randomisation (at least 1).
         seed: of all of these, at least 1.
+        against: further systems to test the others against, by randomisation.
 
     Raises:
         InputError: numbers of runs or lines differ or are 0, unknown baseline, or a number out of its range.
@@ -92,7 +96,8 @@ def compare_runs(
         found = ", ".join(f"{name} has {count}" for name, count in runs.items())
         raise InputError(f"all systems need the same number of outputs (runs), one at least: {found}")
     for run in range(max(runs.values(), default=0)):
-        check_systems({name: found[run] for name, found in outputs.items()}, references, baseline)
+        for tested in (baseline, *against):
+            check_systems({name: found[run] for name, found in outputs.items()}, references, tested)
     check_numbers(samples=samples, trials=trials, seed=seed)
     stats = {
         name: np.stack([corpus_stats(lines, references) for lines in found]).astype(np.float32)
@@ -101,19 +106,23 @@ def compare_runs(
     sentences = len(references[0])
     drawn = _draws(sentences, samples, seed)
     sampled = {name: bleu((drawn @ values).astype(np.float64)).mean(axis=0) for name, values in stats.items()}
+
+    def randomised(name: str, other: str | None) -> float | None:
+        if other is None or name == other:
+            return None
+        return stratified_randomisation(stats[other], stats[name], trials, seed)
+
     scores = []
     for name, values in stats.items():
-        tested = baseline is not None and name != baseline
         runs_bleu = bleu(values.sum(axis=1, dtype=np.float64))
         mean, interval = confidence_interval(sampled[name])
         total = values.sum(axis=(0, 1), dtype=np.float64)
         length, closest = int(total[HYPOTHESIS_LENGTH]), int(total[REFERENCE_LENGTH])
-        p_bootstrap = p_randomised = None
-        if tested and baseline is not None:
+        p_bootstrap = None
+        if baseline is not None and name != baseline:
             difference = abs(runs_bleu.mean() - bleu(stats[baseline].sum(axis=1, dtype=np.float64)).mean())
             same = np.array_equal(values, stats[baseline])
             p_bootstrap = 1.0 if same else paired_bootstrap(difference, sampled[name], sampled[baseline])
-            p_randomised = stratified_randomisation(stats[baseline], values, trials, seed)
         scores.append(
             ReplicatedScore(
                 name=name,
@@ -123,7 +132,8 @@ def compare_runs(
                 bleu_mean=mean,
                 bleu_ci=interval,
                 p_bootstrap=p_bootstrap,
-                p_randomised=p_randomised,
+                p_randomised=randomised(name, baseline),
+                p_against={other: randomised(name, other) for other in against},
                 precisions=(100 * total[CORRECT] / np.maximum(total[TOTAL], 1)).tolist(),
                 length_ratio=length / closest if closest else 0.0,
                 brevity_penalty=brevity_penalty(length, closest),

@@ -52,6 +52,18 @@ class FeatureSources:
     tgt_classes: str | os.PathLike[str] | None = None
     rule_values: str | os.PathLike[str] | None = None
 
+    def check(self, templates: Iterable[str]) -> None:
+        """Refuses templates whose file is not there.
+
+        Raises:
+            InputError: the first of them.
+        """
+        for template in templates:
+            if template == "class" and self.src_classes is None and self.tgt_classes is None:
+                raise InputError("the feature template 'class' needs a file of word classes")
+            if template == "real" and self.rule_values is None:
+                raise InputError("the feature template 'real' needs a file of rule values")
+
 
 @dataclass(frozen=True)
 class Features:
@@ -127,9 +139,8 @@ class Context:
     @cached_property
     def classes(self) -> list[tuple[np.ndarray, int] | None]:
         """For source and target: the class of each word, -1 if it has none, and the number of classes."""
+        self.sources.check(("class",))
         paths = (self.sources.src_classes, self.sources.tgt_classes)
-        if paths == (None, None):
-            raise InputError("the feature template 'class' needs a file of word classes")
         return [None if path is None else self._classes(path, side) for side, path in enumerate(paths)]
 
     def _classes(self, path: str | os.PathLike[str], side: int) -> tuple[np.ndarray, int]:
@@ -148,8 +159,8 @@ class Context:
     @cached_property
     def rule_values(self) -> np.ndarray:
         """float64 [rules of the derivations, values]."""
-        if self.sources.rule_values is None:
-            raise InputError("the feature template 'real' needs a file of rule values")
+        self.sources.check(("real",))
+        assert self.sources.rule_values is not None
         return read_rule_values(self.sources.rule_values, self.examples.derivations.rules)
 
 

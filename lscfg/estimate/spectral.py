@@ -70,6 +70,7 @@ class SpectralSettings:
     def __post_init__(self) -> None:
         check_templates(self.inside, True)
         check_templates(self.outside, False)
+        self.sources.check((*self.inside, *self.outside))
         if self.rank < 1:
             raise InputError(f"the number of hidden states must be at least 1, got {self.rank}")
         if self.min_count < 1:

@@ -50,6 +50,8 @@ def parse_hypothesis(
         features = {}
         for item in fields[2].split():
             name, _, value = item.rpartition("=")
+            if not name:
+                raise ValueError(f"a feature without a name: {item!r}")
             features[name] = float(value)
         sentence, score = int(fields[0]), float(fields[3])
     except ValueError as error:

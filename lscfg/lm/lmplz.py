@@ -51,14 +51,24 @@ def build_lm(
     fallback = check_fallback(discount_fallback)
     if os.path.exists(arpa_path) and os.path.exists(text_path) and os.path.samefile(text_path, arpa_path):
         raise InputError("the language model would overwrite its text; choose another output", text_path)
-    program = None if estimator == "lscfg" else shutil.which("lmplz")
-    if program is not None:
-        _run_lmplz(program, text_path, arpa_path, order, thresholds, fallback)
-        return "lmplz"
+    estimator = chosen_estimator(estimator)
     if estimator == "lmplz":
-        raise InputError("lmplz is not on the PATH; install KenLM's programs, or use the built-in estimator (lscfg)")
-    write_arpa(estimate(text_path, order, thresholds, fallback), arpa_path)
-    return "lscfg"
+        program = shutil.which("lmplz")
+        if program is None:
+            raise InputError(
+                "lmplz is not on the PATH; install KenLM's programs, or use the built-in estimator (lscfg)"
+            )
+        _run_lmplz(program, text_path, arpa_path, order, thresholds, fallback)
+    else:
+        write_arpa(estimate(text_path, order, thresholds, fallback), arpa_path)
+    return estimator
+
+
+def chosen_estimator(estimator: str) -> str:
+    """The estimator itself, ``lscfg`` or ``lmplz``; of ``auto`` the one that it stands for here."""
+    if estimator != "auto":
+        return estimator
+    return "lmplz" if shutil.which("lmplz") else "lscfg"
 
 
 def _run_lmplz(
@@ -72,7 +82,7 @@ def _run_lmplz(
     """Runs ``lmplz`` on a copy of the text: both estimators then agree on .gz files and on a last line left open."""
     with tempfile.TemporaryDirectory(prefix="lscfg-lm-") as folder:
         text, arpa = Path(folder, "text"), Path(folder, "arpa")
-        with open(text, "w", encoding="utf-8", newline="\n") as file:
+        with atomic_write(text) as file:
             file.writelines(" ".join(words) + "\n" for words in tokenized_lines(text_path))
         command = [program, "-o", str(order), "-S", _MEMORY, "-T", f"{folder}/"]
         command += ["--text", str(text), "--arpa", str(arpa)]

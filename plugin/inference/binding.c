@@ -80,6 +80,14 @@ static int bind_context(lscfg_binding *b) {
   const context_model *context = b->model->context;
   if (!context) return LSCFG_OK;
   int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
+  /* all of them, so that it does not matter which words the vocabulary happens to have */
+  for (int64_t w = 0; w < context->rules.n_words; w++) {
+    int64_t begin = context->rules.word_offsets[w], length = context->rules.word_offsets[w + 1] - begin;
+    if (lscfg_vocab_add(g->vocab, context->rules.words + begin, (size_t)length) < 0) {
+      free(symbols);
+      return LSCFG_ENOMEM;
+    }
+  }
   b->n_vocab = lscfg_vocab_size(g->vocab);
   b->word_in_context = words_in(&context->rules, g);
   b->context_rule = malloc(((size_t)n + 1) * sizeof *b->context_rule);
@@ -216,12 +224,29 @@ int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *err
   return LSCFG_OK;
 }
 
+/* Nonterminals of a rule, of the extra ones too; -1 where it may have any number. */
+static int32_t arity_of(const lscfg_grammar *g, int32_t rule) {
+  switch (rule - lscfg_grammar_size(g)) {
+    case LSCFG_RULE_GLUE_TOP: return 1;
+    case LSCFG_RULE_GLUE: return 2;
+    case LSCFG_RULE_PASS:
+    case LSCFG_RULE_PASS_KNOWN: return 0;
+    case LSCFG_RULE_UNKNOWN: return -1;
+    default: return g->rules.data[rule].arity;
+  }
+}
+
 int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
-  int32_t n = b->n_rules + LSCFG_EXTRA_RULES;
   if (!f->node_cat.size) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes, or is not finished");
-  for (int64_t a = 0; a < f->app_rule.size; a++)
-    if (f->app_rule.data[a] < 0 || f->app_rule.data[a] >= n)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld",
-                        (long)f->app_rule.data[a]);
+  for (int32_t e = 0; e < f->edge_head.size; e++) {
+    const int32_t *tail = f->edge_tail.data + 2 * (int64_t)e;
+    for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
+      int32_t rule = f->app_rule.data[a], in_range = rule >= 0 && rule < b->n_rules + LSCFG_EXTRA_RULES;
+      int32_t arity = in_range ? arity_of(b->grammar, rule) : -1;
+      if (!in_range || (arity >= 0 && arity != (tail[0] >= 0) + (tail[1] >= 0)))
+        return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld%s", (long)rule,
+                          in_range ? " of another number of nonterminals" : "");
+    }
+  }
   return LSCFG_OK;
 }

@@ -13,7 +13,7 @@
 /* Beside composites and OWN_TAIL. */
 enum { FAILED = -1, TO_COME = -3, NO_MEMORY = -4 };
 enum { UNKNOWN_WORD = INT32_MAX };
-/* Source times target symbols of a rule that is looked at: the work grows with the fourth power of the sides. */
+/* Source times target symbols of a rule that is looked at: the work grows with powers of the sides. */
 enum { MAX_CELLS = 128 };
 
 /* A source side of the model that matches a part of the source: words, and gaps that hold all nonterminals. */
@@ -109,21 +109,24 @@ static int add_pattern(composition *w, int32_t i, int32_t j, int32_t n_gaps, int
 
 static int patterns_over(composition *w, int32_t i, int32_t j, pattern_range *range) {
   pattern_range *cell = &w->ranges.data[i * (w->n_src + 1) + j];
-  int32_t gap[2][2];
+  int32_t gap[2][2], most = w->model->longest_source; /* symbols of a pattern: gaps and the words around them */
   if (cell->begin < 0) {
     cell->begin = (int32_t)w->patterns.size;
-    if (add_pattern(w, i, j, 0, gap)) return LSCFG_ENOMEM;
-    for (int32_t a = i; a < j; a++)
+    if (j - i <= most && add_pattern(w, i, j, 0, gap)) return LSCFG_ENOMEM;
+    for (int32_t a = i; a < j && a - i < most; a++)
       for (int32_t b = a + 1; b <= j; b++) {
         gap[0][0] = a;
         gap[0][1] = b;
-        if (b - a < j - i && add_pattern(w, i, j, 1, gap)) return LSCFG_ENOMEM;
-        for (int32_t c = b; c < j; c++)
-          for (int32_t d = c + 1; d <= j; d++) {
+        if (b - a < j - i && j - i - (b - a) < most && add_pattern(w, i, j, 1, gap)) return LSCFG_ENOMEM;
+        for (int32_t c = b; c < j; c++) {
+          int32_t behind = most - 2 - (a - i) - (c - b); /* words that there may be behind the second gap */
+          if (behind < 0) break;
+          for (int32_t d = j - behind > c ? j - behind : c + 1; d <= j; d++) {
             gap[1][0] = c;
             gap[1][1] = d;
             if (add_pattern(w, i, j, 2, gap)) return LSCFG_ENOMEM;
           }
+        }
       }
     cell->end = (int32_t)w->patterns.size;
   }

@@ -219,7 +219,8 @@ static int edge_features(contexts *c, int32_t edge, int32_t feature, double limi
 }
 
 int context_features(const lscfg_binding *b, const lscfg_forest *f, uint32_t wanted, double limit, double *features) {
-  if (f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK; /* of a lattice: no words around */
+  /* of a lattice, or a forest that a decoder has built of one: no words around */
+  if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
   contexts c;
   int32_t known;
   int code = start(&c, b, f, &known);

@@ -99,7 +99,7 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
     if (renumbered[q] < 0) continue;
     for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++)
       for (int t = 0; t < 2; t++)
-        if (f->edge_tail.data[2 * e + t] >= 0) renumbered[f->edge_tail.data[2 * e + t]] = 0;
+        if (f->edge_tail.data[2 * (int64_t)e + t] >= 0) renumbered[f->edge_tail.data[2 * (int64_t)e + t]] = 0;
   }
   int32_t nodes = 0, edges = 0, apps = 0, steps = 0;
   for (int32_t q = 0; q <= root; q++) {
@@ -118,7 +118,7 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
       int32_t first_app = f->edge_apps.data[e], last_app = f->edge_apps.data[e + 1];
       f->edge_head.data[edges] = nodes;
       for (int t = 0; t < 2; t++) {
-        int32_t tail = f->edge_tail.data[2 * e + t];
+        int32_t tail = f->edge_tail.data[2 * (int64_t)e + t];
         f->edge_tail.data[2 * edges + t] = tail < 0 ? -1 : renumbered[tail];
       }
       if (f->edge_paths.size) {

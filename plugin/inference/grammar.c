@@ -357,14 +357,14 @@ static int32_t unary_child(const lscfg_grammar *g, const grammar_group *group) {
 }
 
 /* Lists the categories so that each comes after those that unary rules (the glue rule S -> X too) build it from. */
-static int order_categories(lscfg_grammar *g, lscfg_error *error) {
+static int order_categories(lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(&g->categories), done = 0;
   char *placed = calloc((size_t)n, 1);
   g->categories_in_order = malloc((size_t)n * sizeof *g->categories_in_order);
   g->unary_groups = malloc(((size_t)g->groups.size + 1) * sizeof *g->unary_groups);
   if (!placed || !g->categories_in_order || !g->unary_groups) {
     free(placed);
-    return out_of_memory(error);
+    return LSCFG_ENOMEM;
   }
   for (int32_t i = 0; i < g->groups.size; i++)
     if (unary_child(g, &g->groups.data[i]) >= 0) g->unary_groups[g->n_unary++] = i;
@@ -383,7 +383,12 @@ static int order_categories(lscfg_grammar *g, lscfg_error *error) {
   }
   free(placed);
   g->n_ordered = done;
-  if (done == n) return LSCFG_OK;
+  g->cyclic = done < n;
+  return LSCFG_OK;
+}
+
+static int check_order(const lscfg_grammar *g, lscfg_error *error) {
+  if (!g->cyclic) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
                     "rules whose source side is a single nonterminal lead from a category back to itself; remove one");
 }
@@ -434,7 +439,7 @@ int32_t lscfg_grammar_find(const lscfg_grammar *g, int32_t lhs, const int32_t *s
 
 int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
   int32_t n = lscfg_grammar_size(g), begin = 0;
-  if (g->finished) return LSCFG_OK;
+  if (g->finished) return check_order(g, error);
   int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
   g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);
   if (!rule_group || !g->by_source || trie_rehash(g, 1024) || trie_new_node(g) < 0) goto memory;
@@ -452,8 +457,9 @@ int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
   }
   for (int32_t r = 0; r < n; r++) g->by_source[g->groups.data[rule_group[r]].rules_end++] = r;
   if (index_rules(g)) goto memory;
+  if (order_categories(g)) goto memory;
   g->finished = 1;
-  return order_categories(g, error);
+  return check_order(g, error);
 memory:
   return out_of_memory(error);
 }

@@ -13,8 +13,16 @@
  * the forest, among the marginals, which cost most, all of them. */
 #include "inference.h"
 
+static int is_zero(const double *vector, int32_t n) {
+  int32_t k = 0;
+  while (k < n && vector[k] == 0) k++;
+  return k == n;
+}
+
 void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n) {
-  if (*into_exponent == NONE) {
+  if (*into_exponent < exponent && is_zero(term, n)) { /* with its exponent, terms far below would be lost */
+    if (*into_exponent == NONE) memset(into, 0, (size_t)n * sizeof *into);
+  } else if (*into_exponent == NONE) {
     memcpy(into, term, (size_t)n * sizeof *into);
     *into_exponent = exponent;
   } else if (exponent > *into_exponent) {
@@ -137,7 +145,7 @@ static int sort_levels(pass *p) {
 static int is_unknown_word(const pass *p, int32_t node) {
   const lscfg_forest *f = p->forest;
   for (int32_t e = f->node_edges.data[node]; e < f->node_edges.data[node + 1]; e++)
-    if (f->edge_tail.data[2 * e] < 0 && f->app_rule.data[f->edge_apps.data[e]] < p->binding->n_rules)
+    if (f->edge_tail.data[2 * (int64_t)e] < 0 && f->app_rule.data[f->edge_apps.data[e]] < p->binding->n_rules)
       return 0;
   return 1;
 }

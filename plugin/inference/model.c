@@ -156,6 +156,7 @@ static int index_rules(lscfg_model *model, lscfg_error *error) {
   for (int64_t r = 0; r < model->n_rules; r++) {
     const int32_t *symbols = model->rules.symbols + model->rules.offsets[r];
     int32_t n = (int32_t)(model->rules.offsets[r + 1] - model->rules.offsets[r]), n_src = model->rules.src_length[r];
+    if (n_src > model->longest_source) model->longest_source = n_src;
     int32_t found = rule_table_intern(&model->index, symbols, n_src, n, 0);
     if (found < 0 || rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0) return out_of_memory(error);
     if (found < r)

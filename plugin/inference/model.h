@@ -33,6 +33,7 @@ struct lscfg_model {
   lscfg_rules rules;                   /* by arity */
   context_model *context;      /* NULL: none */
   rule_table index, sources;   /* the rules by what they say, under their numbers; their source sides */
+  int32_t longest_source;      /* symbols of the longest source side */
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
 

@@ -63,10 +63,19 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
   return LSCFG_OK;
 }
 
-/* Whether the rules are all of their group, in its order. */
-static int is_group(const lscfg_grammar *g, const grammar_group *group, const int32_t *rules, int32_t n) {
-  return n == group->rules_end - group->rules_begin &&
-         !memcmp(rules, g->by_source + group->rules_begin, (size_t)n * sizeof *rules);
+/* Whether the rules are all of their group, in its order. Those of no probability, which expanded forests leave out, do
+ * not count, but for rules of words, which may get one later. */
+static int is_group(const lscfg_binding *b, const grammar_group *group, const int32_t *rules, int32_t n, int32_t arity) {
+  const int32_t *all = b->grammar->by_source + group->rules_begin;
+  int32_t n_all = group->rules_end - group->rules_begin, i = 0, k = 0;
+  while (i < n || k < n_all)
+    if (i < n && k < n_all && rules[i] == all[k])
+      i++, k++;
+    else if (k < n_all && arity && b->rule_row[all[k]] == NO_ROW)
+      k++;
+    else
+      return 0;
+  return 1;
 }
 
 int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, const double **sum, double **made,
@@ -74,7 +83,7 @@ int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t
   const lscfg_grammar *g = b->grammar;
   _Atomic(double *) *place = NULL;
   *made = NULL;
-  if (rules[0] < lscfg_grammar_size(g) && is_group(g, &g->groups.data[b->rule_group[rules[0]]], rules, n)) {
+  if (rules[0] < lscfg_grammar_size(g) && is_group(b, &g->groups.data[b->rule_group[rules[0]]], rules, n, arity)) {
     place = &b->sums->sum[b->rule_group[rules[0]]];
     if ((*sum = atomic_load_explicit(place, memory_order_acquire))) return LSCFG_OK;
   }

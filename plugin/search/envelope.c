@@ -32,6 +32,7 @@ static int64_t upper_envelope(const double *score, const double *slope, int64_t 
       if (!(rise > 0)) continue;
       alive[kept++] = i;
       double x = (score[now] - score[i]) / rise;
+      if (!(x < INFINITY)) continue; /* it is never met within the range of doubles */
       if (x < nearest || (x == nearest && (slope[i] > slope[next] || (slope[i] == slope[next] && score[i] > score[next])))) {
         nearest = x;
         next = i;

@@ -323,6 +323,10 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
       tgt[a] = glue;
       length[a] = rule == size + LSCFG_RULE_GLUE ? 2 : 1;
     }
+    for (int32_t k = 0; k < length[a]; k++)
+      if (tgt[a][k] < 0 && f->edge_tail[2 * (int64_t)f->app_edge[a] + (-1 - tgt[a][k])] < 0)
+        return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: rule %ld has more nonterminals",
+                          (long)rule);
   }
   s->graph.app_tgt = tgt;
   s->graph.app_length = length;
@@ -400,6 +404,7 @@ int lscfg_search_hypergraph(const lscfg_forest *forest, const lscfg_grammar *gra
                             const double *app_scores, const lscfg_search_options *options, int32_t max_edges,
                             lscfg_kbest **kbest, lscfg_hypergraph **kept, lscfg_error *error) {
   *kept = NULL;
+  *kbest = NULL;
   if (max_edges < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "a hypergraph needs room for 1 edge or more");
   return search_forest(forest, grammar, lm, app_scores, options, kbest, max_edges, kept, error);
 }

@@ -45,6 +45,6 @@ def run(args: argparse.Namespace) -> None:
         data=Path(args.data) if args.data else None,
         runs=args.runs,
         decoder=args.decoder,
-        systems=[name.strip() for name in args.systems.split(",")] if args.systems else None,
+        systems=[name.strip() for name in args.systems.split(",")] if args.systems is not None else None,
     )
     print(run_experiment(args.experiment, args.output, args.jobs, overrides))

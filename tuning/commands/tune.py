@@ -72,9 +72,9 @@ def run(args: argparse.Namespace) -> None:
     from cdec_bridge.decoder import find_library
     from lscfg import log
     from lscfg.corpus import check_plain, check_sentences
+    from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.text import make_folder, read_lines
-    from tuning.bleu import check_references
     from tuning.decoders import decoder_identity, open_decoder
     from tuning.tune import TuneSettings, tune
 
@@ -88,7 +88,11 @@ def run(args: argparse.Namespace) -> None:
     )
     sources = read_lines(args.source)
     references = [read_lines(path) for path in args.reference]
-    check_references(references, len(sources))
+    if not sources:
+        raise InputError("the development set is empty", args.source)
+    for path, lines in zip(args.reference, references, strict=True):
+        if len(lines) != len(sources):
+            raise InputError(f"{len(lines)} lines, but {args.source} has {len(sources)}", path)
     start = read_weights(args.weights)
     learn = None
     if args.host:
@@ -100,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
         check_plain(sources, args.source)
         check_sentences(sources, args.source, allow_empty=True)
     make_folder(args.output)
-    identity = decoder_identity(program, args.config)
+    identity = decoder_identity(program, args.config, sources)
     log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}")
     log.info(f"optimiser {settings.optimiser}, decoder {program} {identity[:12]}")
     library = find_library() if program == "cdec" else None

@@ -16,13 +16,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lscfg import __version__, log
 from lscfg.errors import InputError, LscfgError
 from lscfg.text import atomic_write, file_hash
 
 PR_SET_PDEATHSIG = 1  # of sys/prctl.h
+
+_locks: set[IO[str]] = set()
+"""Files of the locks that this process holds."""
 
 RECORD = "stage.json"
 """Marks a finished stage; holds its name, key, settings, inputs, wall seconds and peak memory."""
@@ -81,6 +84,8 @@ class StageCache:
     def _make(self, done: Path, facts: dict[str, Any], key: str, make: Callable[[Path], None]) -> None:
         work = done.with_name(done.name + ".unfinished")
         work.mkdir(parents=True, exist_ok=True)
+        for left in work.glob(".*.tmp"):  # by a stage that was killed
+            left.unlink()
         seconds, peak = measured(lambda: make(work))
         with atomic_write(work / RECORD) as file:
             record = {**facts, "key": key, "seconds": round(seconds, 3), "peak_mib": round(peak / 1024, 1)}
@@ -107,7 +112,11 @@ def locked(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise InputError("another run is at work in this folder; wait for it or give another -o", folder) from None
-        yield
+        _locks.add(file)
+        try:
+            yield
+        finally:
+            _locks.remove(file)
 
 
 def measured(work: Callable[[], None]) -> tuple[float, int]:
@@ -125,6 +134,8 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     parent, child = os.getpid(), os.fork()
     if child == 0:
         os.close(reading)
+        for lock in _locks:  # held by the parent alone: once it is killed, another run may begin
+            lock.close()
         _end_with(parent)
         os._exit(_in_child(work, writing))
     os.close(writing)
@@ -156,7 +167,7 @@ def _in_child(work: Callable[[], None], pipe: int) -> int:
     try:
         work()
         return 0
-    except LscfgError as error:
+    except (LscfgError, OSError) as error:  # a full disk, for one
         os.write(pipe, str(error).encode("utf-8"))
     except KeyboardInterrupt:
         os.write(pipe, b"interrupted")

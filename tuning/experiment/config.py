@@ -18,6 +18,7 @@ from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources
 from lscfg.estimate.spectral import SpectralSettings
 from lscfg.grammar import MAX_TARGETS
+from lscfg.hiero import HieroLimits
 from lscfg.kernel import BRACKETINGS, CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, feature_names
 from lscfg.lm.estimate import check_order
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
@@ -109,6 +110,17 @@ class HieroSettings:
     max_targets: int = MAX_TARGETS
     max_span: int = 15
     """Words that a rule other than glue may cover; takes the place of the decoder's max_span."""
+
+    def __post_init__(self) -> None:
+        self.limits()
+
+    def limits(self) -> HieroLimits:
+        """What the extraction is told.
+
+        Raises:
+            InputError: a limit is out of range.
+        """
+        return HieroLimits(**{item.name: getattr(self, item.name) for item in dataclasses.fields(HieroLimits)})
 
 
 @dataclass(frozen=True)
@@ -238,9 +250,24 @@ class System:
     held_out: float = 0.0
 
 
+_EM = ("m", "seed", "iterations", "restarts", "shrink_source", "shrink_arity", "held_out")
+_FILES = ("src_classes", "tgt_classes", "rule_values")
+_USED = {
+    "none": (),
+    "mle": ("features", "max_targets"),
+    "spectral": (
+        *("features", "m", "seed", "inside", "outside", "min_count", "scaling", "smoothing", "max_targets"),
+        *_FILES,
+    ),
+    "em": ("features", *_EM, "init"),
+    "clusters": ("features", *_EM),
+}
+"""Keys of a system that each estimator makes use of, beside those of all systems."""
+_OF_ALL = ("grammar", "grammar_file", "estimator", "start")
+
 DECODERS = ("embedded", "cdec", "moses")
 GRAMMARS = ("minimal", "hiero", "both")
-ESTIMATORS = ("none", "mle", "spectral", "em", "clusters")
+ESTIMATORS = tuple(_USED)
 
 
 def em_settings(system: System) -> EMSettings:
@@ -361,6 +388,12 @@ def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = 
     table.setdefault("systems", DEFAULT_SYSTEMS)
     experiment = _overridden(reader.build(Experiment, table, ()), overrides)
     _check(experiment, reader)
+    for name in experiment.systems:
+        estimator = experiment.systems[name].estimator
+        for key in table["systems"][name]:
+            if key not in (*_OF_ALL, *_USED[estimator]):
+                named = "a system without estimator" if estimator == "none" else f"the estimator {estimator}"
+                raise reader.error(("systems", name, key), f"{key} is not for {named}")
     return experiment
 
 
@@ -435,13 +468,11 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
     for name in experiment.evaluation.against:
         if name not in experiment.systems or name == experiment.evaluation.baseline:
             raise reader.error(("evaluation", "against"), f"against: {name!r} is no system beside the baseline")
+        if experiment.evaluation.against.count(name) > 1:
+            raise reader.error(("evaluation", "against"), f"against: {name!r} is there twice")
     lower_bounds: dict[tuple[str, ...], int] = {
         ("derive", "max_arity"): 0,
         ("grammar", "max_targets"): 1,
-        ("hiero", "max_phrase"): 1,
-        ("hiero", "max_target_phrase"): 0,
-        ("hiero", "max_symbols"): 1,
-        ("hiero", "max_arity"): 0,
         ("hiero", "max_targets"): 1,
         ("hiero", "max_span"): 1,
         ("decoder", "max_span"): 1,
@@ -456,6 +487,7 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
         ("evaluation", "seed"): 1,
         ("report", "examples"): 0,
         **{("systems", name, "m"): 1 for name in experiment.systems},
+        **{("systems", name, "max_targets"): 0 for name in experiment.systems},
     }
     for keys, least in lower_bounds.items():
         value: Any = experiment
@@ -463,9 +495,10 @@ def _check(experiment: Experiment, reader: _Reader) -> None:
             value = value[key] if isinstance(value, dict) else getattr(value, key)
         if value < least:
             raise reader.error(keys, f"{keys[-1]} must be at least {least}, not {value}")
-    for table, settings in (("derive", experiment.derive), ("hiero", experiment.hiero)):
-        if settings.max_arity > MAX_ARITY:
-            raise reader.error((table, "max_arity"), f"max_arity must be at most {MAX_ARITY}")
+        if value >= 2**31:
+            raise reader.error(keys, f"{keys[-1]} must be at most {2**31 - 1}, not {value}")
+    if experiment.derive.max_arity > MAX_ARITY:
+        raise reader.error(("derive", "max_arity"), f"max_arity must be at most {MAX_ARITY}")
     if experiment.derive.bracketing not in BRACKETINGS:
         raise reader.error(("derive", "bracketing"), f"bracketing must be one of {', '.join(BRACKETINGS)}")
 

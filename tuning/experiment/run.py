@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import platform
+import re
 import shutil
 import statistics
 import sys
@@ -69,6 +70,13 @@ def run_experiment(
     folder = Path(output)
     with locked(folder):
         cache = StageCache(folder / "cache")
+        # what may be wrong with the text, or with files that are given, shows in the first minutes; tuning comes last
+        lm = stages.language_model(cache, experiment)
+        given = {
+            name: stages.given_grammar(cache, system.grammar, system.grammar_file)
+            for name, system in experiment.systems.items()
+            if system.grammar_file
+        }
         alignments = stages.alignments(cache, experiment, jobs)
         derivations = stages.derive(cache, experiment, alignments)
         grammars = {}
@@ -79,13 +87,14 @@ def run_experiment(
             grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
         if "both" in used:
             grammars["both"] = stages.both(cache, grammars["hiero"], grammars["minimal"], jobs)
-        lm = stages.language_model(cache, experiment)
+        models = {
+            name: stages.estimate(cache, experiment, system, derivations, alignments, jobs)
+            for name, system in experiment.systems.items()
+        }
         systems = {}
         for name, system in experiment.systems.items():
             log.info(f"system {name}")
-            given = system.grammar_file
-            rules = stages.given_grammar(cache, system.grammar, given) if given else grammars[system.grammar]
-            model = stages.estimate(cache, experiment, system, derivations, alignments, jobs)
+            rules, model = given.get(name) or grammars[system.grammar], models[name]
             found = systems[name] = SystemStages(rules, model, [], [], [])
             own = experiment.of(system)
             for run in range(experiment.tuning.runs):
@@ -136,8 +145,9 @@ def _publish(folder: Path, experiment: Experiment, lm: Stage, system: SystemStag
     from lscfg.formats.ini import write_ini
 
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("run[0-9]*"):
-        shutil.rmtree(old)
+    for old in folder.iterdir():
+        if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
+            shutil.rmtree(old)
     write_ini(folder / "cdec.ini", stages.decoder_config(experiment, folder, system.rules, lm, system.model))
     for run, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
         place = folder if run == 1 else folder / f"run{run}"
@@ -156,15 +166,11 @@ def _results(experiment: Experiment, derivations: Stage, systems: dict[str, Syst
     settings = experiment.evaluation
     log.info("tests of significance")
     outputs = {name: system.outputs for name, system in systems.items()}
-    scores, *others = (
-        compare_runs(outputs, references, name, settings.samples, settings.trials, settings.seed)
-        for name in (settings.baseline, *settings.against)
-    )
+    numbers = settings.samples, settings.trials, settings.seed
+    scores = compare_runs(outputs, references, settings.baseline, *numbers, settings.against)
     rows = [_row(score, systems[score.name], experiment) for score in scores]
-    for row, *tests in zip(rows, *others, strict=True):
-        row["p_against"] = {name: test.p_randomised for name, test in zip(settings.against, tests, strict=True)}
-    baseline = outputs[settings.baseline][0]
-    signed = evaluate({settings.baseline: baseline}, references, None, settings.samples, settings.seed)
+    # of a single sentence: only the description of the metric is wanted
+    signed = evaluate({"": [""]}, [lines[:1] for lines in references], None, settings.samples, settings.seed)
     return {
         "baseline": settings.baseline,
         "against": settings.against,
@@ -218,6 +224,7 @@ def _row(score: ReplicatedScore, system: SystemStages, experiment: Experiment) -
         "test_bleu_ci": score.bleu_ci,
         "p_value": score.p_randomised,
         "p_bootstrap": score.p_bootstrap,
+        "p_against": score.p_against,
         "test_chrF2": mean("chrF2"),
         "test_TER": mean("TER"),
         "test_precisions": score.precisions,
@@ -276,6 +283,9 @@ def _manifest(
     files = [corpus.source, corpus.target, corpus.dev_source, *corpus.dev_reference, corpus.test_source]
     files += [*corpus.test_reference, *corpus.alignment]
     files += [experiment.language_model.file] if experiment.language_model.file else []
+    for system in experiment.systems.values():
+        given = (system.grammar_file, system.src_classes, system.tgt_classes, system.rule_values)
+        files += [file for file in given if file]
     latent = any(system.estimator != "none" for system in experiment.systems.values())
     return {
         "lscfg": __version__,
@@ -308,7 +318,10 @@ def _plain(value: Any) -> Any:
 def _wall_seconds(system: SystemStages) -> tuple[float, float]:
     """Of tuning, interrupted or not, and of decoding the test set; means over the runs."""
     return (
-        statistics.fmean(_read_json(stage / "dev.json")["seconds"] for stage in system.tuned),
+        # a tuning that an earlier lscfg made has no times of its own
+        statistics.fmean(
+            _read_json(stage / "dev.json").get("seconds", stage.record["seconds"]) for stage in system.tuned
+        ),
         statistics.fmean(stage.record["seconds"] for stage in system.decoded),
     )
 

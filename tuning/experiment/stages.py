@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lscfg import log
 from lscfg.estimate.em import BEST, CHECKPOINT
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
-from lscfg.text import atomic_write, read_bytes, read_lines, write_lines
+from lscfg.text import atomic_write, read_blocks, read_lines, write_lines
 from tuning.decoders import open_decoder
 from tuning.experiment import hosts
 from tuning.experiment.cache import Stage, StageCache
@@ -21,7 +21,6 @@ from tuning.experiment.config import Corpus, Experiment, System, em_settings, sp
 
 if TYPE_CHECKING:
     from lscfg.derive import Derivations
-    from lscfg.hiero import HieroLimits
     from lscfg.parameters import Parameters
 
 DERIVATIONS, GRAMMAR, LM, MODEL = "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
@@ -93,8 +92,7 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Path],
         from lscfg.grammar import select_rules, write_grammar
         from lscfg.hiero import extract_files
 
-        limits = _hiero_limits(experiment)
-        counted = extract_files(corpus.source, corpus.target, alignments, limits)
+        counted = extract_files(corpus.source, corpus.target, alignments, experiment.hiero.limits())
         sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
         selection = select_rules(counted, settings["max_targets"], sentences)
         write_grammar(folder / GRAMMAR, counted, selection, jobs)
@@ -103,13 +101,6 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Path],
 
     inputs = _aligned(corpus, alignments) | {"dev source": corpus.dev_source, "test source": corpus.test_source}
     return cache.run("hiero", settings, inputs, make)
-
-
-def _hiero_limits(experiment: Experiment) -> HieroLimits:
-    from lscfg.hiero import HieroLimits
-
-    names = [field.name for field in dataclasses.fields(HieroLimits)]
-    return HieroLimits(**{name: getattr(experiment.hiero, name) for name in names})
 
 
 def both(cache: StageCache, hiero: Stage, minimal: Stage, jobs: int) -> Stage:
@@ -131,8 +122,7 @@ def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
         from lscfg.decode import read_grammar
 
         rules = len(read_grammar(DecoderConfig(grammars=(path,))))
-        with atomic_write(folder / GRAMMAR, "wb") as file:
-            file.write(read_bytes(path))
+        _copy(path, folder / GRAMMAR)
         write_json(folder / "size.json", {"rules": rules})
 
     return cache.run("grammar" if kind == "minimal" else kind, {}, {"file": path}, make)
@@ -140,7 +130,10 @@ def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
 
 def language_model(cache: StageCache, experiment: Experiment) -> Stage:
     """The n-gram model of the target side."""
+    from lscfg.lm.lmplz import chosen_estimator
+
     settings = experiment.language_model
+    estimator = chosen_estimator(settings.estimator)
 
     def make(folder: Path) -> None:
         from lscfg.lm.arpa import check_arpa
@@ -149,15 +142,14 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
 
         if settings.file:
             check_arpa(settings.file, settings.order)
-            with atomic_write(folder / LM, "wb") as file:
-                file.write(read_bytes(settings.file))
+            _copy(settings.file, folder / LM)
             return
         fallback = DEFAULT_FALLBACK if settings.discount_fallback else None
-        used = build_lm(experiment.corpus.target, folder / LM, settings.order, (), fallback, settings.estimator)
-        log.info(f"language model of order {settings.order} estimated by {used}")
+        build_lm(experiment.corpus.target, folder / LM, settings.order, (), fallback, estimator)
+        log.info(f"language model of order {settings.order} estimated by {estimator}")
 
     inputs = {"text": settings.file or experiment.corpus.target}
-    facts = dataclasses.asdict(settings) | {"file": settings.file is not None}
+    facts = dataclasses.asdict(settings) | {"file": settings.file is not None, "estimator": estimator}
     return cache.run("lm", facts, inputs, make)
 
 
@@ -187,7 +179,7 @@ def estimate(
             corpus = experiment.corpus
             tokens = []
             if of_hiero:
-                limits = _hiero_limits(experiment)
+                limits = experiment.hiero.limits()
                 tokens.append(RuleTokens.hiero(corpus.source, corpus.target, alignments, limits))
             if system.grammar in ("minimal", "both"):
                 tokens.append(RuleTokens.minimal(trees))
@@ -214,7 +206,7 @@ def estimate(
         facts["context"] = system.grammar
     if context and of_hiero:
         inputs |= _aligned(experiment.corpus, alignments)
-        facts |= {"limits": dataclasses.asdict(_hiero_limits(experiment))}
+        facts |= {"limits": dataclasses.asdict(experiment.hiero.limits())}
     return cache.run("estimate", facts, inputs, make)
 
 
@@ -417,6 +409,13 @@ def decoder_config(experiment: Experiment, folder: Path, rules: Stage, lm: Stage
 
 def _write_decoder_ini(folder: Path, experiment: Experiment, rules: Stage, lm: Stage, model: Stage | None) -> None:
     write_ini(folder / INI, decoder_config(experiment, folder, rules, lm, model))
+
+
+def _copy(source: Path, target: Path) -> None:
+    """A copy, compressed or not as each name says."""
+    with atomic_write(target, "wb") as file:
+        for block, _ in read_blocks(source, 1 << 16):
+            file.write(block)
 
 
 def write_json(path: Path, value: Any) -> None:
