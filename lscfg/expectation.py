@@ -198,9 +198,10 @@ class Expectation:
         self._each(cuts, block)
         divided = chunks[chunks["part"] >= 0]
         divided = divided[np.argsort(divided["row"], kind="stable")]
-        rows, begin = np.unique(divided["row"], return_index=True)
-        for row, numbers in zip(rows.tolist(), np.split(divided["part"], begin[1:]), strict=True):
-            tensor[row] *= parts[numbers].sum(axis=0)
+        begin = np.flatnonzero(np.diff(divided["row"], prepend=-1))
+        for same in np.split(divided, begin)[1:]:
+            row = same["row"][0]
+            tensor[row] *= parts[same["part"]].sum(axis=0)
             totals[row] = tensor[row].sum(axis=tuple(range(1, arity + 1)))
         return totals
 

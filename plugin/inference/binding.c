@@ -242,7 +242,7 @@ int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_er
     const int32_t *tail = f->edge_tail.data + 2 * (int64_t)e;
     for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
       int32_t rule = f->app_rule.data[a], in_range = rule >= 0 && rule < b->n_rules + LSCFG_EXTRA_RULES;
-      int32_t arity = in_range ? arity_of(b->grammar, rule) : -1;
+      int32_t arity = in_range && b->inner ? arity_of(b->grammar, rule) : -1; /* rules of expanded forests are the model's */
       if (!in_range || (arity >= 0 && arity != (tail[0] >= 0) + (tail[1] >= 0)))
         return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld%s", (long)rule,
                           in_range ? " of another number of nonterminals" : "");
