@@ -61,7 +61,9 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
     from cdec_bridge.plugin import CdecTree, build_library
     from lscfg import log
+    from lscfg.text import check_output
 
+    check_output(args.output)
     build_library(CdecTree.at(args.cdec_root), args.output)
     log.info(f"wrote {args.output}; check it with: lscfg cdec check --cdec-root DIR --library {args.output}")
 

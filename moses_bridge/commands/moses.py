@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
+    from lscfg.text import check_output
     from moses_bridge.plugin import STEPS, MosesTree, build_program, write_sources
 
     if args.sources:
@@ -61,6 +62,7 @@ def _build(args: argparse.Namespace) -> None:
         return
     if args.moses_root is None:
         raise InputError("name the source tree of Moses with --moses-root, or a folder for the sources with --sources")
+    check_output(args.output)
     build_program(MosesTree.at(args.moses_root), args.output, args.flag)
     log.info(f"wrote {args.output}; check it with: lscfg moses check --program {args.output}")
 

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     from dataclasses import asdict
 
     from lscfg.errors import InputError
-    from lscfg.text import read_lines
+    from lscfg.text import check_output, read_lines
     from tuning.evaluate import evaluate
     from tuning.experiment.stages import write_json
     from tuning.replication import compare_runs
@@ -85,6 +85,9 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--differences must not be negative, but is {args.differences}")
     if (args.differences or args.sentences) and args.baseline is None:
         raise InputError("differences need --baseline, the system to compare the others with")
+    for output in (args.json, args.sentences):
+        if output:
+            check_output(output)
     references = [read_lines(path) for path in args.reference]
     lines = len(references[0])
 
