@@ -7,7 +7,9 @@ import pytest
 from hypothesis import settings
 
 # The same examples in every run: a change is judged by its own failures. HYPOTHESIS_PROFILE=default draws new ones.
-settings.register_profile("repeatable", derandomize=True)
+# No deadlines: how long an example takes says more of the machine than of the code.
+settings.register_profile("default", settings.get_profile("default"), deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

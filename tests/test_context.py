@@ -117,7 +117,7 @@ def random_model(folder, seed):
     return path, Parameters.load(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), length=st.integers(1, 7), glue=st.booleans())
 def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, glue):
     path, parameters = random_model(tmp_path_factory.mktemp("context"), seed)
@@ -252,20 +252,24 @@ def learned(tokens, source, made):
     rules, places = tokens.rules, tokens.places.tolist()
     counts = np.bincount(tokens.places[:, 0], minlength=len(rules))
     vocabulary = {word: k for k, word in enumerate(rules.words)}
+    sentences = [line.split() for line in source]
+    often = Counter(word for words in sentences for word in words)
+    seen = [[word if often[word] >= made.min_word else None for word in words] for words in sentences]
     sides = [rules.src(rule).tolist() for rule in range(len(rules))]
     choices = [[other for other in range(len(rules)) if sides[other] == side] for side in sides]
+    choices = [sorted(options, key=lambda other: -counts[other])[: made.max_targets] for options in choices]
     examples = []
     for rule, pair, i, j, *gaps in places:
-        if len(choices[rule]) > 1:
+        if len(choices[rule]) > 1 and rule in choices[rule]:
             children = [gap for gap in (gaps[:2], gaps[2:]) if gap[0] >= 0]
             wordy = rules.src_length[rule] > rules.arity[rule]
             own_words = j - i - sum(end - begin for begin, end in children)
-            examples.append((rule, items_of(source[pair].split(), (i, j), children, wordy, vocabulary), own_words))
+            examples.append((rule, items_of(seen[pair], (i, j), children, wordy, vocabulary), own_words))
 
     if len(examples) > made.max_tokens:
         chosen = np.random.default_rng(made.seed).choice(len(examples), made.max_tokens, replace=False)
         examples = [examples[k] for k in sorted(chosen)]
-    penalty = max(made.penalty, sum(own for *_, own in examples) / sum(len(line.split()) for line in source))
+    penalty = max(made.penalty, sum(own for *_, own in examples) / sum(map(len, sentences)))
     examples = [(rule, items) for rule, items, _ in examples]
 
     def keys(rule, items):
@@ -294,14 +298,20 @@ def learned(tokens, source, made):
     return {key: weight for key, weight in weights.items() if weight}
 
 
-@pytest.mark.parametrize(("penalty", "max_tokens"), [(2.0, 10**6), (2.0, 120), (0.01, 10**6)])
-def test_learning_is_what_the_method_says(penalty, max_tokens):
+@pytest.mark.parametrize(
+    "changes", [{}, {"max_tokens": 120}, {"penalty": 0.01}, {"max_targets": 2, "min_word": 3}, {"min_count": 4}]
+)
+def test_learning_is_what_the_method_says(changes):
     source, target, links = ambiguous(3, 50)
     source += ["a b c", "c b a", "b a", "a c b"] * 3
     target += ["C A B", "A C B", "A B", "A B B C"] * 3
     links += ["0-1 1-2 2-0", "0-1 1-2 2-0", "0-1 1-0", "0-0 2-1 2-2 1-3"] * 3
+    # a third translation of b, beside words that are too rare to be items and one that is not
+    source += ["a b rare", "d b rare", "often b y", "often b x", "often b x", "d b x", "d b y"]
+    target += ["A B RARE", "D B RARE", "OFTEN B Y", "OFTEN B X", "OFTEN C X", "D D X", "D D Y"]
+    links += ["0-0 1-1 2-2"] * 7
     tokens = RuleTokens.minimal(derive(source, target, links))
-    made = ContextSettings(penalty, min_word=1, passes=2, max_tokens=max_tokens)
+    made = dataclasses.replace(ContextSettings(min_word=1, passes=2), **changes)
     context = estimate_context(tokens, source, made)
     numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
     found, reference = {}, learned(tokens, source, made)
@@ -310,7 +320,7 @@ def test_learning_is_what_the_method_says(penalty, max_tokens):
         same = numbers[context.rules.text(outcome)] if outcome < rules else outcome - rules + len(tokens.rules)
         part = zip(context.items[begin:end].tolist(), context.weights[begin:end].tolist(), strict=True)
         found |= {(same, item): weight for item, weight in part}
-    assert found.keys() == reference.keys() and len(found) > 100
+    assert found.keys() == reference.keys() and len(found) > 80
     assert [found[key] for key in reference] == pytest.approx([*reference.values()], rel=1e-3, abs=1e-4)
 
 

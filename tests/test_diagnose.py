@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lscfg.derive import derive
-from lscfg.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, orientation, report, table
+from lscfg.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, Score, orientation, report, table
 from lscfg.errors import InputError
 from lscfg.estimate.context import RuleTokens, add_context
 from lscfg.estimate.em import EMSettings, estimate_em
@@ -62,9 +62,11 @@ def all_derivations(diagnosis, model, forest):
         tgt = [f"[X,{-s}]" if s < 0 else g.vocab.word(s) for s in g.tgt(int(forest.app_rule[app]))]
         return f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}"
 
+    tensors = [model.tensor(texts[text(app)]) for app in range(forest.n_apps)]
+
     def value(apps):
         app = next(apps)
-        tensor = model.tensor(texts[text(app)])
+        tensor = tensors[app]
         below = [value(apps) for tail in forest.edge_tail[forest.app_edge[app]] if tail >= 0]
         for vector in reversed(below):
             tensor = tensor @ vector
@@ -80,29 +82,62 @@ def _numbered(symbols):
         yield symbol, k
 
 
-@pytest.mark.parametrize("signed", [False, True])
-def test_losses_are_those_of_sums_over_all_derivations(tmp_path, signed):
+def signed_marginals(diagnosis, model, forest):
+    """Marginals of the applications, and the sum over all derivations by which they are divided."""
+    values = all_derivations(diagnosis, model, forest)
+    marginal, total = np.zeros(forest.n_apps), sum(value for _, value in values)
+    for apps, value in values:
+        marginal[apps] += value
+    return marginal / total if total else marginal, total
+
+
+@pytest.mark.parametrize(("signed", "negative"), [(False, "flip"), (True, "flip"), (True, "clamp")])
+def test_losses_are_those_of_sums_over_all_derivations(tmp_path, signed, negative):
     train = corpus(TRAIN)
     model = random_model(tmp_path / "m", train, 2, signed)
-    diagnosis = Diagnosis(train, corpus(HELD), max_targets=0)
+    diagnosis = Diagnosis(train, corpus(HELD), max_targets=0, negative=negative)
     found = diagnosis.measure(tmp_path / "m")
     assert diagnosis.counts == {"pairs": 3, "parsed": 3, "applications": 19, "in the forests": 19}
-    asked = dict.fromkeys(MEASURES, 0)
+    asked, floored = dict.fromkeys(MEASURES, 0), 0
     for k, (forest, questions) in enumerate(zip(diagnosis._forests, diagnosis._questions, strict=True)):
-        values = all_derivations(diagnosis, model, forest)
-        marginal = np.zeros(forest.n_apps)
-        for apps, value in values:
-            marginal[apps] += value
-        marginal = np.abs(marginal / sum(value for _, value in values))
+        marginal, _ = signed_marginals(diagnosis, model, forest)
+        marginal = np.abs(marginal) if negative == "flip" else np.maximum(marginal, 0)
         loss = dict.fromkeys(MEASURES, 0.0)
         for question in questions:
             asked[question.measure] += 1
             weights = marginal[question.options]
             right = question.where if question.where is not None else np.arange(len(weights))
-            loss[question.measure] -= math.log(weights[right == question.right].sum() / weights.sum())
+            share = weights[right == question.right].sum() / weights.sum()
+            floored += share < diagnosis.floor
+            loss[question.measure] -= math.log(max(share, diagnosis.floor))
         for name in MEASURES:
             assert found.scores[name].loss[k] == pytest.approx(loss[name], rel=1e-9), name
-    assert min(asked.values()) >= 3
+    assert min(asked.values()) >= 3 and (floored > 0) == (negative == "clamp")
+
+
+def test_negative_marginals_and_sums_are_counted(tmp_path):
+    """Some sentences have a sum of derivations above 0, some below, and those with "no" of 0."""
+    train = corpus(TRAIN)
+    held = [*HELD, ("a b", "A B", "0-0 1-1"), ("b a b", "B A B", "0-0 1-1 2-2"), ("a a b", "A A B", "0-0 1-1 2-2")]
+    model = random_model(tmp_path / "m", train, 2, signed=True)
+    for rule in range(len(model.rules)):
+        model.tensor(rule)[...] *= "no" not in model.rules.src_text(rule).split()
+    model.save(tmp_path / "m", np.float64)
+    diagnosis = Diagnosis(train, corpus(held), max_targets=0)
+    signs, masses = [], []
+    for forest in diagnosis._forests:
+        marginal, total = signed_marginals(diagnosis, model, forest)
+        signs.append(int(np.sign(total)))
+        absolute = np.abs(marginal).sum()
+        masses.append(-marginal[marginal < 0].sum() / absolute if absolute else 0.0)
+    found = diagnosis.measure(tmp_path / "m")
+    assert (signs.count(1), signs.count(-1), signs.count(0)) == (3, 2, 1)
+    assert (found.below, found.zero) == (2, 1)
+    assert found.negative_mass == pytest.approx(np.mean(masses), rel=1e-9)
+    content = report(diagnosis, [*diagnosis.references(), found])["models"]
+    assert [model["sentences below 0"] for model in content] == [0, 0, 2]
+    assert [model["sentences at 0"] for model in content] == [0, 0, 1]
+    assert [model["negative_mass"] for model in content] == [0, 0, found.negative_mass]
 
 
 def test_blind_is_the_probability_that_the_smallest_phrase_around_a_border_is_swapped(tmp_path):
@@ -212,6 +247,17 @@ def test_answers():
     assert impossible.answer(scores, 1e-3) == pytest.approx((-math.log(1e-3), 1 / 4))
     unknown = Question("rule", np.array([4, 5]), None, 0)
     assert unknown.answer(scores, 1e-6) == pytest.approx((math.log(2), 1 / 1.5))
+
+
+def test_gain_and_its_error_by_hand():
+    """Sentences of 2, 3 and 1 questions gain 1, 2 and -1 nats: 1/3 a question, and 1/3, 1 and -4/3 more than that."""
+    n, rank = np.array([2, 3, 1]), np.zeros(3)
+    own, reference = Score(np.array([2.0, 3, 2]), rank, n), Score(np.array([3.0, 5, 1]), rank, n)
+    assert own.gain(reference) == pytest.approx((1 / 3, math.sqrt(1 / 9 + 1 + 16 / 9) / 6))
+    assert reference.gain(own) == pytest.approx((-1 / 3, math.sqrt(26) / 18))
+    assert own.gain(own) == (0, 0)
+    empty = Score(rank, rank, np.zeros(3, np.int64))
+    assert np.isnan(empty.gain(empty)).all()
 
 
 def test_unknown_rules_and_dropped_pairs_are_counted(tmp_path):

@@ -227,6 +227,29 @@ def test_reaches_the_likelihood_of_the_generator():
     assert error < 0.03
 
 
+@pytest.mark.parametrize("options", [PLAIN | {"iterations": 3}, {"iterations": 6, "held_out": 0.3, "patience": 2}])
+def test_the_best_of_all_beginnings_is_kept(options):
+    """It is what EM makes of that beginning alone, be it the first of them, the last or one between."""
+    derivations, winners = corpus(40), set()
+    name = "held-out log-likelihood a rule" if "held_out" in options else "log-likelihood a rule"
+    for seed in (5, 6, 7):
+        singles = []
+        for restart in range(3):
+            em = EM(derivations, EMSettings(2, seed=seed, **options))
+            beginning = em.begin(restart)
+            em.begin = lambda _, beginning=beginning: beginning
+            singles.append(em.run())
+        histories = [single.about[name][0] for single in singles]
+        best = int(np.argmax([max(history) for history in histories]))
+        winners.add(best)
+        found, single = estimate_em(derivations, EMSettings(2, restarts=3, seed=seed, **options)), singles[best]
+        assert found.about[name] == histories and found.about["best restart"] == best + 1
+        assert found.about["best iteration"] == single.about["best iteration"]
+        pairs = zip((*found.tensors, found.root), (*single.tensors, single.root), strict=True)
+        assert all(np.array_equal(*pair) for pair in pairs)
+    assert winners == {0, 1, 2}
+
+
 def interrupted(em: EM, after: int) -> None:
     """Runs EM and stops it with an exception after some steps."""
     step, left = em.step, [after]

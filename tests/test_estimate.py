@@ -71,6 +71,27 @@ def test_oov_shares_the_mass_of_singletons():
     assert np.isclose(values["c"], 2 / 4)
 
 
+@pytest.mark.parametrize(
+    "settings", [None, SpectralSettings(rank=2), EMSettings(2, 3), EMSettings(2, 3, shrink_source=0, shrink_arity=0)]
+)
+def test_oov_is_an_average_token_where_no_rule_was_seen_once(settings):
+    """Nothing is taken from the other rules for it."""
+    derivations = corpus()
+    examples = Examples.of(derivations)
+    lexical = examples.rules.arity == 0
+    assert (examples.counts[lexical] > 1).all()
+    if settings is None:
+        model = estimate_mle(derivations)
+    elif isinstance(settings, EMSettings):
+        model = estimate_em(derivations, settings)
+        assert sum(t.sum(axis=(0, *range(2, t.ndim))) for t in model.tensors) == pytest.approx(np.ones(2))
+    else:
+        model = estimate_spectral(derivations, settings)
+    assert model.unk == pytest.approx(model.tensors[0].sum(axis=0) / examples.counts[lexical].sum(), rel=1e-12)
+    assert model.one.unk == pytest.approx([1 / examples.n_examples], rel=1e-12)
+    assert model.one.rules.sum() == pytest.approx(1)
+
+
 def test_spectral_is_the_formula_of_the_paper():
     """Dense numpy, token by token, as Fig. 2a says it."""
     derivations = corpus(40)

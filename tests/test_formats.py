@@ -6,9 +6,11 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
-from helpers import rule_table
+from helpers import rule_table, save_model
 
+from lscfg.cli import main
 from lscfg.corpus import check_plain, check_sentences
 from lscfg.derive import derive
 from lscfg.diagnose import table
@@ -47,9 +49,10 @@ def example(tmp_path):
 
 
 def test_every_example_has_a_test():
-    names = re.findall(r"<!-- example: (\w+) -->", DOCUMENT.read_text(encoding="utf-8"))
-    source = Path(__file__).read_text(encoding="utf-8")
-    assert names and all(f'example("{name}")' in source for name in names)
+    document, source = (path.read_text(encoding="utf-8") for path in (DOCUMENT, Path(__file__)))
+    names = re.findall(r"<!-- example: ([\w-]+) -->", document)
+    assert "span-grammar" in names and len(names) == document.count("<!-- example")
+    assert [name for name in names if f'example("{name}")' not in source] == []
 
 
 def test_text_and_alignments(example):
@@ -152,10 +155,21 @@ def test_diagnosis(example):
     assert "m = 1" in table(content)
 
 
-def test_marginals(example):
-    record = json.loads(example("marginals").read_text(encoding="utf-8"))
-    assert record["nodes"][0][3] == 1
-    assert len(record["edges"][0]["targets"][0]) == 2 + len(record["features"])
+def test_marginals(example, tmp_path):
+    """They are read as forests, and ``lscfg marginals`` writes the very same of a model with this one rule."""
+    path = example("marginals")
+    (stored,) = ForestFile(path)
+    assert (stored.words, stored.forest.node_span.tolist(), stored.forest.n_apps) == (["una"], [[0, 1]], 1)
+    assert stored.names == LATENT_FEATURES[:3] and stored.features.tolist() == [[0, 0, 0]]
+    save_model(tmp_path / "m", rule_table(["una ||| a"]), [np.exp([-1.5])], np.ones(1), np.zeros(1))
+    write_lines(tmp_path / "text", ["una", "", "nueva"])
+    assert main(["marginals", str(tmp_path / "m"), str(tmp_path / "text"), "-o", str(tmp_path / "out")]) == 0
+    written, empty, unknown = map(json.loads, read_lines(tmp_path / "out"))
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert written == record | {"log_g": pytest.approx(-1.5)} and record["log_g"] == -1.5
+    assert empty == {"id": 1, "words": [], "parsed": False}
+    assert (unknown["sign"], unknown["log_g"], unknown["edges"][0]["pass"]) == (0, None, True)
+    assert len(list(ForestFile(tmp_path / "out"))) == 3
 
 
 def test_forest(example):
