@@ -111,6 +111,7 @@ def test_equals_enumeration(tmp_path, m, signed, glue):
         assert np.abs(result.nodes - nodes).max() < 1e-10 * scale
         assert result.sign == np.sign(g) and abs(result.log_g - np.log(abs(g))) < 1e-10
         assert result.negative == (marginals < 0).sum()
+        assert abs(result.negative_mass + marginals[marginals < 0].sum() / np.abs(marginals).sum()) < 1e-10
         assert abs(result.nodes[-1] - 1) < 1e-12
 
 
@@ -242,28 +243,42 @@ def test_no_probability_gives_zero_marginals(tmp_path):
 
 
 @pytest.mark.parametrize("goal", [X, S])
-def test_features_by_their_definition(tmp_path, goal):
+@pytest.mark.parametrize("negative", ["flip", "clamp"])
+@pytest.mark.parametrize("log", [False, True])
+def test_features_by_their_definition(tmp_path, goal, negative, log):
     model, grammar, _, _ = build(tmp_path, 3, 11, True)
     forest = grammar.parse(grammar.vocab.add_line("b a b a c b new"), ParseOptions(100, goal == S, 2, goal))
     binding = Binding(model, grammar)
     result = replace(binding.infer(forest), sign=1)
-    apps, flipped = result.apps, np.abs(result.apps)
-    assert (apps < 0).any()
-    raw = binding.features(forest, result, FeatureOptions(log=False, names=LATENT_FEATURES[:4]))
+    value = np.abs if negative == "flip" else lambda marginals: np.maximum(marginals, 0)
+    apps, nodes, floor = value(result.apps), value(result.nodes), 0.05
     heads = forest.edge_head[forest.app_edge]
     targets = [tuple(grammar.tgt(int(r))) if r < len(grammar) else "pass" for r in forest.app_rule]
-    glued = forest.node_cat[heads] == S
-    assert glued.any() == (goal == S)
-    for a in range(forest.n_apps):
+    latent = forest.node_cat[heads] == X
+    assert latent.all() == (goal == X)
+    expected = np.zeros((forest.n_apps, 4))
+    for a in np.nonzero(latent)[0]:
         same_edge = forest.app_edge == forest.app_edge[a]
         same_target = np.array([h == heads[a] and t == targets[a] for h, t in zip(heads, targets, strict=True)])
-        shares = flipped[a] / flipped[same_edge].sum(), flipped[a] / flipped[same_target].sum()
-        expected = [0] * 4 if glued[a] else [flipped[a], *shares, abs(result.nodes[heads[a]])]
-        assert np.allclose(raw[a], expected, rtol=1e-12)
+        shares = [apps[a] / max(apps[same].sum(), 1e-300) for same in (same_edge, same_target)]
+        expected[a] = [apps[a], *shares, nodes[heads[a]]]
+    # else neither the policy nor the floor would be seen
+    assert (result.apps[latent] < 0).any() and (result.nodes[heads[latent]] < 0).any()
+    assert (expected[latent] < floor).any(axis=0).all() and (expected[latent] > floor).any(axis=0).all()
+    if log:
+        expected[latent] = np.log(np.maximum(expected[latent], floor))
+    found = binding.features(forest, result, FeatureOptions(log, floor, negative, LATENT_FEATURES[:4]))
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+def test_features_come_in_the_order_asked_and_not_of_a_negative_g(tmp_path):
+    model, grammar, _, _ = build(tmp_path, 3, 11, True)
+    forest = grammar.parse(grammar.vocab.add_line("b a b a c b new"), ParseOptions(100, False, 2, X))
+    binding = Binding(model, grammar)
+    result = replace(binding.infer(forest), sign=1)
+    raw = binding.features(forest, result, FeatureOptions(log=False, names=LATENT_FEATURES[:4]))
     chosen = binding.features(forest, result, FeatureOptions(log=False, names=("LatentSpan", "LatentMarginal")))
-    assert np.array_equal(chosen, raw[:, [3, 0]])
-    logs = binding.features(forest, result, FeatureOptions(log=True, floor=1e-4, negative="clamp"))
-    assert np.allclose(logs[~glued, 0], np.log(np.maximum(apps[~glued], 1e-4))) and not logs[glued].any()
+    assert raw.all() and np.array_equal(chosen, raw[:, [3, 0]])
     below = binding.features(forest, replace(result, sign=-1), FeatureOptions())
     assert below.shape == (forest.n_apps, 3) and not below.any()
 

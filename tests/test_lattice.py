@@ -1,13 +1,15 @@
 """Word lattices: against the sentences that they hold, and against real cdec's forests."""
 
+import itertools
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers import derivations
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_compose import MINIMAL, composed_system
 from test_forest import applications
@@ -20,10 +22,11 @@ from lscfg.kernel import EPSILON, Binding, Grammar, ParseOptions, S, X
 from lscfg.search import SearchOptions, search
 
 Arcs = list[tuple[int, int, str]]
+EMPTY = "*EPS*"
 
 
 def encode(grammar: Grammar, arcs: Arcs) -> np.ndarray:
-    ids = [(i, j, EPSILON if word == "*EPS*" else grammar.vocab.add(word)) for i, j, word in arcs]
+    ids = [(i, j, EPSILON if word == EMPTY else grammar.vocab.add(word)) for i, j, word in arcs]
     return np.array(ids, np.int32).reshape(-1, 3)
 
 
@@ -34,7 +37,7 @@ def random_lattice(rng: np.random.Generator, words: list[str], alternatives: lis
         arcs.append((i, i + 1, word))
         for _ in range(int(rng.integers(0, 3))):
             to = min(i + int(rng.integers(1, 4)), len(words))
-            arcs.append((i, to, "*EPS*" if rng.random() < epsilon else str(rng.choice(alternatives))))
+            arcs.append((i, to, EMPTY if rng.random() < epsilon else str(rng.choice(alternatives))))
     return arcs
 
 
@@ -110,6 +113,150 @@ def test_derivations_are_those_of_all_paths(tmp_path_factory, seed, n, pass_thro
         assert result.sign == 0
 
 
+QUIRKS = {
+    "at most three arcs around a word that passes through": [
+        ("[X] ||| a ||| x", 9, 1, [(0, 1, "q"), (1, 2, EMPTY), (2, 3, EMPTY)], 1),
+        ("[X] ||| a ||| x", 9, 1, [(0, 1, "q"), (1, 2, EMPTY), (2, 3, EMPTY), (3, 4, EMPTY)], 0),
+        ("[X] ||| a ||| x", 9, 1, [(0, 1, "a"), (1, 2, EMPTY), (2, 3, EMPTY), (3, 4, EMPTY)], 1),
+        ("[X] ||| a ||| x", 1, 1, [(0, 1, "a"), (1, 2, EMPTY), (2, 3, EMPTY)], 1),
+    ],
+    "the shortest path counts, wherever the rule goes along": [
+        ("[X] ||| a ||| x", 9, 1, [(0, 1, "q"), (1, 2, EMPTY), (2, 3, EMPTY), (3, 4, EMPTY), (0, 4, EMPTY)], 1),
+        ("[X] ||| a b ||| x", 1, 0, [(0, 1, "a"), (1, 2, "b")], 0),
+        ("[X] ||| a b ||| x", 1, 0, [(0, 1, "a"), (1, 2, "b"), (0, 2, EMPTY)], 1),
+    ],
+    "an arc counts to the state behind the one where it begins": [
+        ("[X] ||| a b ||| x", 1, 0, [(0, 1, "a"), (1, 3, "b"), (0, 3, EMPTY)], 1),
+        ("[X] ||| a b ||| x", 1, 0, [(0, 1, "a"), (1, 3, "b"), (0, 3, EMPTY), (1, 2, EMPTY), (2, 3, EMPTY)], 0),
+    ],
+    "rules of a single nonterminal have no limit, and no empty arcs": [
+        ("[S] ||| [X,1] ||| [1]", 1, 1, [(0, 1, "q"), (1, 2, EMPTY)], 2),
+        ("[X] ||| [Y,1] ||| [1]\n[Y] ||| a ||| x", 9, 0, [(0, 1, "a"), (1, 2, EMPTY)], 1),
+    ],
+}
+"""Grammar, span limit, whether words pass through, arcs, and the number of derivations with glue."""
+
+
+@pytest.mark.parametrize("quirk", QUIRKS)
+def test_spans_are_measured_as_cdec_measures_them(quirk):
+    for text, span, pass_through, arcs, count in QUIRKS[quirk]:
+        grammar, last = Grammar(), max(j for _, j, _ in arcs)
+        grammar.read_text(text + "\n")
+        grammar.finish()
+        forest = grammar.parse_lattice(encode(grammar, arcs), last + 1, ParseOptions(span, True, pass_through, S))
+        assert (0 if forest is None else paths(forest)) == count, arcs
+
+
+class AlongPaths:
+    """All derivations of a lattice, path by path and from the root down.
+
+    A derivation is a list of (rule, state, state, arcs that the rule goes along itself), preorder. Rules may go along
+    empty arcs anywhere, those of a single nonterminal nowhere.
+    """
+
+    def __init__(self, grammar: Grammar, arcs: Arcs, last: int, options: ParseOptions):
+        self.grammar, self.arcs, self.last, self.options = grammar, arcs, last, options
+        self.rules = [(r, grammar.lhs(r), grammar.src(r)) for r in range(len(grammar))]
+        self.translated = {src[0] for _, lhs, src in self.rules if lhs == X and len(src) == 1}
+        self.lengths = self.shortest()
+
+    def shortest(self) -> dict[tuple[int, int], int]:
+        """Arcs of the shortest path; where there is none, of that to the next state that can be reached."""
+        found: dict[tuple[int, int], int] = {}
+        for i in range(self.last + 1):
+            for j in range(self.last, i, -1):
+                ways = [len(path) for path in strings(self.arcs, j, i)]
+                if ways or (i, j + 1) in found:
+                    found[i, j] = min(ways) if ways else found[i, j + 1]
+        return found
+
+    def all(self) -> list[tuple]:
+        found = []
+        for path in strings(self.arcs, self.last):
+            self.path, self.states = path, [0, *(self.arcs[k][1] for k in path)]
+            found += self.node(self.options.goal, 0, len(self.path))
+        return found
+
+    def rules_for(self, category: int, i: int, arcs: list[int]) -> list[tuple[int, list[int], int]]:
+        """Rule, source side and span limit."""
+        found = [(r, src, self.options.max_span) for r, lhs, src in self.rules if lhs == category]
+        top, joined, passed = (len(self.rules) + k for k in range(3))
+        if category == S and self.options.glue:
+            found += [(top, [-1 - X], self.last), *[(joined, [-1 - S, -1 - X], self.last)] * (i == 0)]
+        if category == X and self.options.pass_through:
+            words = {self.grammar.vocab.find(self.arcs[k][2]) for k in arcs if self.arcs[k][2] != EMPTY}
+            known = self.translated if self.options.pass_through == 2 else set()
+            found += [(passed, [word], 3) for word in words - known]
+        return found
+
+    def node(self, category: int, p: int, q: int) -> list[tuple]:
+        """Of a category over the path's arcs p .. q-1."""
+        i, j = self.states[p], self.states[q]
+        found = []
+        for rule, src, limit in self.rules_for(category, i, self.path[p:q]):
+            if len(src) == 1 and src[0] < 0:
+                found += [((rule, i, j, ()), *below) for below in self.node(-1 - src[0], p, q)]
+            elif self.lengths[i, j] <= limit:
+                found += [((rule, i, j, own), *below) for own, below in self.matches(src, p, q, i, limit)]
+        return found
+
+    def matches(self, src: list[int], p: int, q: int, i: int, limit: int) -> Iterator[tuple[tuple, tuple]]:
+        """Ways of a rule that began in state i through arcs p .. q-1: its own arcs, and what is below it."""
+        if p == q:
+            if not src:
+                yield (), ()
+            return
+        word = self.arcs[self.path[p]][2]
+        # cdec judges an arc by the state behind the one where it begins, wherever it ends
+        if self.lengths[i, self.states[p] + 1] <= limit:
+            left = src if word == EMPTY else src[1:] if src and src[0] == self.grammar.vocab.find(word) else None
+            if left is not None:
+                for own, below in self.matches(left, p + 1, q, i, limit):
+                    yield (self.path[p], *own), below
+        if src and src[0] < 0:
+            for r in range(p + 1, q + 2 - len(src)):
+                if self.lengths[i, self.states[r]] <= limit:
+                    for own, below in self.matches(src[1:], r, q, i, limit):
+                        yield from ((own, (*first, *below)) for first in self.node(-1 - src[0], p, r))
+
+
+def described(forest, apps: list[int]) -> tuple:
+    """A derivation as ``AlongPaths`` has it."""
+    found = []
+    for app in apps:
+        e = forest.app_edge[app]
+        own = tuple(forest.paths[forest.edge_paths[e] : forest.edge_paths[e + 1]].tolist())
+        found.append((int(forest.app_rule[app]), *forest.node_span[forest.edge_head[e]].tolist(), own))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+@pytest.mark.parametrize("span", [1, 2, 3, 100])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 4), pass_through=st.integers(0, 2), glue=st.booleans())
+def test_derivations_go_along_empty_arcs_and_keep_the_span_limit(span, epsilon, seed, n, pass_through, glue):
+    grammar = Grammar()
+    rules = [
+        "a ||| x",
+        "b ||| y",
+        "a b ||| z",
+        "b [X,1] ||| [1] x",
+        "[X,1] [X,2] ||| [2] [1]",
+        "[X,1] c [Y,2] ||| [1] [2]",
+    ]
+    grammar.read_text("".join(f"[X] ||| {rule}\n" for rule in [*rules, "[Y,1] ||| [1]"]))
+    grammar.read_text("[Y] ||| c b ||| y\n[S] ||| a [X,1] ||| [1] s\n")
+    grammar.finish()
+    rng = np.random.default_rng(seed)
+    arcs = random_lattice(rng, rng.choice(list("abcq"), n).tolist(), list("abc"), epsilon)
+    options = ParseOptions(span, glue, pass_through, S if glue else X)
+    forest = grammar.parse_lattice(encode(grammar, arcs), n + 1, options)
+    assume(forest is None or paths(forest) <= 1000)
+    expected = AlongPaths(grammar, arcs, n, options).all()
+    found = [] if forest is None else [described(forest, apps) for apps in derivations(forest)]
+    assert sorted(found) == sorted(expected)
+
+
 def test_composed_rules_over_a_lattice(tmp_path):
     """The value of a lattice is the sum over the sentences in it, and shares are those of its derivations."""
     _, grammar, binding, tensors, root = composed_system(tmp_path, 2, 3, 80)
@@ -128,6 +275,8 @@ def test_composed_rules_over_a_lattice(tmp_path):
     for apps in derivations(forest):
         marginals[apps] += brute.value(apps) / g
     assert np.allclose(result.apps, marginals, atol=1e-9 * np.abs(marginals).max())
+    mass = -marginals[marginals < 0].sum() / np.abs(marginals).sum()
+    assert 0.01 < mass < 0.99 and result.negative_mass == pytest.approx(mass, rel=1e-9)
 
 
 def test_what_is_refused():
@@ -200,6 +349,14 @@ def our_size(forest) -> tuple[str, str]:
 
 def same_size(ours: tuple[str, str], theirs: tuple[str, str]) -> bool:
     return ours[0] == theirs[0] and (not ours[0] or np.isclose(float(ours[1]), float(theirs[1]), rtol=1e-5))
+
+
+def test_cdec_has_these_quirks(tmp_path):
+    for text, span, pass_through, arcs, count in itertools.chain(*QUIRKS.values()):
+        (tmp_path / "g").write_text(text + "\n")
+        options = ["--scfg_max_span_limit", str(span), *(["-P"] if pass_through else [])]
+        sizes, _ = cdec_forests(tmp_path, tmp_path / "g", [plf(arcs, max(j for _, j, _ in arcs) + 1)], *options)
+        assert [size[1] for size in sizes] == [str(count) if count else ""], arcs
 
 
 @pytest.mark.parametrize("pass_through", [0, 1])

@@ -22,6 +22,7 @@ from lscfg.marginals import LatentFeatures
 from lscfg.parameters import OneState
 from moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
 from moses_bridge.decoder import MosesDecoder, find_moses
+from moses_bridge.nbest import parse_features
 from moses_bridge.plugin import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
 from moses_bridge.rule_table import GLUE_FILE
 
@@ -95,6 +96,46 @@ def test_weights_there_and_back(ini: Path, tmp_path: Path) -> None:
     (tmp_path / "none").write_text("[feature]\nA\n")
     with pytest.raises(InputError, match="no weights"):
         read_moses_weights(tmp_path / "none")
+
+
+def test_values_and_weights_of_moses_are_those_of_the_table() -> None:
+    """Three words, one of them unknown, of rules with probabilities 1/2 and 1/1000: by hand, as FORMATS.md has it."""
+    latent = LatentFeature({"model": "m", "features": "LatentMarginal,LatentSpan"})
+    config = DecoderConfig(language_model=Path("lm"), language_model_name="News", word_penalty=True, latent=latent)
+    conventions = Conventions.of(config, ("EgivenF", "FgivenE"))
+    moses = parse_features(
+        "TM= -0.693147181 -6.907755279 WordPenalty0= -5 LM= -4.605170186 1 UnknownWordPenalty0= -100 Glue= 3 "
+        "Latent= -0.7 -1.25"
+    )
+    cdec = {
+        "EgivenF": 0.301029996,
+        "FgivenE": 3,
+        "WordPenalty": -1.302883446,  # three times -1 / ln 10
+        "News": -2,
+        "News_OOV": 1,
+        "PassThrough": 1,
+        "Glue": 2,
+        "LatentMarginal": -0.7,
+        "LatentSpan": -1.25,
+    }
+    assert conventions.features_from_moses(moses) == pytest.approx(cdec)
+    weights = dict(zip(cdec, (-0.5, 0.25, 2, 1.5, -0.75, -3, 0.3, 0.6, -0.9), strict=True))
+    expected = {
+        "TM_0": 0.217147241,
+        "TM_1": -0.108573620,
+        "WordPenalty0": 0.868588964,
+        "LM_0": 0.651441723,
+        "LM_1": -0.75,
+        "UnknownWordPenalty0": 0.03,
+        "Glue": 0.3,
+        "Latent_0": 0.6,
+        "Latent_1": -0.9,
+    }
+    assert conventions.weights_to_moses(weights) == pytest.approx(expected)
+    assert conventions.weights_from_moses(expected) == pytest.approx(weights)
+    score, theirs = (sum(w[name] * f[name] for name in f) for w, f in ((weights, cdec), (expected, moses)))
+    beginning_and_end = 2 * expected["WordPenalty0"] - weights["Glue"]  # in Moses every sentence has these
+    assert score == pytest.approx(theirs + beginning_and_end)
 
 
 def test_names_that_stand_for_several_features(ini: Path, tmp_path: Path) -> None:
@@ -184,11 +225,10 @@ def test_features_of_all_applications(
     done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == len(SENTENCES), done.stderr[-2000:]
     assert "unmatched" not in done.stderr
-    grammar = read_grammar(config)
-    asked = FeatureOptions(log=False, names=names)
-    latent = LatentFeatures(tmp_path / "model.lscfg", grammar, asked)
-    if glue:
-        return
+    # the grammar has the root's rule, and here what else is glue
+    (tmp_path / "glue").write_text("[S] ||| [S,1] [X,2] ||| [1] [2]\n" if glue else "")
+    grammar = Grammar.from_files([*config.grammars, tmp_path / "glue"])
+    latent = LatentFeatures(tmp_path / "model.lscfg", grammar, FeatureOptions(log=False, names=names))
     found = read_trace(tmp_path / "trace")
     for n, sentence in enumerate(SENTENCES):
         expected = expected_trace(grammar, latent, sentence) if sentence else {}

@@ -174,6 +174,35 @@ def test_unique_keeps_the_best_of_each_string(case: Case) -> None:
     assert [best[s] for s in strings] == pytest.approx(list(found.score), abs=1e-4)
 
 
+def test_unique_lists_where_nearly_all_derivations_repeat_the_best() -> None:
+    """2^40 of them, all better than the second string."""
+    grammar, n = Grammar(), 40
+    grammar.read_text("[X] ||| x ||| a ||| F=1\n[X] ||| x ||| a ||| F=1\n[X] ||| x ||| b ||| F=1\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("x " * n), ParseOptions(pass_through=0))
+    assert forest is not None
+    place = forest.node_span[forest.edge_head[forest.app_edge], 0]
+    by_rule = np.array([0, -0.001, -1, 0, 0])
+    scores = by_rule[forest.app_rule] - 0.1 * place * (forest.app_rule == 2)
+    found = search(forest, grammar, None, scores, SearchOptions(k=3, unique=True))
+    texts = ["".join(map(grammar.vocab.word, words)) for words, _ in rows(found)]
+    assert texts == ["a" * n, "b" + "a" * (n - 1), "ab" + "a" * (n - 2)]
+    assert found.score == pytest.approx([0, -1, -1.1])
+
+
+@pytest.mark.parametrize(("repeats", "texts"), [(1059, ["a", "b"]), (1060, ["a"])])
+def test_unique_lists_end_after_1000_derivations_and_20_more_for_each_wanted(repeats: int, texts: list[str]) -> None:
+    """Of one item; what comes behind so many repeats is given up."""
+    grammar = Grammar()
+    grammar.read_text("[X] ||| x ||| a ||| F=1\n" * repeats + "[X] ||| x ||| b ||| F=1\n")
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("x"), ParseOptions(pass_through=0))
+    assert forest is not None
+    scores = -1.0 * forest.app_rule
+    found = search(forest, grammar, None, scores, SearchOptions(pop_limit=EVERYTHING, k=3, unique=True))
+    assert ["".join(map(grammar.vocab.word, words)) for words, _ in rows(found)] == texts
+
+
 def test_pruned_search_is_sound_and_repeatable(case: Case) -> None:
     first, second = case.search(50, pop_limit=3), case.search(50, pop_limit=3)
     expected = {tuple(sorted(apps)): score for (_, apps), score in zip(case.all, case.score, strict=True)}

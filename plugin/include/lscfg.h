@@ -141,8 +141,9 @@ typedef struct {
 } lscfg_arc;
 
 /* Parses a lattice of states 0 .. n_states-1 from the first to the last one; parallel arcs are alternatives. max_span
- * limits the arcs of the shortest path across a span, as in cdec. Paths of the same words along different arcs are
- * different edges. */
+ * limits the arcs of the shortest path across a span, as in cdec, but of rules whose source side is a single nonterminal;
+ * a word is passed through with two empty arcs at most. Paths of the same words along different arcs are different
+ * edges. */
 int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs, int32_t n_states,
                         const lscfg_parse_options *, lscfg_forest **forest, lscfg_error *);
 void lscfg_forest_free(lscfg_forest *);
@@ -518,7 +519,7 @@ void lscfg_lm_free(lscfg_lm *);
 typedef struct {
   int32_t pop_limit; /* candidates taken per node, >= 1 */
   int32_t k;         /* derivations wanted, >= 1 */
-  int32_t unique;    /* non-zero: at most one derivation for each translation */
+  int32_t unique;    /* non-zero: at most one derivation for each translation; a list ends early where 20 k + 1000 repeat */
   double lm_weight;  /* weight of the sum of log10 p, <s> and </s> included */
   double oov_weight; /* weight of the number of words unknown to the language model */
 } lscfg_search_options;
