@@ -19,8 +19,8 @@ class SearchOptions:
     Attributes:
         pop_limit: candidates taken at each node (cubepruning_pop_limit).
         k: derivations wanted.
-        unique: only the best derivation of each translation; the list may be shorter than there are translations, as the
-            search for more ends after 20 k + 1000 derivations that repeat one.
+        unique: only the best derivation of each translation. After 20 k + 1000 derivations that repeat one, the search
+            for more is given up and the list stays shorter.
         lm_weight: weight of the sum of log10 p; oov_weight: weight of the number of words that the model does not know.
     """
 
