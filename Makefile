@@ -36,12 +36,14 @@ SANITIZED = build/sanitized
 SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
 # Of other programs, or of nothing that other tests do not ask of the kernel.
 NOT_SANITIZED = bleu bridges c_interface cdec_plugin cdec_processes demo_corpus experiment fuzz heatmap hosts ini \
-  moses_plugin replication report
+  moses_plugin options replication report
+
+IN_SANITIZED = PYTHONPATH="$(CURDIR)/$(SANITIZED)/lib" LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
+  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 
 sanitize: $(SANITIZED)/done
-	PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/pytest --capture=sys \
-	$(NOT_SANITIZED:%=--ignore=tests/test_%.py)
+	$(IN_SANITIZED) $(BIN)/python -P -c "import lscfg._kernel as k; assert '$(SANITIZED)' in k.__file__, k.__file__"
+	$(IN_SANITIZED) $(BIN)/pytest --capture=sys $(NOT_SANITIZED:%=--ignore=tests/test_%.py)
 
 $(SANITIZED)/done: $(VENV)/test.done
 	mkdir -p $(SANITIZED)

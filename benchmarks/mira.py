@@ -16,6 +16,7 @@ import platform
 import random
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -25,12 +26,16 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from reference import PseudoCorpus
+
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.lists import MiraState
 from lscfg.text import read_lines
-from tuning.bleu import PseudoCorpus
 from tuning.hosts import find_program, write_moses_data
+from tuning.mira import BACKGROUND
 from tuning.pool import Pool
 
 STEP_CAP, DECAY = 0.01, 0.999
@@ -121,7 +126,7 @@ def main() -> None:
     order = np.random.default_rng(1).permutation([s for s, c in enumerate(pool.sentences) if len(c.stats)])
     ours, plain = [], []
     for _ in range(args.repeats):
-        state = MiraState(lists, np.full(len(pool.names), 0.1), PseudoCorpus().stats, STEP_CAP, DECAY)
+        state = MiraState(lists, np.full(len(pool.names), 0.1), BACKGROUND, STEP_CAP, DECAY)
         start = time.process_time()
         state.run(order)
         ours.append(time.process_time() - start)

@@ -1,5 +1,5 @@
-"""Fig. 1 of the paper in plain NumPy, edge by edge: what the kernel is held against, for numbers and for speed; and the
-ratios to one state by their definition."""
+"""What the kernel is held against, for numbers and for speed, in plain NumPy: Fig. 1 of the paper, edge by edge; the
+ratios to one state by their definition; and the pseudo-corpus of MIRA."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from lscfg.diagnose import NEITHER, ORDERED, SWAPPED
 from lscfg.kernel import Forest, Grammar, X
 from lscfg.parameters import Parameters
+from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL
+from tuning.mira import BACKGROUND
 
 
 class FigureOne:
@@ -109,3 +111,26 @@ def ratio_features(
         "LatentSourceN": (source, ~bare & (arity > 0)),
     }
     return {name: values * (chosen & here) for name, (values, chosen) in columns.items()}
+
+
+class PseudoCorpus:
+    """BLEU of single sentences, each with a decaying background (``tuning.mira``).
+
+    Args:
+        decay: what the background keeps of its counts for each sentence added, 0 to 1.
+    """
+
+    def __init__(self, decay: float = 0.999):
+        self.decay, self.stats = decay, BACKGROUND
+
+    def scores(self, stats: np.ndarray) -> np.ndarray:
+        """The scores, in words, of hypotheses whose statistics are given by column [10, hypotheses]."""
+        counts = stats + self.stats[:, None]
+        precision = counts[CORRECT].prod(axis=0) / counts[TOTAL].prod(axis=0)
+        reference = counts[REFERENCE_LENGTH]
+        log_brevity = np.minimum(0.0, 1.0 - reference / counts[HYPOTHESIS_LENGTH])
+        return np.sqrt(np.sqrt(precision)) * np.exp(log_brevity) * reference
+
+    def add(self, stats: np.ndarray) -> None:
+        """Lets the background decay once and adds one sentence's statistics, which without a floor would underflow."""
+        self.stats = np.maximum(self.decay * self.stats + stats, 1e-6)

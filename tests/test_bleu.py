@@ -1,9 +1,7 @@
-"""BLEU's statistics and scores against sacrebleu; the pseudo-corpus against its formula."""
+"""BLEU's statistics and scores against sacrebleu."""
 
-import math
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from sacrebleu.metrics import BLEU
 
 from lscfg.errors import InputError
 from tuning.bleu import (
-    PseudoCorpus,
     SentenceReferences,
     bleu,
     check_references,
@@ -80,45 +77,6 @@ def test_bleu_of_an_array_is_bleu_of_its_rows():
     assert scores.shape == (2, 3)
     assert scores.ravel().tolist() == [corpus_bleu(row) for row in grid.reshape(6, 10)]
     assert scores[0, 0] == pytest.approx(100) and scores[0, 2] == 0
-
-
-def test_pseudo_corpus_follows_its_formula():
-    corpus = PseudoCorpus(decay=0.5)
-    references = SentenceReferences(["a b c d e f"])
-    good, short, bad = references.stats([list("abcdef"), list("abc"), list("axcxex")]).astype(float)
-
-    def by_hand(background, row):
-        counts = background + row
-        precision = math.prod(counts[n] / counts[4 + n] for n in range(4)) ** 0.25
-        return precision * min(1.0, math.exp(1 - counts[9] / counts[8])) * counts[9]
-
-    background = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=float)
-    for added in (bad, good, short):
-        expected = [by_hand(background, row) for row in (good, short, bad)]
-        assert corpus.scores(np.stack([good, short, bad], axis=1)) == pytest.approx(expected, rel=1e-12)
-        assert expected[0] == max(expected)
-        corpus.add(added)
-        background = 0.5 * background + added
-    assert corpus.stats == pytest.approx(background)
-
-
-def test_pseudo_corpus_measures_in_words():
-    """Within a long perfect background, missing the whole sentence costs about as many words as it has."""
-    references = SentenceReferences(["a b c d e f g h i j"])
-    good, bad = references.stats([list("abcdefghij"), ["x"] * 10]).astype(float)
-    corpus = PseudoCorpus(decay=0.999)
-    for _ in range(5000):
-        corpus.add(good)
-    gain = corpus.scores(np.stack([good, bad], axis=1))
-    assert gain[0] - gain[1] == pytest.approx(10, rel=0.05)
-
-
-def test_pseudo_corpus_survives_never_matching():
-    corpus = PseudoCorpus(decay=0.5)
-    miss = SentenceReferences(["a"]).stats([["x"]]).astype(float)
-    for _ in range(3000):
-        corpus.add(miss[0])
-    assert np.isfinite(corpus.scores(miss.T)).all()
 
 
 def test_unequal_or_missing_references_are_refused():

@@ -62,22 +62,29 @@ def test_a_deadly_sentence_costs_only_itself(program, capsys, jobs, at):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interruption_ends_all_processes(program, jobs):
-    """The first sentence interrupts its cdec, as Ctrl-C does; the other process would take a minute."""
-    starts = program.parent / "starts"
+    """The first sentence, once all have started, interrupts its cdec, as Ctrl-C does; the other would take a minute."""
+    folder = program.parent / "started"
+    folder.mkdir()
     acts = f"""import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it
-with open({str(starts)!r}, "a") as file:
-    file.write("x")
+open(os.path.join({str(folder)!r}, str(os.getpid())), "w").close()
 for line in sys.stdin:
-    time.sleep(60 if "wait" in line else 1)
+    for _ in range(6000):
+        if "wait" not in line and len(os.listdir({str(folder)!r})) == {jobs}:
+            break
+        time.sleep(0.01)
+    else:
+        open(os.path.join({str(folder)!r}, "went on"), "w").close()
     os.kill(os.getpid(), signal.SIGINT)
 """
     program.write_text(f"#!{sys.executable}\n{acts}")
-    begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         decode(program, ["stop", "wait", "a", "b"], jobs)
-    assert time.monotonic() - begin < 30
-    assert starts.read_text() == "x" * jobs
+    started = [path.name for path in folder.iterdir()]
+    assert len(started) == jobs and "went on" not in started
+    for pid in started:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
 
 
 def test_progress_is_moved_by_one_thread_at_a_time(program, monkeypatch):

@@ -4,7 +4,6 @@ import dataclasses
 import gzip
 import itertools
 import json
-import time
 
 import numpy as np
 import pytest
@@ -215,37 +214,27 @@ def test_lexicon_counts_links_and_words_without():
 
 
 def hard_alignments(n):
-    """Alignments that make a stack scan go far, or again and again, if nothing stops it."""
+    """Alignments for which a stack scan goes far, or again and again, if nothing stops it; their numbers of nodes."""
     identity = [(i, i) for i in range(n)]
     return {
-        "monotone": identity,
-        "inverse": [(i, n - 1 - i) for i in range(n)],
-        "no phrase but the whole": [(i, 2 * i + 1 if 2 * i + 1 < n else 2 * (i - n // 2)) for i in range(n)],
-        "first and last word": [*identity, (0, n - 1)],
-        "last and first word": [*identity, (n - 1, 0)],
-        "middle outwards": [(i, n // 2 + (i // 2 if i % 2 else -i // 2)) for i in range(n)],
-        "from both ends": [(i, i if i % 2 else n - 1 - i) for i in range(n)],
-        "overlapping": [*identity, *((i, i + 1) for i in range(n - 1))],
-        "no links": [],
+        "monotone": (identity, 2 * n - 1),
+        "inverse": ([(i, n - 1 - i) for i in range(n)], 2 * n - 1),
+        "only words and the whole": ([(i, 2 * i + 1 if 2 * i + 1 < n else 2 * i - n) for i in range(n)], n + 1),
+        "first and last word": ([*identity, (0, n - 1)], 2 * n - 4),
+        "last and first word": ([*identity, (n - 1, 0)], 2 * n - 4),
+        "middle outwards": ([(i, n // 2 + (i // 2 if i % 2 else -i // 2)) for i in range(n)], 2 * n - 3),
+        "from both ends": ([(i, i if i % 2 else n - 1 - i) for i in range(n)], n // 2),
+        "overlapping": ([*identity, *((i, i + 1) for i in range(n - 1))], 1),
+        "no links": ([], 1),
     }
 
 
-@pytest.mark.parametrize("name", hard_alignments(4))
-def test_time_is_linear_in_sentence_length(name):
-    seconds = {}
-    for n in (2000, 32000):
-        line = " ".join(f"w{i}" for i in range(n))
-        links = " ".join(f"{i}-{j}" for i, j in hard_alignments(n)[name])
-        best = float("inf")
-        for _ in range(4):
-            begin = time.process_time()
-            derivations = derive([line], [line], [links])
-            best = min(best, time.process_time() - begin)
-        seconds[n] = best
-        if name in ("monotone", "inverse"):
-            assert len(derivations.rule) == 2 * n - 1
-    # 16 if linear, 256 if quadratic: far from both, for caches and other programs have their share in it
-    assert seconds[32000] / seconds[2000] < 80
+@pytest.mark.parametrize("n", [8, 32000])
+@pytest.mark.parametrize("name", hard_alignments(8))
+def test_hard_alignments(name, n):
+    links, nodes = hard_alignments(n)[name]
+    words = [f"w{i}" for i in range(n)]
+    assert len(derive_pair((words, words, links)).rule) == nodes
 
 
 @pytest.mark.parametrize("links", ["0", "0-", "-0", "a-b", "0-0-0", "0-0,1-1", "0-5", "3-0", "99999999999999999999-0"])
@@ -387,7 +376,7 @@ def test_bad_lines(tmp_path, monkeypatch, threads, name, bad, message, reason):
     made = Derivations.load(tmp_path / "d")
     assert made.statistics() == sizes
     assert np.diff(made.trees).tolist() == [3, 3, 3, 0, 3, 3, 3]
-    with pytest.raises(InputError, match="pair 4 was dropped"):
+    with pytest.raises(InputError, match="the pair of tree 4 was dropped"):
         show_tree(tmp_path / "d", 4)
     assert len(show_tree(tmp_path / "d", 5).splitlines()) == 3
     assert Examples.of(made).is_root.sum() == 6

@@ -1,16 +1,18 @@
 """The pool of hypotheses and MIRA on problems with known answers."""
 
-import itertools
+import functools
 import math
 import random
 
 import numpy as np
 import pytest
+from reference import PseudoCorpus
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from tuning.bleu import PseudoCorpus, corpus_bleu, corpus_stats
-from tuning.mira import MiraSettings, mira
+from lscfg.lists import MiraState
+from tuning.bleu import bleu, corpus_bleu, corpus_stats
+from tuning.mira import BACKGROUND, MiraSettings, mira
 from tuning.pool import Pool
 
 WORDS = [f"w{n}" for n in range(50)]
@@ -86,19 +88,76 @@ def test_pool_refuses_what_is_not_finite():
 
 
 def test_oracle_against_all_choices():
-    draw = random.Random(3)
+    """No exchange of one hypothesis raises its BLEU."""
+    draw = random.Random(4)
     found = []
     for _ in range(20):
-        references = [" ".join(draw.choices("abcd", k=6)) for _ in range(3)]
+        references = [" ".join(draw.choices("abcd", k=6)) for _ in range(6)]
         texts = [[" ".join(draw.choices("abcd", k=draw.randint(3, 8))) for _ in range(4)] for _ in references]
         pool = Pool([references])
         pool.add([[hypothesis(text) for text in sorted(set(line), key=line.index)] for line in texts])
-        best = max(corpus_bleu(corpus_stats(choice, [references]).sum(axis=0)) for choice in itertools.product(*texts))
-        first = corpus_bleu(corpus_stats([line[0] for line in texts], [references]).sum(axis=0))
+        stats = [candidates.stats for candidates in pool.sentences]
+        sums = functools.reduce(lambda some, more: some[..., None, :] + more, stats)
+        scores = bleu(sums)  # an axis for each sentence
+        cannot_rise = np.all([scores == scores.max(axis=s, keepdims=True) for s in range(6)], axis=0)
         oracle = pool.oracle_bleu()
-        assert first <= oracle <= best + 1e-9
-        found.append(oracle > best - 1e-9)
+        assert oracle >= scores[(0,) * 6] - 1e-9
+        assert np.isclose(scores[cannot_rise], oracle, rtol=0, atol=1e-9).any()
+        found.append(oracle > scores.max() - 1e-9)
     assert sum(found) >= 14  # greedy: most choices are the best, but not all
+
+
+# The pseudo-corpus.
+
+
+def gain(earlier: list[tuple[str, str]], reference: str, one: str, other: str, decay: float, times: int = 1) -> float:
+    """What the kernel thinks that a translation has more than another, in words.
+
+    Args:
+        earlier: translations, each with its reference, that the background has seen so many times.
+    """
+    pool = Pool([[*(truth for _, truth in earlier), reference]])
+    pool.add([*([hypothesis(text)] for text, _ in earlier), [hypothesis(one, f=1.0), hypothesis(other)]])
+    state = MiraState(pool.packed(), np.zeros(1), BACKGROUND, math.inf, decay)
+    state.run(np.array([*range(len(earlier))] * times + [len(earlier)]))
+    return float(state.weights[0])  # without a cap one step makes up for the whole loss
+
+
+def by_hand(background: np.ndarray, stats: np.ndarray) -> float:
+    counts = background + stats
+    precision = math.prod(counts[n] / counts[4 + n] for n in range(4)) ** 0.25
+    return precision * min(1.0, math.exp(1 - counts[9] / counts[8])) * counts[9]
+
+
+def test_pseudo_corpus_follows_its_formula():
+    truth = "a b c d e f"
+    good, short, bad = truth, "a b c", "a x c x e x"
+    rows = dict(zip((good, short, bad), corpus_stats([good, short, bad], [[truth] * 3]), strict=True))
+    background, earlier = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=float), []
+    for added in (bad, good, short):
+        for one, other in ((good, short), (good, bad), (bad, short)):
+            expected = by_hand(background, rows[one]) - by_hand(background, rows[other])
+            assert gain(earlier, truth, one, other, 0.5) == pytest.approx(expected, rel=1e-9)
+        assert by_hand(background, rows[good]) > max(by_hand(background, rows[text]) for text in (short, bad))
+        earlier.append((added, truth))
+        background = 0.5 * background + rows[added]
+
+
+def test_pseudo_corpus_measures_in_words():
+    """Within a long perfect background, missing the whole sentence costs about as many words as it has."""
+    truth = "a b c d e f g h i j"
+    found = gain([(truth, truth)], truth, truth, "x x x x x x x x x x", 0.999, times=5000)
+    assert found == pytest.approx(10, rel=0.05)
+
+
+def test_pseudo_corpus_survives_never_matching():
+    """A background of nothing but zeros would know no BLEU of a short sentence."""
+    twin, (missed,) = PseudoCorpus(decay=0.5), corpus_stats(["x"], [["a"]])
+    for _ in range(3000):
+        twin.add(missed)
+    good, bad = twin.scores(corpus_stats(["a b", "x y"], [["a b"] * 2]).T)
+    assert good - bad > 1
+    assert gain([("x", "a")], "a b", "a b", "x y", 0.5, times=3000) == pytest.approx(good - bad, rel=1e-9)
 
 
 # MIRA.

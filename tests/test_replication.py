@@ -9,7 +9,7 @@ import pytest
 from lscfg.errors import InputError
 from tuning.bleu import bleu, corpus_stats
 from tuning.evaluate import evaluate
-from tuning.replication import compare_runs, stratified_randomisation
+from tuning.replication import compare_runs, paired_bootstrap, stratified_randomisation
 
 WORDS = [f"w{n}" for n in range(25)]
 
@@ -70,6 +70,22 @@ def test_against_all_deals(runs, count):
     assert found == pytest.approx(exact, abs=4 * (exact * (1 - exact) / trials) ** 0.5 + 1 / trials)
     assert found == stratified_randomisation(one, other, trials, seed=4) != stratified_randomisation(one, other, 999, 5)
     assert found == pytest.approx(stratified_randomisation(other, one, trials, seed=6), abs=0.02)
+
+
+def test_no_p_value_is_zero():
+    """The outputs as they are count as one more trial, and as one more sample."""
+    draw = random.Random(6)
+    truth = sentences(30, draw)
+    outputs = {"bad": [spoiled(truth, 0.9, draw)], "good": [truth]}
+    bad, good = compare_runs(outputs, [truth], "bad", samples=99, trials=99, against=["good"])
+    assert (good.p_randomised, good.p_bootstrap, bad.p_against["good"]) == (1 / 100, 1 / 100, 1 / 100)
+
+
+@pytest.mark.parametrize(("difference", "expected"), [(0, 3 / 5), (0.5, 2 / 5), (1.4, 2 / 5), (1.5, 1 / 5), (9, 1 / 5)])
+def test_bootstrap_by_hand(difference, expected):
+    """The samples differ by 1, 2, 3 and 4, by -1.5, -0.5, 0.5 and 1.5 from their mean; what is equal does not count."""
+    one, other = np.array([10.0, 20.0, 30.0, 40.0]), np.array([9.0, 22.0, 33.0, 36.0])
+    assert paired_bootstrap(difference, one, other) == paired_bootstrap(difference, other, one) == expected
 
 
 def test_batches_do_not_matter(monkeypatch):

@@ -614,7 +614,7 @@ def test_mert_on_hypergraphs(tmp_path, travel, jobs):
     def once(folder, jobs=1, **changes):
         with EmbeddedDecoder(config, jobs=jobs) as decoder:
             return tune(
-                decoder, sources, references, start, replace(settings, **changes), folder, "resume" in str(folder)
+                decoder, sources, references, start, replace(settings, **changes), folder, "resume" in folder.name
             )
 
     result = once(tmp_path / "whole", jobs)

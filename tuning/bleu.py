@@ -1,4 +1,4 @@
-"""BLEU from sufficient statistics: of a corpus, as sacrebleu computes it, and of a sentence within a pseudo-corpus.
+"""BLEU of a corpus from sufficient statistics, as sacrebleu computes it.
 
 A sentence's statistics are one row of ten counts: the matching n-grams of order 1 to 4 (each clipped to its largest
 count in any one reference), the hypothesis's n-grams of order 1 to 4, the length of the hypothesis and that of the
@@ -156,34 +156,3 @@ def corpus_bleu(stats_sum: Stats) -> float:
 def length_ratio(stats_sum: Stats) -> float:
     """Length of the hypotheses over that of the references (0 if there is no reference word)."""
     return float(stats_sum[HYPOTHESIS_LENGTH] / stats_sum[REFERENCE_LENGTH]) if stats_sum[REFERENCE_LENGTH] else 0.0
-
-
-class PseudoCorpus:
-    """BLEU of single sentences, each seen as one more sentence of a decaying corpus of earlier good translations.
-
-    After Chiang, Marton and Resnik (2008) as used by Cherry and Foster (2012): a sentence's score is the
-    BLEU (0 to 1) of the background plus the sentence, times the reference length of both. The background is far
-    longer than the sentence, so its score itself means little; differences between hypotheses of one sentence are in
-    words of the reference: about the sentence's length times what its own BLEU would differ by.
-
-    MIRA's passes in the kernel do the same; this is what they begin with and are held against.
-    """
-
-    def __init__(self, decay: float = 0.999):
-        """``decay`` (0 to 1) is what the background keeps of its counts for each sentence added."""
-        self.decay = decay
-        # As if one perfect translation of four words had been seen: no count is zero, so no logarithm is infinite.
-        self.stats = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
-
-    def scores(self, stats: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The scores of hypotheses, in words, shape (hypotheses,); statistics of shape (10, hypotheses)."""
-        counts = stats + self.stats[:, None]
-        precision = counts[CORRECT].prod(axis=0) / counts[TOTAL].prod(axis=0)
-        reference = counts[REFERENCE_LENGTH]
-        log_brevity = np.minimum(0.0, 1.0 - reference / counts[HYPOTHESIS_LENGTH])
-        return np.sqrt(np.sqrt(precision)) * np.exp(log_brevity) * reference
-
-    def add(self, stats: NDArray[np.float64]) -> None:
-        """Lets the background decay once and adds one sentence's statistics, shape (10,)."""
-        # The floor matters only where nothing matches for long: without it the products of counts would underflow.
-        self.stats = np.maximum(self.decay * self.stats + stats, 1e-6)

@@ -3,6 +3,11 @@
 Cherry and Foster, "Batch Tuning Strategies for Statistical Machine Translation" (2012), section 3 (batch k-best MIRA)
 with the hope and fear hypotheses of Chiang (2012): online passive-aggressive updates over shuffled sentences,
 averaged.
+
+The BLEU of a hypothesis, as in Chiang, Marton and Resnik (2008), is that (0 to 1) of it and a decaying background, the
+earlier hopes, times the reference length of both. The background is far longer than the sentence, so the score itself
+means little; differences between hypotheses of one sentence are in words of the reference: about the sentence's length
+times what its own BLEU would differ by.
 """
 
 from __future__ import annotations
@@ -16,8 +21,12 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError
 from lscfg.lists import MiraState
-from tuning.bleu import PseudoCorpus, corpus_bleu
+from tuning.bleu import corpus_bleu
 from tuning.pool import Pool
+
+BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
+"""Statistics that the background begins with, as if one perfect translation of four words had been seen: no count is
+zero, so no logarithm is infinite."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ def mira(
     examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])
     if not len(examples):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
-    state = MiraState(lists, pool.vector(start), PseudoCorpus().stats, settings.step_cap, settings.decay)
+    state = MiraState(lists, pool.vector(start), BACKGROUND, settings.step_cap, settings.decay)
     best: tuple[float, int, NDArray[np.float64]] = (-1.0, 0, state.weights)
     for epoch in range(1, settings.epochs + 1):
         state.run(examples[random.permutation(len(examples))])

@@ -1,0 +1,543 @@
+"""Options of the commands reach what does the work: lines with all of them, and the settings that its functions get.
+
+What is set differs from all defaults and from everything else on its line, so that nothing can take another's place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from pkgutil import resolve_name
+from types import SimpleNamespace
+from unittest.mock import ANY, MagicMock, call, create_autospec
+
+import numpy as np
+import pytest
+
+from lscfg.align import AlignmentSettings
+from lscfg.batch import in_order
+from lscfg.cli import build_parser, load_commands, main
+from lscfg.compress import CPSettings
+from lscfg.estimate.em import EMSettings
+from lscfg.estimate.features import FeatureSources
+from lscfg.estimate.spectral import SpectralSettings
+from lscfg.hiero import HieroLimits
+from lscfg.kernel import DeriveOptions, FeatureOptions
+from lscfg.lm.estimate import DEFAULT_FALLBACK
+from lscfg.simulate import GrammarSettings
+from tuning.evaluate import Evaluation
+from tuning.experiment.config import Overrides
+from tuning.tune import Iteration, TuneResult, TuneSettings
+
+LINES = {
+    "align": "align f e -o out --model fast-align --iterations 3 --heuristic intersect --seed 4 --jobs 5",
+    "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --threads 3",
+    "derive the good": "derive f e a1 -o out --drop-bad",
+    "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --threads 97 "
+    "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
+    "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --threads 97",
+    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
+    "mle": "estimate mle deriv -o out --max-targets 5 --precision double",
+    "spectral": "estimate spectral deriv -o out -m 3 --seed 4 --max-targets 5 --threads 6 --inside rule,class "
+    "--outside parent,real --src-classes s --tgt-classes t --rule-values v --min-count 7 --no-scaling --smoothing 0.5 "
+    "--svd randomized --context f --hiero-context f e a1 a2",
+    "em": "estimate em deriv -o out -m 3 --seed 4 --threads 6 --iterations 7 --init matsuzaki --restarts 2 "
+    "--shrink-source 8 --shrink-arity 9 --held-out 0.1 --checkpoint folder --resume",
+    "clusters": "estimate clusters deriv -o out -m 3",
+    "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
+    "--threads 3",
+    "marginals of forests": "marginals cdec.ini text --forests",
+    "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
+    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 1,0 --format png --threads 3",
+    "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
+    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 3",
+    "inspect a model": "inspect model --rules 3",
+    "inspect a rule": "inspect model --rule 'a ||| b'",
+    "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
+    "inspect states": "inspect model --states --rules 3",
+    "inspect a tree": "inspect deriv --tree 4",
+    "compress": "compress model -o out --cp 4 --tolerance 0.25 --threads 3",
+    "simulate": "simulate -o folder --sentences 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
+    "simulate a model": "simulate -o folder --model model --sentences 50 --seed 6",
+    "tune": "tune --config cdec.ini --source f --reference e --reference e2 --weights weights -o folder "
+    "--optimiser pro --decoder cdec --iterations 5 --patience 6 --kbest 7 --interpolation 0.5 --jobs 8 --seed 9 "
+    "--resume",
+    "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
+    "--kbest 7",
+    "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
+    "--trials 60 --seed 70 --json out --source a1 --differences 3 --sentences table",
+    "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
+    "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
+    "demo": "demo -o folder --seed 4 --jobs 97",
+    "cdec build": "cdec build --cdec-root tree -o out",
+    "cdec check": "cdec check --cdec-root tree --library library",
+    "cdec fold": "cdec fold -c cdec.ini -w weights -o folder --library library --no-unfold",
+    "cdec decode": "cdec decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 3 --cdec-root tree",
+    "cdec forest": "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 3 "
+    "--cdec-root tree",
+    "cdec forest of files": "cdec forest --read folder",
+    "moses build": "moses build --moses-root tree -o out --flag=-Ione --flag=-Ltwo",
+    "moses build of sources": "moses build --sources folder",
+    "moses check": "moses check --moses-root tree --flag=-Ione",
+    "moses check of a program": "moses check --program program",
+    "moses convert": "moses convert -c cdec.ini -w weights -o folder",
+    "moses weights": "moses weights moses.ini -c cdec.ini -o out",
+}
+
+
+def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The options of a parser and of those below it."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                yield from options(below, (*path, name))
+        elif action.option_strings and action.dest not in ("help", "quiet", "version"):
+            yield path, action.dest
+
+
+def test_no_option_is_missing():
+    parser = build_parser(load_commands())
+    given = set()
+    for line in LINES.values():
+        path: tuple[str, ...] = ()
+        values, found = vars(parser.parse_args(shlex.split(line))), parser
+        for name in ("command", "action"):
+            if name in values:
+                path = (*path, values[name])
+                (below,) = (a for a in found._actions if isinstance(a, argparse._SubParsersAction))
+                found = below.choices[values[name]]
+        given |= {(path, name) for name, value in values.items() if value != found.get_default(name)}
+    assert {*options(parser)} <= given
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    """The working directory, with what the lines name."""
+    monkeypatch.chdir(tmp_path)
+    for number, name in enumerate(("f", "e", "e2", "a1", "text", "model", "library")):
+        (tmp_path / name).write_text(f"a{number} b\nc{number}\n")
+    (tmp_path / "weights").write_text("One 1\n")
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=text\nfeature_function=WordPenalty\n")
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def double(monkeypatch):
+    """Puts something with the same parameters in the place of a function or class, and returns it."""
+
+    def put(name, result=None, does=None):
+        made = create_autospec(resolve_name(name), side_effect=does)
+        made.return_value = result
+        monkeypatch.setattr(name, made)
+        return made
+
+    return put
+
+
+def run(name: str) -> None:
+    """Runs the line of that name."""
+    assert main(shlex.split(LINES[name])) == 0
+
+
+def test_align(double):
+    align = double("lscfg.align.align", [])
+    run("align")
+    settings = AlignmentSettings(model="fast-align", heuristic="intersect", iterations=3, seed=4)
+    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "links", "settings", "threads"),
+    [
+        ("derive", ["a1", "a2"], DeriveOptions(bracketing="right", max_arity=1, binarise=True, max_words=7), 3),
+        ("derive the good", ["a1"], DeriveOptions(drop=True), 1),
+    ],
+)
+def test_derive(double, name, links, settings, threads):
+    derive_files = double("lscfg.derive.derive_files", {})
+    run(name)
+    derive_files.assert_called_once_with("f", "e", links, "out", settings, threads=threads)
+
+
+def test_grammar(double):
+    counted, selection = MagicMock(), MagicMock()
+    extract_files = double("lscfg.hiero.extract_files", counted)
+    select_rules = double("lscfg.grammar.select_rules", selection)
+    write = double("moses_bridge.rule_table.write_rule_table")
+    run("grammar")
+    limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
+    extract_files.assert_called_once_with("f", "e", ["a1", "a2"], limits)
+    select_rules.assert_called_once_with(counted, max_targets=7, sentences=["a4 b", "c4"], separately=False)
+    write.assert_called_once_with("out", counted, selection, threads=97)
+
+
+def test_grammars_of_sentences(double):
+    counted, selection = MagicMock(), MagicMock()
+    load = double("lscfg.derive.Derivations.load", "trees")
+    of = double("lscfg.grammar.MinimalRules.of", counted)
+    select_rules = double("lscfg.grammar.select_rules", selection)
+    write = double("lscfg.grammar.write_sentence_grammars")
+    table = double("lscfg.commands.grammar.size_table", "")
+    run("grammars")
+    assert (load.mock_calls, of.mock_calls) == ([call("deriv")], [call("trees")])
+    select_rules.assert_called_once_with(counted, max_targets=7, sentences=["a4 b", "c4"], separately=True)
+    write.assert_called_once_with("folder", counted, selection, ["a4 b", "c4"], threads=97)
+    table.assert_called_once_with({"MIN": counted}, ["a4 b", "c4"])
+
+
+def test_lm(double):
+    build_lm = double("lscfg.lm.lmplz.build_lm", "lscfg")
+    run("lm")
+    build_lm.assert_called_once_with(
+        "text", "out", order=2, prune=[0, 1], discount_fallback=DEFAULT_FALLBACK, estimator="lscfg"
+    )
+
+
+@pytest.fixture
+def derivations(double):
+    """What any file of derivations holds; the process's memory is left as it is."""
+    double("lscfg.commands.estimate._keep_freed_memory")
+    return double("lscfg.derive.Derivations.load", MagicMock()).return_value
+
+
+def test_estimate_mle(double, derivations):
+    estimate = double("lscfg.estimate.mle.estimate_mle", MagicMock())
+    run("mle")
+    estimate.assert_called_once_with(derivations, max_targets=5)
+    estimate.return_value.save.assert_called_once_with("out", "float64")
+
+
+def test_estimate_spectral(double, derivations):
+    model, hiero, minimal = MagicMock(), MagicMock(), MagicMock()
+    double("lscfg.estimate.context.read_source", ["a0 b", "c0"])
+    double("lscfg.estimate.context.RuleTokens.minimal", minimal)
+    of_hiero = double("lscfg.estimate.context.RuleTokens.hiero", hiero)
+    both = double("lscfg.estimate.context.RuleTokens.with_those_of", "tokens")
+    estimate = double("lscfg.estimate.spectral.spectral_estimate", "without context")
+    add_context = double("lscfg.estimate.context.add_context", model)
+    run("spectral")
+    settings = SpectralSettings(
+        rank=3,
+        inside=("rule", "class"),
+        outside=("parent", "real"),
+        seed=4,
+        min_count=7,
+        scaling=False,
+        smoothing=0.5,
+        max_targets=5,
+        svd="randomized",
+        sources=FeatureSources(src_classes="s", tgt_classes="t", rule_values="v"),
+        threads=6,
+    )
+    estimate.assert_called_once_with(derivations, settings)
+    of_hiero.assert_called_once_with("f", "e", ["a1", "a2"])
+    both.assert_called_once_with(hiero, minimal)
+    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"])
+    model.save.assert_called_once_with("out", "float32")
+
+
+def test_estimate_em(double, derivations):
+    estimate = double("lscfg.estimate.em.estimate_em", MagicMock())
+    run("em")
+    settings = EMSettings(
+        rank=3,
+        iterations=7,
+        restarts=2,
+        seed=4,
+        initial="matsuzaki",
+        shrink_source=8,
+        shrink_arity=9,
+        held_out=0.1,
+    )
+    estimate.assert_called_once_with(derivations, settings, threads=6, checkpoint="folder", resume=True)
+
+
+def test_estimate_clusters(double, derivations):
+    estimate = double("lscfg.estimate.em.estimate_em", MagicMock())
+    run("clusters")
+    settings = EMSettings(rank=3, iterations=5, initial="clusters")
+    estimate.assert_called_once_with(derivations, settings, threads=1, checkpoint=None, resume=False)
+
+
+@pytest.fixture
+def analyser(double):
+    """What analyses, of a model or of an ini."""
+    made = MagicMock(**{"json.return_value": ""})
+    double("lscfg.analysis.Analyser.from_model", made)
+    double("lscfg.analysis.Analyser.from_ini", made)
+    return made
+
+
+def test_marginals(double, analyser):
+    double("lscfg.batch.in_order", does=in_order)
+    run("marginals")
+    names = ("LatentSpan", "LatentTarget")
+    features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
+    resolve_name("lscfg.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
+    resolve_name("lscfg.batch.in_order").assert_called_once_with(ANY, ANY, threads=3)
+    assert analyser.mock_calls[:2] == [call("a4 b"), call.json(0, analyser.return_value)]
+    assert Path("out").exists()
+
+
+def test_marginals_of_forests(double, analyser):
+    forests = double("lscfg.formats.forests.ForestFile", MagicMock())
+    run("marginals of forests")
+    forests.assert_called_once_with("text", (Path("text"),))
+    from_ini = resolve_name("lscfg.analysis.Analyser.from_ini")
+    from_ini.assert_called_once_with("cdec.ini", forests.return_value.grammar)
+
+
+def test_marginals_as_grammars(double, analyser):
+    grammars = double("lscfg.sentence_grammars.SentenceGrammars", MagicMock())
+    run("marginals as grammars")
+    grammars.assert_called_once_with("folder", analyser, ["a4 b", "c4"])
+    assert grammars.return_value.write.mock_calls == [call(n, analyser.return_value) for n in range(2)]
+
+
+def test_heatmap(double, analyser):
+    analyser.return_value.inference = None
+    double("lscfg.batch.in_order", does=in_order)
+    draw = double("lscfg.heatmap.draw_charts")
+    run("heatmap")
+    resolve_name("lscfg.analysis.Analyser.from_model").assert_called_once_with("one")
+    resolve_name("lscfg.analysis.Analyser.from_ini").assert_called_once_with("cdec.ini")
+    resolve_name("lscfg.batch.in_order").assert_called_once_with(ANY, [1, 0], threads=3)
+    chart = analyser.return_value.chart.return_value
+    charts = {"A, no parse": chart, "cdec, no parse": chart}
+    first, second = (Path("folder") / f"sentence.{n}.png" for n in (1, 0))
+    assert draw.mock_calls == [
+        call(["c4"], charts, "sentence 1", first),
+        call(["a4", "b"], charts, "sentence 0", second),
+    ]
+
+
+def test_diagnose(double):
+    load = double("lscfg.derive.Derivations.load", does=lambda path: f"trees of {path}")
+    diagnosis = double("lscfg.diagnose.Diagnosis", MagicMock())
+    double("lscfg.diagnose.report", {"all": "figures"})
+    double("lscfg.diagnose.table", "")
+    run("diagnose")
+    assert load.call_count == 2
+    diagnosis.assert_called_once_with(
+        train="trees of deriv", held_out="trees of dev", max_targets=7, floor=0.01, negative="clamp"
+    )
+    assert diagnosis.return_value.measure_all.mock_calls == [call("one"), call("two")]
+    assert "figures" in Path("out").read_text()
+
+
+def test_decode(double):
+    decoder = MagicMock()
+    decoder.__enter__.return_value.decode.return_value = []
+    from_ini = double("lscfg.decode.EmbeddedDecoder.from_ini", decoder)
+    run("decode")
+    from_ini.assert_called_once_with("cdec.ini", jobs=3, cached=0)
+    decoder.__enter__.return_value.decode.assert_called_once_with(["a4 b", "c4"], {"One": 1}, 5, True)
+    assert Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "function", "arguments"),
+    [
+        ("inspect a model", "model", "describe_model", ("model", 3)),
+        ("inspect a rule", "model", "show_rule", ("model", "a ||| b")),
+        ("inspect rules nearby", "model", "show_nearest", ("model", "a ||| b", 3)),
+        ("inspect states", "model", "show_states", ("model", 3)),
+        ("inspect a tree", "derivations", "show_tree", ("deriv", 4)),
+    ],
+)
+def test_inspect(double, name, kind, function, arguments):
+    double("lscfg.tensors.kind", kind)
+    show = double(f"lscfg.inspection.{function}", "")
+    run(name)
+    show.assert_called_once_with(*arguments)
+
+
+def test_compress(double):
+    def compress(path, output, settings):
+        Path(output).touch()
+        return SimpleNamespace(ranks=np.ones(1), error=np.zeros(1), components=[1])
+
+    made = double("lscfg.compress.compress", does=compress)
+    run("compress")
+    made.assert_called_once_with("model", "out", CPSettings(rank=4, tolerance=0.25, threads=3))
+
+
+@pytest.mark.parametrize("name", ["simulate", "simulate a model"])
+def test_simulate(double, name):
+    model = MagicMock()
+    random_model = double("lscfg.simulate.random_model", model)
+    load = double("lscfg.parameters.Parameters.load", model)
+    sample = double("lscfg.simulate.sample", MagicMock())
+    double("lscfg.estimate.yields.Yields.of", MagicMock())
+    run(name)
+    settings = GrammarSettings(rank=5, lexical=7, unary=8, binary=9, concentration=0.5)
+    made = name == "simulate"
+    assert random_model.mock_calls == [call(settings, 6)] * made
+    assert load.mock_calls == [call("model")] * (not made)
+    assert model.save.mock_calls == [call(Path("folder/model.lscfg"))] * made
+    sample.assert_called_once_with(model, n=50, seed=6)
+    sample.return_value.save.assert_called_once_with(Path("folder/train.deriv"))
+
+
+@pytest.fixture
+def tuning(double):
+    """The tuning, and what opens its decoder."""
+    first = Iteration(1, 20.0, 1.0, 30.0, None, 9, 9, {"One": 2.0})
+    tune = double("tuning.tune.tune", TuneResult({"One": 2.0}, 1, (first,), "done", 0.5))
+    double("tuning.decoders.decoder_identity", "identity")
+    double("cdec_bridge.decoder.find_library", Path("library"))
+    return tune, double("tuning.decoders.open_decoder", nullcontext("decoder"))
+
+
+def test_tune(tuning):
+    tune, open_decoder = tuning
+    run("tune")
+    open_decoder.assert_called_once_with("cdec", "cdec.ini", 8, library=Path("library"))
+    settings = TuneSettings(iterations=5, kbest=7, patience=6, seed=9, optimiser="pro", interpolation=0.5)
+    references = [["a1 b", "c1"], ["a2 b", "c2"]]
+    arguments = ["decoder", ["a0 b", "c0"], references, {"One": 1.0}, settings, "folder"]
+    tune.assert_called_once_with(*arguments, resume=True, decoder_id="identity", learn=None)
+    assert Path("folder/weights").read_text().split() == ["One", "2.0"]
+
+
+def test_tune_with_a_host(double, tuning):
+    tune, open_decoder = tuning
+    host = double("tuning.hosts.host_optimiser", "learner")
+    run("tune with a host")
+    host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
+    open_decoder.assert_called_once_with("embedded", "cdec.ini", 1, library=None)
+    settings = TuneSettings(kbest=7, optimiser="moses-mert")
+    arguments = ["decoder", ["a0 b", "c0"], [["a1 b", "c1"]], {"One": 1.0}, settings, "folder"]
+    tune.assert_called_once_with(*arguments, resume=False, decoder_id="identity", learn="learner")
+
+
+def test_evaluate(double):
+    evaluate = double("tuning.evaluate.evaluate", Evaluation([], {"BLEU": "signature"}, 50, 60, 70))
+    differences = double("tuning.sentences.differences", ["difference"])
+    write_table = double("tuning.sentences.write_table")
+    show = double("tuning.sentences.format_differences", "")
+    run("evaluate")
+    one, other, references, source = ["a1 b", "c1"], ["a2 b", "c2"], [["a0 b", "c0"], ["a4 b", "c4"]], ["a3 b", "c3"]
+    evaluate.assert_called_once_with(
+        {"A": one, "B": other}, references, "A", samples=50, seed=70, metrics=["BLEU", "TER", "chrF2"], trials=60
+    )
+    differences.assert_called_once_with(one, other, references)
+    write_table.assert_called_once_with("table", "A", {"B": ["difference"]}, references, source)
+    show.assert_called_once_with("A", "B", ["difference"], 3, references, source)
+    assert "signature" in Path("out").read_text()
+
+
+def test_evaluate_runs(double):
+    compare_runs = double("tuning.replication.compare_runs", [])
+    run("evaluate runs")
+    outputs = {"A": [["a1 b", "c1"], ["a2 b", "c2"]]}
+    compare_runs.assert_called_once_with(outputs, [["a0 b", "c0"]], baseline="A", samples=50, trials=60, seed=70)
+
+
+def test_run(double):
+    run_experiment = double("tuning.experiment.run.run_experiment", "")
+    run("run")
+    overrides = Overrides(data=Path("data"), runs=2, decoder="moses", systems=["A", "B"])
+    run_experiment.assert_called_once_with("e.toml", "folder", jobs=97, overrides=overrides)
+
+
+def test_demo(double):
+    corpus = SimpleNamespace(train=[], dev=[], test=[])
+    generate = double("lscfg.demo.generate", corpus)
+    write = double("lscfg.demo.write")
+    for name in ("MIN", "SPECTRAL", "LATENT"):
+        Path("folder/systems", name).mkdir(parents=True)
+        Path("folder/systems", name, "test.output").touch()
+    run_experiment = double("tuning.experiment.run.run_experiment", "")
+    run("demo")
+    generate.assert_called_once_with(seed=4)
+    write.assert_called_once_with(corpus, Path("folder/corpus"))
+    run_experiment.assert_called_once_with(Path("folder/demo.toml"), Path("folder"), jobs=97)
+
+
+def test_cdec_build_and_check(double):
+    at = double("cdec_bridge.plugin.CdecTree.at", "tree")
+    build, check = double("cdec_bridge.plugin.build_library"), double("cdec_bridge.plugin.check_library", "good")
+    run("cdec build")
+    build.assert_called_once_with("tree", "out")
+    run("cdec check")
+    check.assert_called_once_with("tree", "library")
+    assert at.mock_calls == [call("tree")] * 2 and build.call_count == 1
+
+
+def test_cdec_fold(double):
+    folded = SimpleNamespace(features=(), lines=[], weights=lambda weights: weights)
+    fold_ini = double("cdec_bridge.folding.fold_ini", folded)
+    run("cdec fold")
+    fold_ini.assert_called_once_with("cdec.ini", unfold=False, library="library")
+    assert sorted(path.name for path in Path("folder").iterdir()) == ["cdec.ini", "weights"]
+
+
+def test_cdec_decode(double):
+    below = double("cdec_bridge.decoder.program_below", Path("cdec"))
+    processes = double("cdec_bridge.processes.CdecProcesses", MagicMock(**{"decode.return_value": [["x"], []]}))
+    run("cdec decode")
+    below.assert_called_once_with("tree")
+    options = ["-w", str(Path("weights").resolve()), "-r"]
+    processes.assert_called_once_with(Path("cdec"), "cdec.ini", options, k=5, jobs=3)
+    processes.return_value.decode.assert_called_once_with(["a4 b", "c4"])
+    assert Path("out").read_text() == "x\n"
+
+
+def test_cdec_forest(double):
+    below = double("cdec_bridge.decoder.program_below", Path("cdec"))
+    record = double("cdec_bridge.forests.record", ["{}"])
+    run("cdec forest")
+    below.assert_called_once_with("tree")
+    options = ["-w", str(Path("weights").resolve())]
+    arguments = [Path("cdec"), "library", "cdec.ini", ["a4 b", "c4"]]
+    record.assert_called_once_with(*arguments, options=options, jobs=3, folder=None, binary="folder")
+    assert Path("out").read_text() == "{}\n"
+
+
+def test_cdec_forest_of_files(double):
+    double("cdec_bridge.decoder.find_cdec", Path("cdec"))
+    inputs = double("cdec_bridge.forests.binary_inputs", ["one"])
+    record = double("cdec_bridge.forests.record", [])
+    run("cdec forest of files")
+    inputs.assert_called_once_with("folder")
+    arguments = [Path("cdec"), "liblscfg_cdec.so", None, ["one"]]
+    record.assert_called_once_with(*arguments, options=[], jobs=1, folder=Path("folder"), binary=None)
+
+
+def test_moses_build_and_check(double):
+    at = double("moses_bridge.plugin.MosesTree.at", "tree")
+    build, check = double("moses_bridge.plugin.build_program"), double("moses_bridge.plugin.check_program", "good")
+    write = double("moses_bridge.plugin.write_sources", Path("folder"))
+    run("moses build")
+    build.assert_called_once_with("tree", "out", ["-Ione", "-Ltwo"])
+    run("moses build of sources")
+    write.assert_called_once_with("folder")
+    run("moses check")
+    build.assert_called_with("tree", ANY, ["-Ione"])
+    run("moses check of a program")
+    assert check.mock_calls == [call(build.call_args.args[1]), call("program")]
+    assert at.mock_calls == [call("tree")] * 2 and build.call_count == 2
+
+
+def test_moses_convert(double):
+    read_ini = double("lscfg.formats.ini.read_ini", SimpleNamespace(weights=None))
+    write = double("moses_bridge.config.write_moses", Path("folder/moses.ini"))
+    run("moses convert")
+    read_ini.assert_called_once_with("cdec.ini")
+    write.assert_called_once_with("folder", read_ini.return_value, {"One": 1.0}, ini="cdec.ini")
+
+
+def test_moses_weights(double):
+    double("lscfg.decode.read_grammar", MagicMock())
+    read = double("moses_bridge.config.read_moses_weights", {"theirs": 3.0})
+    conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
+    double("moses_bridge.config.Conventions.of", conventions)
+    run("moses weights")
+    read.assert_called_once_with("moses.ini")
+    conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0})
+    assert Path("out").read_text().split() == ["ours", "3.0"]
