@@ -12,9 +12,16 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = f"-I{ROOT / 'plugin' / 'include'}"
 INTERNAL = f"-I{ROOT / 'plugin' / 'inference'}"  # for the kernel itself
 KERNEL = sorted((ROOT / "plugin").glob("*/*.c"))
+PROGRAMS = ROOT / "tests" / "c"
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 # leaks too, where the machine can look for them
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+
+
+def arguments(program: str, model: str) -> list[str | Path]:
+    """What a program of tests/c is to be called with, for a model of the fuzzed ones."""
+    found = {"kernel_test": [PROGRAMS / "grammar.txt", "a b c a q"], "corpus_test": []}
+    return [ROOT / "tests" / "fuzz" / "corpus" / "model" / model, *found[program]]
 
 
 def needs(program: str) -> str:

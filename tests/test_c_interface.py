@@ -4,13 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from native import INCLUDE, KERNEL, ROOT, STRICT, compile_files, needs, run
+from native import INCLUDE, KERNEL, PROGRAMS, STRICT, arguments, compile_files, needs, run
 
 from lscfg import _kernel
 
-PROGRAM = ROOT / "tests" / "c" / "kernel_test.c"
-MODEL = ROOT / "tests" / "fuzz" / "corpus" / "model"
-ARGUMENTS = [ROOT / "tests" / "c" / "grammar.txt", "a b c a q"]
 LANGUAGES = [("gcc", "c11"), ("g++", "c++11"), ("clang", "c11"), ("clang++", "c++11")]
 
 
@@ -20,20 +17,14 @@ def kernel(tmp_path_factory) -> list[Path]:
     return compile_files(tmp_path_factory.mktemp("kernel"), needs("gcc"), KERNEL, "-g", "-O2", *STRICT)
 
 
-@pytest.fixture(scope="module")
-def program(kernel, tmp_path_factory) -> Path:
-    made = tmp_path_factory.mktemp("program") / "kernel_test"
-    run("gcc", "-std=c11", "-g", INCLUDE, PROGRAM, *kernel, "-lm", "-o", made)
-    return made
-
-
 @pytest.mark.parametrize(("compiler", "standard"), LANGUAGES)
 def test_interface_in_c_and_cpp(compiler, standard, kernel, tmp_path):
     language = "c++" if "++" in standard else "c"
     strict = [f"-std={standard}", *STRICT, "-pedantic"]
     made = tmp_path / "kernel_test"
-    run(needs(compiler), *strict, INCLUDE, "-x", language, PROGRAM, "-x", "none", *kernel, "-lm", "-o", made)
-    lines = run(made, MODEL / "double1", *ARGUMENTS).stdout.splitlines()
+    source = PROGRAMS / "kernel_test.c"
+    run(needs(compiler), *strict, INCLUDE, "-x", language, source, "-x", "none", *kernel, "-lm", "-o", made)
+    lines = run(made, *arguments("kernel_test", "double1")).stdout.splitlines()
     assert len(lines) == 4 and lines[:2] == lines[2:]  # the parser's forest, and the same built anew
     assert "root 1.000000" in lines[0]
 
@@ -42,11 +33,16 @@ def test_clang_has_no_warnings(tmp_path):
     compile_files(tmp_path, needs("clang"), KERNEL, "-fsyntax-only", *STRICT)
 
 
-@pytest.mark.parametrize("model", ["double3", "low-rank3"])
-def test_valgrind_finds_nothing(model, program, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "model"), [("kernel_test", "double3"), ("kernel_test", "low-rank3"), ("corpus_test", "context3")]
+)
+def test_valgrind_finds_nothing(name, model, kernel, tmp_path):
     checks = ["--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all"]
-    expected = run(program, MODEL / model, *ARGUMENTS).stdout
-    assert run(needs("valgrind"), "--quiet", *checks, program, MODEL / model, *ARGUMENTS).stdout == expected
+    program = tmp_path / name
+    run("gcc", "-std=c11", "-g", *STRICT, INCLUDE, PROGRAMS / f"{name}.c", *kernel, "-lm", "-o", program)
+    command = [program, *arguments(name, model)]
+    expected = run(*command).stdout
+    assert run(needs("valgrind"), "--quiet", *checks, *command).stdout == expected
 
 
 def test_only_the_interface_is_exported():

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from native import INCLUDE, KERNEL, SANITIZERS, STRICT, compile_files, has_sanitizers, needs, run
+from native import INCLUDE, KERNEL, PROGRAMS, SANITIZERS, STRICT, arguments, compile_files, has_sanitizers, needs, run
 
 HERE = Path(__file__).resolve().parent / "fuzz"
 MUTATIONS = {"model": 400, "grammar": 400, "forest": 100, "parse": 100, "bitext": 400}
@@ -42,15 +42,16 @@ def test_mutated_corpus(name, objects, tmp_path):
     run(program, str(MUTATIONS[name]), *seeds, cwd=tmp_path)
 
 
-def test_no_failing_allocation_crashes_or_leaks(objects, tmp_path):
+@pytest.mark.parametrize(("name", "model"), [("kernel_test", "low-rank3"), ("corpus_test", "context1")])
+def test_no_failing_allocation_crashes_or_leaks(name, model, objects, tmp_path):
     kernel = [path for path in objects if path.stem not in ("fuzz", "driver")]
     wrap = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
-    sources = [HERE.parent / "c" / name for name in ("kernel_test.c", "failing_malloc.c")]
-    program = tmp_path / "kernel_test"
+    sources = [PROGRAMS / f"{name}.c", PROGRAMS / "failing_malloc.c"]
+    program = tmp_path / name
     run("cc", "-std=c11", "-g", *SANITIZERS, wrap, INCLUDE, *sources, *kernel, "-lm", "-o", program)
 
     def run_failing(number: int) -> subprocess.CompletedProcess:
-        command = [program, HERE / "corpus" / "model" / "low-rank3", HERE.parent / "c" / "grammar.txt", "a b c a q"]
+        command = [program, *arguments(name, model)]
         return subprocess.run(command, env={**os.environ, "FAILING": str(number)}, capture_output=True, text=True)
 
     allocations = int(run_failing(0).stderr)

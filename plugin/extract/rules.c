@@ -266,6 +266,7 @@ static int32_t add_child(lscfg_matcher *m, int32_t node, int32_t symbol) {
 int lscfg_matcher_new(const lscfg_rules *r, const int32_t *number, lscfg_matcher **matcher, lscfg_error *error) {
   lscfg_matcher *m = calloc(1, sizeof *m);
   int failed = !m || grow_edges(m, 1024) || new_node(m) < 0;
+  *matcher = NULL;
   for (int64_t rule = 0; rule < r->n && !failed; rule++) {
     if (number[rule] < m->n_sides) continue;
     const int32_t *symbols = r->symbols + r->offsets[rule];

@@ -1,0 +1,543 @@
+/* What Python asks of the kernel for a corpus, through the C interface: corpus_test MODEL; the model is to have a context.
+ * Prints what was found. Returns 2 where something is not as it must be, and 1 where memory was out, after all that was
+ * made has been given back: half-made objects, too, are to be freed. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lscfg.h"
+
+enum { PAIRS = 7, KEPT = 6, MAX_WORDS = 5, PARTS = 2 };
+enum { M = 2, NODES = 32, RULES = 100, PLACES = 200, WEIGHTS = 8000 };
+
+/* Source, target, links. The first: all in the same order; the second: no two phrases make one; the last: too long. */
+static const char *const corpus[PAIRS][3] = {
+    {"a b c d", "x y z w", "0-0 1-1 2-2 3-3"}, {"a b c d", "z x w y", "0-1 1-3 2-0 3-2"}, {"b a", "x y", "0-1 1-0"},
+    {"a c", "y z", "0-0 1-1"},                 {"e a b", "x y y", "1-0 2-1 2-2"},         {"c a", "z v y", "0-0 1-2"},
+    {"a b c d a b", "x", "0-0"},
+};
+
+#define LINES_OF(pair) (pair)[0], strlen((pair)[0]), (pair)[1], strlen((pair)[1]), (pair)[2], strlen((pair)[2])
+
+static lscfg_error error;
+static int memory_is_out;
+
+#define CHECK(condition)                                                                              \
+  do {                                                                                                \
+    if (!(condition)) {                                                                               \
+      fprintf(stderr, "line %d: not so: %s; last error: %s\n", __LINE__, #condition, error.message);  \
+      exit(2);                                                                                        \
+    }                                                                                                 \
+  } while (0)
+
+static int had(int memory) {
+  memory_is_out |= !memory;
+  return memory;
+}
+
+/* Whether a call did what it should; it may fail for want of memory alone, and tells so. */
+static int good(int code) {
+  CHECK(code >= 0 || (code == LSCFG_ENOMEM && error.code == code && strstr(error.message, "memory")));
+  error.code = LSCFG_OK;
+  return had(code >= 0);
+}
+
+static int32_t line_of(const lscfg_vocab *vocab, const char *line, int32_t *words) {
+  int32_t n = 0;
+  for (; *line; line++)
+    if (*line != ' ') CHECK(n < MAX_WORDS && (words[n++] = lscfg_vocab_find(vocab, line, 1)) >= 0);
+  return n;
+}
+
+/* ---- EM ---- */
+
+static int8_t arity[NODES];
+static int32_t row[NODES], children[NODES][2];
+static double tensor[3][RULES * M * M * M], totals[3][RULES * M], scale[M], root[M];
+
+/* Expected counts of all rules of an arity in place of their parameters. */
+static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k, const double *inside, const double *outside) {
+  lscfg_em_chunk chunks[RULES];
+  int32_t tokens[NODES], n = 0;
+  int64_t n_chunks = 0;
+  for (int64_t r = 0; r < v->tables.n_rules; r++) {
+    if (v->tables.arity[r] != k) continue;
+    chunks[n_chunks] = (lscfg_em_chunk){n_chunks, n, n, -1};
+    for (int32_t node = 0; node < v->n_nodes; node++)
+      if (v->node_rule[node] == r) tokens[n++] = node;
+    chunks[n_chunks++].end = n;
+  }
+  return had(!lscfg_em_counts(em, k, chunks, n_chunks, tokens, inside, outside, tensor[k], totals[k], NULL));
+}
+
+/* A state is shared out among all rules, whatever their arity. */
+static void normalise(const int64_t *n_rows, const int64_t *trees, const double *inside) {
+  double kinds[M] = {0}, sum = 0;
+  for (int32_t h = 0; h < M; h++) {
+    double all = 0;
+    for (int32_t k = 0; k < 3; k++)
+      for (int64_t r = 0; r < n_rows[k]; r++) all += totals[k][r * M + h];
+    scale[h] = 1 / all;
+    sum += all;
+  }
+  CHECK(fabs(sum - (double)trees[KEPT]) < 1e-9);
+  for (int t = 0; t < KEPT; t++) {
+    const double *states = inside + trees[t] * M;
+    double probability = 0;
+    for (int32_t h = 0; h < M; h++) probability += states[h] * root[h];
+    for (int32_t h = 0; h < M; h++) kinds[h] += states[h] * root[h] / probability;
+  }
+  for (int32_t h = 0; h < M; h++) root[h] = kinds[h] / KEPT;
+}
+
+/* Counts of rules without nonterminals, shrunk: what each one sums to stays. */
+static void shrink(int64_t n_rows) {
+  const int64_t group[2] = {0, n_rows};
+  int32_t rows[RULES];
+  double tokens[RULES], average[M] = {0}, sum = 0;
+  lscfg_em_sum(M, 0, n_rows, tensor[0], average);
+  for (int32_t h = 0; h < M; h++) sum += average[h];
+  for (int32_t h = 0; h < M; h++) average[h] /= sum;
+  for (int32_t r = 0; r < n_rows; r++) {
+    rows[r] = r;
+    tokens[r] = totals[0][r * M] + totals[0][r * M + 1];
+  }
+  if (!had(!lscfg_em_shrink(M, 0, group, rows, 0, 1, tokens, tokens, average, 2, 5, tensor[0], totals[0]))) return;
+  for (int32_t r = 0; r < n_rows; r++) CHECK(fabs(totals[0][r * M] + totals[0][r * M + 1] - tokens[r]) < 1e-9);
+}
+
+static void estimate(const lscfg_derivations_view *v) {
+  static const int32_t kind[KEPT] = {0};
+  static double inside[NODES * M], outside[NODES * M], factor[NODES], likelihood[KEPT];
+  const lscfg_em em = {M, arity, row, children[0], {tensor[0], tensor[1], tensor[2]}, scale, root};
+  int32_t row_of[RULES];
+  int64_t n_rows[3] = {0};
+  double before = -INFINITY;
+  CHECK(v->n_nodes <= NODES && v->tables.n_rules <= RULES);
+  for (int64_t r = 0; r < v->tables.n_rules; r++) row_of[r] = (int32_t)n_rows[v->tables.arity[r]]++;
+  for (int32_t node = 0; node < v->n_nodes; node++) {
+    arity[node] = (int8_t)v->tables.arity[v->node_rule[node]];
+    row[node] = row_of[v->node_rule[node]];
+    children[node][0] = children[node][1] = -1;
+    if (v->node_parent[node] >= 0) children[v->node_parent[node]][v->node_slot[node]] = node;
+  }
+  for (int32_t k = 0; k < 3; k++)
+    for (int32_t i = 0; i < RULES * M * M * M; i++) tensor[k][i] = 1 + i % 3;
+  for (int32_t h = 0; h < M; h++) scale[h] = root[h] = 1.0 / M;
+  for (int pass = 0; pass < 3; pass++) {
+    double sum = 0;
+    CHECK(lscfg_em_trees(&em, v->trees, kind, 0, KEPT, likelihood, inside, factor, outside) == 0);
+    for (int t = 0; t < KEPT; t++) sum += likelihood[t];
+    CHECK(pass < 2 || sum >= before); /* the first parameters are no distributions */
+    before = sum;
+    for (int32_t k = 0; k < 3; k++)
+      if (!count(v, &em, k, inside, outside)) return;
+    normalise(n_rows, v->trees, inside);
+  }
+  shrink(n_rows[0]);
+  printf("log-likelihood %.6f\n", before);
+}
+
+/* ---- derivations ---- */
+
+static int derive_lines(lscfg_derivations *d, int first, int last) {
+  char text[3][200];
+  const char *const texts[3] = {text[0], text[1], text[2]};
+  size_t length[3] = {0};
+  int32_t stream;
+  for (int side = 0; side < 3; side++)
+    for (int k = first; k < last; k++)
+      length[side] += (size_t)snprintf(text[side] + length[side], sizeof text[side] - length[side], "%s\n", corpus[k][side]);
+  return good(lscfg_derive_lines(d, texts, length, last - first, &stream, &error));
+}
+
+/* All numbers are the same where the parts of a corpus were merged. */
+static void compare(const lscfg_derivations_view *a, const lscfg_derivations_view *b) {
+  const lscfg_tables *s = &a->tables, *t = &b->tables;
+#define SAME(x, y, n) CHECK(!memcmp(x, y, (size_t)(n) * sizeof *(x)))
+  CHECK(a->n_trees == b->n_trees && a->n_nodes == b->n_nodes && a->n_above == b->n_above);
+  CHECK(s->n_rules == t->n_rules && s->n_symbols == t->n_symbols && s->n_words == t->n_words && s->n_pairs == t->n_pairs);
+  SAME(a->trees, b->trees, a->n_trees + 1);
+  SAME(a->node_rule, b->node_rule, a->n_nodes);
+  SAME(a->node_parent, b->node_parent, a->n_nodes);
+  SAME(a->node_slot, b->node_slot, a->n_nodes);
+  SAME(a->node_span, b->node_span, 4 * a->n_nodes);
+  SAME(a->rule_count, b->rule_count, s->n_rules);
+  SAME(a->dropped, b->dropped, LSCFG_N_REASONS);
+  SAME(s->symbols, t->symbols, s->n_symbols);
+  SAME(s->offsets, t->offsets, s->n_rules + 1);
+  SAME(s->src_length, t->src_length, s->n_rules);
+  SAME(s->arity, t->arity, s->n_rules);
+  SAME(s->vocab_bytes, t->vocab_bytes, s->n_vocab_bytes);
+  SAME(s->vocab_offsets, t->vocab_offsets, s->n_words + 1);
+  SAME(s->pairs, t->pairs, s->n_pairs);
+#undef SAME
+}
+
+/* Derivations of a decomposition forest, whose edges have one application each. */
+static int64_t n_derivations(const lscfg_forest *forest) {
+  int64_t n[NODES] = {0};
+  lscfg_forest_view f;
+  lscfg_forest_get(forest, &f);
+  CHECK(f.n_nodes <= NODES && f.n_apps == f.n_edges && f.node_span[2 * f.n_nodes - 1] == f.n_words);
+  for (int32_t e = 0; e < f.n_edges; e++) {
+    int64_t product = 1;
+    for (int k = 0; k < 2; k++)
+      if (f.edge_tail[2 * e + k] >= 0) product *= n[f.edge_tail[2 * e + k]];
+    n[f.edge_head[e]] += product;
+  }
+  return n[f.n_nodes - 1];
+}
+
+/* Pair by pair; then all derivations of the first two pairs. */
+static void decompose(void) {
+  const lscfg_derive_options options = {LSCFG_BRACKET_NORMAL, 2, 0, MAX_WORDS, 0};
+  lscfg_derivations *d = lscfg_derivations_new(&options);
+  lscfg_derivations_view v;
+  int32_t stream;
+  int ready = had(d != NULL);
+  for (int k = 0; k < PAIRS && ready; k++) ready = good(lscfg_derive(d, LINES_OF(corpus[k]), &stream, &error));
+  if (ready) {
+    lscfg_derivations_get(d, &v);
+    CHECK(v.n_trees == PAIRS && v.dropped[LSCFG_PAIR_TOO_LONG] == 1 && v.n_above == 1 && v.n_nodes == 25);
+    lscfg_derivations_flush(d);
+    lscfg_derivations_get(d, &v);
+    CHECK(v.n_trees == 0 && v.n_nodes == 0 && v.trees[0] == 25);
+  }
+  for (int k = 0; k < 2 && ready; k++) {
+    lscfg_forest *forest;
+    ready = good(lscfg_decompose(d, LINES_OF(corpus[k]), &forest, &stream, &error));
+    if (ready) CHECK(n_derivations(forest) == (k ? 1 : 5)); /* as many as there are binary trees of four leaves */
+    lscfg_forest_free(forest);
+  }
+  lscfg_derivations_free(d);
+}
+
+/* At once, and in parts, as threads do. */
+static void derive(void) {
+  static const int cut[PARTS + 1] = {0, 3, PAIRS};
+  const lscfg_derive_options options = {LSCFG_BRACKET_BALANCED, 2, 1, MAX_WORDS, 0};
+  lscfg_derivations *whole = lscfg_derivations_new(&options), *part[PARTS];
+  int ready = had(whole != NULL) && derive_lines(whole, 0, PAIRS);
+  for (int k = 0; k < PARTS; k++) {
+    part[k] = lscfg_derivations_new(&options);
+    ready = had(part[k] != NULL) && ready && derive_lines(part[k], cut[k], cut[k + 1]);
+    if (k && ready) ready = good(lscfg_derivations_merge(part[0], part[k], &error));
+  }
+  if (ready) {
+    lscfg_derivations_view v, merged;
+    lscfg_derivations_get(whole, &v);
+    lscfg_derivations_get(part[0], &merged);
+    compare(&v, &merged);
+    /* two of the four phrases of the second pair are words of their parent's rule */
+    CHECK(v.n_trees == PAIRS && v.dropped[LSCFG_PAIR_TOO_LONG] == 1 && v.n_above == 0 && v.n_nodes == 23);
+    printf("%d minimal rules\n", (int)v.tables.n_rules);
+    estimate(&v);
+  }
+  for (int k = 0; k < PARTS; k++) lscfg_derivations_free(part[k]);
+  lscfg_derivations_free(whole);
+}
+
+/* ---- forests of the extracted rules and those of a model ---- */
+
+/* The arcs of an edge have the words of its rule, and empty ones are anywhere between them. */
+static void check_path(const lscfg_grammar *grammar, const lscfg_forest_view *f, int32_t edge) {
+  int32_t rule = f->app_rule[f->edge_apps[edge]], length, met = 0, wanted = 0;
+  if (rule >= lscfg_grammar_size(grammar)) return;
+  const int32_t *symbols = lscfg_grammar_src(grammar, rule, &length);
+  for (int32_t k = 0; k < length; k++) wanted += symbols[k] >= 0;
+  for (int32_t k = f->edge_paths[edge]; k < f->edge_paths[edge + 1]; k++) {
+    int32_t word = f->words[f->paths[k]];
+    if (word == LSCFG_EPSILON) continue;
+    while (length && *symbols < 0) symbols++, length--;
+    CHECK(length && *symbols == word);
+    symbols++, length--;
+    met++;
+  }
+  CHECK(met == wanted);
+}
+
+/* b or a, then c or nothing, then a. */
+static void parse_lattice(const lscfg_grammar *grammar, const lscfg_vocab *vocab) {
+  const lscfg_parse_options options = {4, 1, 1, 1};
+  int32_t w[MAX_WORDS];
+  lscfg_forest *forest;
+  lscfg_forest_view f;
+  CHECK(line_of(vocab, "b a c", w) == 3);
+  const lscfg_arc arcs[] = {{0, 1, w[0]}, {0, 1, w[1]}, {1, 2, w[2]}, {1, 2, LSCFG_EPSILON}, {2, 3, w[1]}};
+  if (!good(lscfg_parse_lattice(grammar, arcs, 5, 4, &options, &forest, &error))) return;
+  lscfg_forest_get(forest, &f);
+  CHECK(f.n_words == 5 && f.node_span[2 * f.n_nodes - 2] == 0 && f.node_span[2 * f.n_nodes - 1] == 3);
+  for (int32_t e = 0; e < f.n_edges; e++) check_path(grammar, &f, e);
+  printf("%d applications in a lattice\n", (int)f.n_apps);
+  lscfg_forest_free(forest);
+}
+
+/* app and other are all of an edge: what the words around it gain for one, the other loses. */
+static void judge(const lscfg_binding *binding, const lscfg_forest *forest, int32_t app, int32_t other) {
+  enum { MOST = 8 };
+  const lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 1e-6, (1u << LSCFG_N_FEATURES) - 1};
+  double apps[MOST], nodes[MOST], features[MOST][LSCFG_N_FEATURES];
+  lscfg_inference result;
+  lscfg_forest_view f;
+  lscfg_forest_get(forest, &f);
+  CHECK(f.n_apps <= MOST);
+  if (!good(lscfg_infer(binding, forest, apps, nodes, &result, &error)) ||
+      !good(lscfg_features(binding, forest, &result, apps, nodes, &all, features[0], &error)))
+    return;
+  CHECK(result.sign && fabs(apps[app] + apps[other] - 1) < 1e-9 && fabs(nodes[f.n_nodes - 1] - 1) < 1e-9);
+  CHECK(features[app][LSCFG_CONTEXT_0] * features[other][LSCFG_CONTEXT_0] < 0);
+  for (int k = 0; k < LSCFG_N_FEATURES; k++)
+    if (features[app][k] != 0) printf("%s %.4f\n", lscfg_feature_name(k), features[app][k]);
+}
+
+/* A forest that a decoder builds: one node has no derivation, and what is made of it is dropped. */
+static void build_forest(const lscfg_binding *binding, const lscfg_grammar *grammar, const lscfg_vocab *vocab) {
+  enum { X, S, NODES_ADDED = 5, APPS_ADDED = 6 };
+  const int32_t extra = lscfg_grammar_size(grammar);
+  int32_t w[MAX_WORDS], app_of[APPS_ADDED];
+  CHECK(line_of(vocab, "a e x y", w) == 4);
+  const int32_t x = lscfg_grammar_find(grammar, X, w, 1, w + 2, 1), y = lscfg_grammar_find(grammar, X, w, 1, w + 3, 1);
+  const struct {
+    int32_t category, i, j, n, app[2][3];
+  } nodes[NODES_ADDED] = {
+      {X, 0, 1, 2, {{y, -1, -1}, {x, -1, -1}}},
+      {X, 1, 2, 1, {{extra + LSCFG_RULE_PASS, -1, -1}}},
+      {X, 0, 2, 0, {{0}}},
+      {S, 0, 1, 1, {{extra + LSCFG_RULE_GLUE_TOP, 0, -1}}},
+      {S, 0, 2, 2, {{extra + LSCFG_RULE_GLUE_TOP, 2, -1}, {extra + LSCFG_RULE_GLUE, 3, 1}}},
+  };
+  lscfg_forest *forest = lscfg_forest_new(w, 2);
+  int ready = had(forest != NULL);
+  for (int q = 0; q < NODES_ADDED && ready; q++) {
+    ready = good(lscfg_forest_add_node(forest, nodes[q].category, nodes[q].i, nodes[q].j, &error));
+    for (int k = 0; k < nodes[q].n && ready; k++) {
+      const int32_t *app = nodes[q].app[k];
+      ready = good(lscfg_forest_add_application(forest, app[0], app[1], app[2], &error));
+    }
+  }
+  if (ready && good(lscfg_forest_finish(forest, grammar, app_of, &error))) {
+    lscfg_forest_view f;
+    lscfg_forest_get(forest, &f);
+    CHECK(f.n_nodes == NODES_ADDED - 1 && f.n_apps == APPS_ADDED - 1 && app_of[4] == -1 && app_of[5] == f.n_apps - 1);
+    CHECK(f.app_rule[app_of[0]] == y && f.app_rule[app_of[1]] == x);
+    judge(binding, forest, app_of[0], app_of[1]);
+  }
+  lscfg_forest_free(forest);
+}
+
+/* The grammar is read, but not finished. */
+static void use_grammar(const lscfg_rules *rules, lscfg_grammar *grammar, const lscfg_vocab *vocab, const char *path) {
+  const lscfg_binding_options options = {1, 1, 1};
+  lscfg_model *model;
+  lscfg_binding *binding = NULL;
+  if (good(lscfg_model_open(path, &model, &error)) && good(lscfg_model_add_rules(model, grammar, &error)) &&
+      good(lscfg_grammar_finish(grammar, &error)) && good(lscfg_binding_new(model, grammar, &options, &binding, &error))) {
+    CHECK(lscfg_grammar_size(grammar) == rules->n + lscfg_model_size(model));
+    CHECK(lscfg_binding_known(binding) > lscfg_model_size(model));
+    for (int32_t r = 0; r < rules->n; r++) {
+      const int32_t *src = rules->symbols + rules->offsets[r], *tgt = src + rules->src_length[r];
+      const int32_t n_tgt = (int32_t)(rules->symbols + rules->offsets[r + 1] - tgt);
+      CHECK(lscfg_grammar_find(grammar, 0, src, rules->src_length[r], tgt, n_tgt) == r);
+    }
+    parse_lattice(grammar, vocab);
+    build_forest(binding, grammar, vocab);
+  }
+  lscfg_binding_free(binding);
+  lscfg_model_close(model);
+}
+
+/* ---- Hiero rules ---- */
+
+/* Words at cost 1 with whatever they are linked to, which is in the same rule. */
+static void weigh(const lscfg_rules *rules, const lscfg_tables *tables) {
+  static double costs[2 * PLACES], weights[2 * RULES];
+  int32_t pairs[2 * PLACES];
+  int64_t which[RULES];
+  CHECK(tables->n_pairs <= PLACES);
+  for (int64_t k = 0; k < tables->n_pairs; k++) {
+    pairs[2 * k] = tables->pairs[k].src;
+    pairs[2 * k + 1] = tables->pairs[k].tgt;
+    costs[2 * k] = costs[2 * k + 1] = 1;
+  }
+  for (int64_t r = 0; r < rules->n; r++) which[r] = r;
+  if (!good(lscfg_rules_lexical(rules, tables->n_pairs, pairs, costs, 99, rules->n, which, weights, &error))) return;
+  for (int64_t r = 0; r < rules->n; r++) {
+    int64_t words[2] = {0};
+    for (int64_t k = rules->offsets[r]; k < rules->offsets[r + 1]; k++)
+      words[k < rules->offsets[r] + rules->src_length[r]] += rules->symbols[k] >= 0;
+    CHECK(weights[2 * r] == (double)words[0] && weights[2 * r + 1] == (double)words[1]);
+  }
+}
+
+/* A sentence is matched by the source sides of the rules that it gave. */
+static void match(const lscfg_rules *rules, const int32_t *side, const lscfg_hiero_view *v, const lscfg_vocab *vocab) {
+  lscfg_matcher *matcher;
+  int ready = good(lscfg_matcher_new(rules, side, &matcher, &error));
+  for (int k = 0; k < KEPT && ready; k++) {
+    int32_t words[MAX_WORDS], found[RULES], matched[RULES] = {0};
+    int32_t n = lscfg_match(matcher, words, line_of(vocab, corpus[k][0], words), found, &error);
+    ready = good(n);
+    for (int32_t i = 0; i < n; i++) matched[found[i]]++;
+    for (int64_t t = 0; t < v->n_places && ready; t++)
+      CHECK(v->places[8 * t + 1] != k || matched[side[v->places[8 * t]]] == 1);
+  }
+  lscfg_matcher_free(matcher);
+}
+
+static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides, const lscfg_hiero_view *v,
+                  const lscfg_vocab *vocab) {
+  static lscfg_context_token tokens[PLACES];
+  static int64_t keys[WEIGHTS];
+  static float weights[WEIGHTS];
+  int64_t begin[RULES + 1] = {0}, first[KEPT + 1] = {0}, order[PLACES], n_choices = 0;
+  int32_t words[KEPT * MAX_WORDS], choices[RULES];
+  double counts[RULES], expected = 0, before = INFINITY, loss[2];
+  lscfg_context_trainer *trainer;
+  memcpy(tokens, v->places, (size_t)v->n_places * sizeof *tokens);
+  for (int64_t t = 0; t < v->n_places; t++) order[t] = v->n_places - 1 - t;
+  for (int k = 0; k < KEPT; k++) first[k + 1] = first[k] + line_of(vocab, corpus[k][0], words + first[k]);
+  for (int32_t s = 0; s < n_sides; s++) {
+    int64_t all = 0;
+    for (int32_t r = 0; r < rules->n; r++) {
+      if (side[r] != s) continue;
+      choices[n_choices++] = r;
+      all += v->tokens[r];
+      counts[r] = (double)v->tokens[r];
+    }
+    begin[s + 1] = n_choices;
+    for (int64_t c = begin[s]; c < n_choices; c++) expected += counts[choices[c]] * log((double)all / counts[choices[c]]);
+  }
+  const lscfg_context_problem problem = {rules, counts, words, first, side, begin, choices, v->n_places, tokens, 1, 0.1, 0.1};
+  int ready = good(lscfg_context_trainer_new(&problem, &trainer, &error));
+  for (int pass = 0; pass < 3 && ready; pass++) {
+    if (!(ready = good(lscfg_context_learn(trainer, order, v->n_places, loss, &error)))) break;
+    CHECK(fabs(loss[0] - expected) < 1e-9 && loss[1] < before);
+    before = loss[1];
+  }
+  if (ready) {
+    int64_t n = lscfg_context_weights(trainer, NULL, NULL);
+    CHECK(before < expected && n > 0 && n <= WEIGHTS && lscfg_context_weights(trainer, keys, weights) == n);
+    for (int64_t k = 0; k < n; k++) CHECK(keys[k] >= 0 && weights[k] != 0);
+    printf("loss %.4f, in context %.4f\n", expected, before);
+  }
+  lscfg_context_trainer_free(trainer);
+}
+
+/* Writes the rules as a grammar file and reads them. */
+static int write_and_read(const lscfg_rules *rules, const lscfg_hiero_view *v, lscfg_grammar *grammar) {
+  static const char *const names[] = {"Count", "Tokens"};
+  double values[2 * RULES];
+  int64_t which[RULES], length;
+  char *text;
+  for (int64_t r = 0; r < rules->n; r++) {
+    which[r] = r;
+    values[2 * r] = v->count[r];
+    values[2 * r + 1] = (double)v->tokens[r];
+  }
+  if (!good(lscfg_rules_text(rules, rules->n, which, 2, names, values, &text, &length, &error))) return 0;
+  int code = lscfg_grammar_read(grammar, text, (size_t)length, &error);
+  lscfg_rules_text_free(text);
+  CHECK(code || (lscfg_grammar_size(grammar) == rules->n && lscfg_grammar_n_features(grammar) == 2));
+  return good(code);
+}
+
+static void use_rules(const lscfg_hiero_view *v, const char *path) {
+  const lscfg_tables *t = &v->tables;
+  const lscfg_rules rules = {t->n_rules,     t->symbols,       t->offsets, t->src_length,
+                             t->vocab_bytes, t->vocab_offsets, t->n_words};
+  int32_t side[RULES], target[RULES], n_sides = 0, n_targets;
+  lscfg_vocab *vocab = lscfg_vocab_new();
+  lscfg_grammar *grammar = had(vocab != NULL) ? lscfg_grammar_new(vocab) : NULL;
+  int ready = vocab && had(grammar != NULL);
+  CHECK(t->n_rules <= RULES && v->n_places <= PLACES);
+  for (int64_t w = 0; w < t->n_words && ready; w++) /* ids are the same there */
+    ready = had(lscfg_vocab_add(vocab, t->vocab_bytes + t->vocab_offsets[w], 1) == w);
+  if (ready && good(n_sides = lscfg_rules_number(&rules, 0, side, &error))) {
+    weigh(&rules, t);
+    match(&rules, side, v, vocab);
+    learn(&rules, side, n_sides, v, vocab);
+  }
+  if (ready && good(n_targets = lscfg_rules_number(&rules, 1, target, &error)))
+    printf("%d rules of %d source and %d target sides\n", (int)rules.n, (int)n_sides, (int)n_targets);
+  if (ready && write_and_read(&rules, v, grammar)) use_grammar(&rules, grammar, vocab, path);
+  lscfg_grammar_free(grammar);
+  lscfg_vocab_free(vocab);
+}
+
+static void extract(const char *path) {
+  const lscfg_hiero_options limits = {10, 0, 5, 2, 1};
+  lscfg_hiero *hiero = lscfg_hiero_new(&limits);
+  int ready = had(hiero != NULL);
+  for (int k = 0; k < KEPT && ready; k++) {
+    int32_t stream;
+    ready = good(lscfg_hiero_add(hiero, LINES_OF(corpus[k]), &stream, &error));
+  }
+  if (ready) {
+    lscfg_hiero_view v;
+    double sum = 0;
+    int64_t tokens = 0;
+    lscfg_hiero_get(hiero, &v);
+    for (int64_t r = 0; r < v.tables.n_rules; r++) {
+      sum += v.count[r];
+      tokens += v.tokens[r];
+    }
+    /* ten of the first pair, five of the second, three of each other one */
+    CHECK(v.n_sentences == KEPT && v.n_phrases == 27 && v.n_used == 27 && fabs(sum - 27) < 1e-9 && tokens == v.n_places);
+    use_rules(&v, path);
+  }
+  lscfg_hiero_free(hiero);
+}
+
+/* ---- tuning ---- */
+
+#define RIGHT 4, 3, 2, 1, 4, 3, 2, 1, 4, 4
+#define WRONG 1, 0, 0, 0, 4, 3, 2, 1, 4, 4
+
+static void tune(void) {
+  static const int64_t first[] = {0, 2, 4}, column[] = {0, 1, 3}, value[] = {0, 2}, order[] = {0, 1};
+  static const int32_t feature[] = {0, 0, 1}, stats[] = {WRONG, RIGHT, RIGHT, WRONG};
+  static const float values[] = {0, 1, 1, 0, 0, 1}; /* right ones have the first feature, wrong ones the second */
+  static const double by_score[] = {0, -1, 0, -3}, slopes[] = {0, 1, 0, 1}; /* right from 1 on, and up to 3 */
+  const lscfg_lists lists = {2, first, column, value, feature, values, stats};
+  lscfg_mira mira = {0.1, 0.999, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+  double weights[2] = {0}, late[2] = {0}, scores[4], step, bleu;
+  int64_t best[2];
+  if (good(lscfg_mira_pass(&lists, &mira, 2, order, weights, late, &error))) {
+    CHECK(mira.steps == 2 && weights[0] > 0 && weights[1] < 0);
+    lscfg_lists_scores(&lists, weights, scores);
+    lscfg_lists_best(2, first, scores, best);
+    CHECK(best[0] == 1 && best[1] == 2);
+  }
+  if (good(lscfg_line_search(2, first, by_score, slopes, stats, &step, &bleu, &error)))
+    CHECK(fabs(step - 2) < 1e-9 && fabs(bleu - 100) < 1e-9);
+}
+
+/* An item of two edges, another one, and an edge that puts the second in front of the first; a word costs a step. */
+static void find_envelope(void) {
+  static const int32_t item_edges[] = {0, 2, 4, 5}, tail[] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 1};
+  static const int32_t symbols[] = {5, 5, 6, 7, 8, 9, 10, -2, 3, -1}, expected[] = {7, 3, 5, 7, 3, 5, 6, 8, 9, 10, 3, 5, 6};
+  static const int64_t symbol[] = {0, 1, 3, 4, 7, 10}, offsets[] = {0, 3, 7, 13};
+  static const double scores[] = {-1, -2, 0, -4, 0}, slopes[] = {1, 2, 1, 3, 1};
+  const lscfg_hypergraph_view graph = {3, 5, item_edges, tail, symbol, symbols, NULL, NULL, NULL};
+  lscfg_envelope *envelope;
+  lscfg_envelope_view v;
+  if (!good(lscfg_hypergraph_envelope(&graph, scores, slopes, &envelope, &error))) return;
+  lscfg_envelope_get(envelope, &v);
+  CHECK(v.n == 3 && !memcmp(v.word_offsets, offsets, sizeof offsets) && !memcmp(v.words, expected, sizeof expected));
+  CHECK(v.score[0] == -1 && v.score[1] == -2 && v.score[2] == -6);
+  CHECK(v.slope[0] == 3 && v.slope[1] == 4 && v.slope[2] == 6);
+  lscfg_envelope_free(envelope);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) return 2;
+  decompose();
+  derive();
+  extract(argv[1]);
+  tune();
+  find_envelope();
+  if (memory_is_out) fprintf(stderr, "out of memory\n");
+  return memory_is_out;
+}
