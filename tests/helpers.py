@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+from unittest.mock import create_autospec
 
 import numpy as np
+import pytest
 
 from lscfg.derive import Derivations
 from lscfg.kernel import Forest
@@ -189,3 +193,11 @@ def derivations_of(trees: list[dict]) -> Derivations:
         np.empty((0, 2), np.int32),
         np.empty(0, np.int64),
     )
+
+
+def double(patch: pytest.MonkeyPatch, name: str, result: Any = None, does: Any = None) -> Any:
+    """Puts something with the same parameters in the place of a function or class, and returns it."""
+    made = create_autospec(resolve_name(name), side_effect=does)
+    made.return_value = result
+    patch.setattr(name, made)
+    return made

@@ -12,11 +12,11 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from pkgutil import resolve_name
 from types import SimpleNamespace
-from unittest.mock import ANY, call, create_autospec
+from unittest.mock import ANY, call
 
 import pytest
+from helpers import double
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.align import AlignmentSettings
@@ -815,10 +815,7 @@ class Doubles:
         self.folder, self._patch = folder, patch
 
     def put(self, name: str, result=None, does=None):
-        made = create_autospec(resolve_name(name), side_effect=does)
-        made.return_value = result
-        self._patch.setattr(name, made)
-        setattr(self, name.rpartition(".")[2], made)
+        setattr(self, name.rpartition(".")[2], double(self._patch, name, result, does))
 
 
 def touch(path, *_, **__):

@@ -9,11 +9,13 @@ import argparse
 import shlex
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from types import SimpleNamespace
-from unittest.mock import ANY, MagicMock, call, create_autospec
+from unittest.mock import ANY, MagicMock, call
 
+import helpers
 import numpy as np
 import pytest
 
@@ -127,15 +129,8 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def double(monkeypatch):
-    """Puts something with the same parameters in the place of a function or class, and returns it."""
-
-    def put(name, result=None, does=None):
-        made = create_autospec(resolve_name(name), side_effect=does)
-        made.return_value = result
-        monkeypatch.setattr(name, made)
-        return made
-
-    return put
+    """Doubles until the test ends."""
+    return partial(helpers.double, monkeypatch)
 
 
 def run(name: str) -> None:
