@@ -133,7 +133,8 @@ def language_model(cache: StageCache, experiment: Experiment) -> Stage:
     from lscfg.lm.lmplz import chosen_estimator
 
     settings = experiment.language_model
-    estimator = chosen_estimator(settings.estimator)
+    # of a file that is given, nothing depends on what is installed
+    estimator = settings.estimator if settings.file else chosen_estimator(settings.estimator)
 
     def make(folder: Path) -> None:
         from lscfg.lm.arpa import check_arpa
