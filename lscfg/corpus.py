@@ -50,6 +50,18 @@ def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_em
         check_sentence(line, path, number, allow_empty)
 
 
+def check_length(
+    lines: Sequence[str], path: str | os.PathLike[str], other: str | os.PathLike[str], length: int
+) -> None:
+    """Refuses a file that has not as many lines as another one.
+
+    Raises:
+        InputError: both are named, with their numbers of lines.
+    """
+    if len(lines) != length:
+        raise InputError(f"{len(lines)} lines, but {other} has {length}", path)
+
+
 def check_words(words: Iterable[str]) -> None:
     """Refuses words that a grammar file would not give back, whatever way they came.
 

@@ -150,12 +150,21 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_dir() and (of_system or not path.is_file())
 
 
+_TEMPORARY = ".tmp"
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Removes what a process that was killed has left of files that it was writing there."""
+    for left in folder.glob(f".*{_TEMPORARY}"):
+        left.unlink()
+
+
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A temporary neighbour of ``path`` that takes its name when all went well."""
     check_output(path)
     special = _is_special(path)
-    temporary = path if special else path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path if special else path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
     try:
         raw = open(temporary, "wb")  # noqa: SIM115 (closed below)
     except OSError as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lscfg.formats.ini import find_file
+from lscfg.formats.segments import segment_grammar
 from lscfg.text import file_hash, read_lines
 
 if TYPE_CHECKING:
@@ -49,9 +49,6 @@ def open_decoder(
     return EmbeddedDecoder.from_ini(ini, jobs=jobs)
 
 
-_SEGMENT_GRAMMAR = re.compile(r'\s*<seg\s[^>]*\bgrammar="([^"]*)"')
-
-
 def _named_files(name: str, ini: str | os.PathLike[str]) -> list[Path]:
     """The files that a configuration names, but for weights, which tuning gives to the decoder itself."""
     words: dict[str, None] = {}
@@ -80,8 +77,8 @@ def decoder_identity(name: str, ini: str | os.PathLike[str], sentences: Sequence
         from cdec_bridge.decoder import find_cdec, find_library
 
         files += [path for path in (find_cdec(), find_library()) if path]
-        own = [found[1] for line in sentences if (found := _SEGMENT_GRAMMAR.match(line))]
-        files += [path for path in (Path(ini).parent / grammar for grammar in dict.fromkeys(own)) if path.is_file()]
+        own = dict.fromkeys(grammar for line in sentences if (grammar := segment_grammar(line)))
+        files += [path for path in (Path(ini).parent / grammar for grammar in own) if path.is_file()]
     elif name == "moses":
         from moses_bridge.decoder import find_moses
 

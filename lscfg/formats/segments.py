@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +25,15 @@ def check_segments(folder: str | os.PathLike[str], sentences: Sequence[str]) -> 
     for number, line in enumerate(sentences, 1):
         if "</seg>" in line:
             raise InputError(f"cdec's input cannot hold {'</seg>'!r}; replace it in sentence {number}")
+
+
+_GRAMMAR = re.compile(r'\s*<seg\s[^>]*\bgrammar="([^"]*)"')
+
+
+def segment_grammar(line: str) -> str | None:
+    """The grammar that a line of cdec's input names for itself, if it does."""
+    found = _GRAMMAR.match(line)
+    return found[1] if found else None
 
 
 def grammar_path(folder: str | os.PathLike[str], number: int) -> Path:

@@ -2,16 +2,22 @@
 #include "compose.h"
 #include "forest.h"
 
-/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none. */
-static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g) {
-  int32_t n = lscfg_vocab_size(g->vocab);
-  int32_t *ids = malloc(((size_t)n + 1) * sizeof *ids);
+/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none; words that it lacks may be added. */
+static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g, int add) {
+  size_t n = (size_t)lscfg_vocab_size(g->vocab) + (add ? (size_t)rules->n_words : 0);
+  int32_t *ids = malloc((n + 1) * sizeof *ids);
   if (!ids) return NULL;
-  memset(ids, 0xff, ((size_t)n + 1) * sizeof *ids);
+  memset(ids, 0xff, (n + 1) * sizeof *ids);
   for (int64_t w = 0; w < rules->n_words; w++) {
-    int64_t begin = rules->word_offsets[w];
-    int32_t id = lscfg_vocab_find(g->vocab, rules->words + begin, (size_t)(rules->word_offsets[w + 1] - begin));
-    if (id >= 0) ids[id] = (int32_t)w;
+    const char *word = rules->words + rules->word_offsets[w];
+    size_t length = (size_t)(rules->word_offsets[w + 1] - rules->word_offsets[w]);
+    int32_t id = add ? lscfg_vocab_add(g->vocab, word, length) : lscfg_vocab_find(g->vocab, word, length);
+    if (id >= 0) {
+      ids[id] = (int32_t)w;
+    } else if (add) {
+      free(ids);
+      return NULL;
+    }
   }
   return ids;
 }
@@ -41,7 +47,7 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
   const lscfg_grammar *g = b->grammar;
   const lscfg_model *model = b->model;
   int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
-  int32_t *ids = words_in(&model->rules, g);
+  int32_t *ids = words_in(&model->rules, g, 0);
   if (!ids || !symbols) {
     free(ids);
     free(symbols);
@@ -80,16 +86,9 @@ static int bind_context(lscfg_binding *b) {
   const context_model *context = b->model->context;
   if (!context) return LSCFG_OK;
   int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
-  /* all of them, so that it does not matter which words the vocabulary happens to have */
-  for (int64_t w = 0; w < context->rules.n_words; w++) {
-    int64_t begin = context->rules.word_offsets[w], length = context->rules.word_offsets[w + 1] - begin;
-    if (lscfg_vocab_add(g->vocab, context->rules.words + begin, (size_t)length) < 0) {
-      free(symbols);
-      return LSCFG_ENOMEM;
-    }
-  }
+  /* all of them are added, so that it does not matter which words the vocabulary happens to have */
+  b->word_in_context = words_in(&context->rules, g, 1);
   b->n_vocab = lscfg_vocab_size(g->vocab);
-  b->word_in_context = words_in(&context->rules, g);
   b->context_rule = malloc(((size_t)n + 1) * sizeof *b->context_rule);
   if (!symbols || !b->word_in_context || !b->context_rule) {
     free(symbols);

@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
     """
     from dataclasses import asdict
 
+    from lscfg.corpus import check_length
     from lscfg.errors import InputError
     from lscfg.text import check_output, read_lines
     from tuning.evaluate import evaluate
@@ -93,8 +94,7 @@ def run(args: argparse.Namespace) -> None:
 
     def read_checked(path: str) -> list[str]:
         found = read_lines(path)
-        if len(found) != lines:
-            raise InputError(f"{len(found)} lines, but {args.reference[0]} has {lines}", path)
+        check_length(found, path, args.reference[0], lines)
         return found
 
     for path in args.reference[1:]:

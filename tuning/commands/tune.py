@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
 
     from cdec_bridge.decoder import find_library
     from lscfg import log
-    from lscfg.corpus import check_plain, check_sentences
+    from lscfg.corpus import check_length, check_plain, check_sentences
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.text import make_folder, read_lines
@@ -91,8 +91,7 @@ def run(args: argparse.Namespace) -> None:
     if not sources:
         raise InputError("the development set is empty", args.source)
     for path, lines in zip(args.reference, references, strict=True):
-        if len(lines) != len(sources):
-            raise InputError(f"{len(lines)} lines, but {args.source} has {len(sources)}", path)
+        check_length(lines, path, args.source, len(sources))
     start = read_weights(args.weights)
     learn = None
     if args.host:

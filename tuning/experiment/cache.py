@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from lscfg import __version__, log
 from lscfg.errors import InputError, LscfgError
-from lscfg.text import atomic_write, file_hash
+from lscfg.text import atomic_write, file_hash, remove_temporaries
 
 PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 
@@ -84,8 +84,7 @@ class StageCache:
     def _make(self, done: Path, facts: dict[str, Any], key: str, make: Callable[[Path], None]) -> None:
         work = done.with_name(done.name + ".unfinished")
         work.mkdir(parents=True, exist_ok=True)
-        for left in work.glob(".*.tmp"):  # by a stage that was killed
-            left.unlink()
+        remove_temporaries(work)
         seconds, peak = measured(lambda: make(work))
         with atomic_write(work / RECORD) as file:
             record = {**facts, "key": key, "seconds": round(seconds, 3), "peak_mib": round(peak / 1024, 1)}

@@ -18,7 +18,7 @@ from typing import Any
 from safetensors import safe_open
 
 from lscfg import __version__, log
-from lscfg.corpus import check_plain, check_sentences, read_parallel
+from lscfg.corpus import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
 from lscfg.text import align_columns, atomic_write, file_hash, read_lines
 from tuning.evaluate import evaluate
@@ -133,8 +133,7 @@ def check_corpus(experiment: Experiment) -> None:
         check_sentences(lines, source, allow_empty=name == "test")
         check_plain(lines, source)
         for reference in references:
-            if len(found := read_lines(reference)) != len(lines):
-                raise InputError(f"{len(found)} lines, but {source} has {len(lines)}", reference)
+            check_length(read_lines(reference), reference, source, len(lines))
     last, count = max(experiment.report.sentences, default=0), len(read_lines(corpus.test_source))
     if last > count:
         raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", corpus.test_source)
