@@ -117,9 +117,13 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
         except BrokenProcessPool as error:
             raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
         except BaseException:  # an interruption: without this the pool would wait for the end of the alignment
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(active_children()) - others:
+            workers = set(active_children()) - others
+            for process in workers:
                 process.terminate()
+            # The pool's own thread may be reaping them, and a process that two threads wait for counts as alive until
+            # the one that had its status has noted it.
+            pool.shutdown(cancel_futures=True)
+            for process in workers:
                 process.join()
             raise
 
