@@ -197,9 +197,9 @@ enum {
 };
 
 /* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options (NULL)
- * they are all zero. The words of the model's context, if it has one, are added to the grammar's vocabulary. A rule of
- * another category than [X], glue for one, joins independent trees. A composed rule has the sum over all derivations of its
- * two sides by rules of the model, nonterminals being derivations of themselves. */
+ * they are all zero. The words of the model's context, if it has one, are added to the grammar's vocabulary, which no other
+ * thread may use meanwhile. A rule of another category than [X], glue for one, joins independent trees. A composed rule has
+ * the sum over all derivations of its two sides by rules of the model, nonterminals being derivations of themselves. */
 int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_binding_options *, lscfg_binding **,
                       lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
