@@ -16,11 +16,10 @@ from typing import IO
 
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
+from lscfg.formats.segments import numbered
 
-_SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
 _WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatched))$)")
 _MATCHED = re.compile(r"\d+ edges with latent features, (0 unmatched; )?")
-_ID = re.compile(r"""\s*\bid\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 
 _TUNABLES = {
     "mxfast": 0,  # small freed blocks are not kept apart, to be gathered again and again
@@ -31,16 +30,6 @@ _TUNABLES = {
 }
 _ALLOCATION = {"GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={value}" for name, value in _TUNABLES.items())}
 """cdec makes and frees millions of small blocks a sentence: a fifth of its time is what the C library does then."""
-
-
-def numbered(line: str, number: int) -> str:
-    """The line as a segment with this id; other attributes of a ``<seg ...>`` stay.
-
-    cdec leaves out empty lines and takes any id that a segment has; only ids of one's own tell the output apart.
-    """
-    found = _SEGMENT.fullmatch(line)
-    attributes, text = (_ID.sub("", found[1]), found[2]) if found else ("", line)
-    return f'<seg id="{number}"{attributes}>{text}</seg>\n'
 
 
 class CdecProcesses:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from cdec_bridge.decoder import CdecDecoder
-from cdec_bridge.processes import CdecProcesses, numbered
+from cdec_bridge.processes import CdecProcesses
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
+from lscfg.formats.segments import numbered, segment_grammar
 from tuning.decoders import open_decoder
 
 # Echoes each segment in capitals; dies at the word "boom", says nothing of "silent".
@@ -181,6 +182,19 @@ def test_decoder_uses_several_processes(program, monkeypatch):
         lists = decoder.decode(["a", "b", "c", "d", "e"], {}, 1)
     assert [found[0].text for found in lists] == ["A", "B", "C", "D", "E"]
     assert started.read_text() == "one\n" * 3
+
+
+@pytest.mark.parametrize("grammar", ['grammar="g.gz"', "grammar='g.gz'", "grammar=g.gz", 'grammar = "g.gz"'])
+def test_grammar_of_a_segment(grammar):
+    assert (
+        segment_grammar(f"<seg {grammar} id=7>a b</seg>") == segment_grammar(f'<seg id="7" {grammar}>a</seg>') == "g.gz"
+    )
+    assert segment_grammar(numbered(f"<seg id=7 {grammar}>a</seg>", 3)) == "g.gz"
+
+
+def test_no_grammar_of_a_segment():
+    for line in ('<seg id="7">grammar="g.gz"</seg>', 'a grammar="g.gz"', 'a <seg grammar="g.gz">b</seg>'):
+        assert segment_grammar(line) is None
 
 
 def test_segments_keep_their_attributes():

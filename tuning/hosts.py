@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from cdec_bridge.decoder import find_cdec
-from cdec_bridge.processes import numbered
 from lscfg.errors import InputError, LscfgError
+from lscfg.formats.segments import numbered
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
 from tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu

@@ -27,13 +27,31 @@ def check_segments(folder: str | os.PathLike[str], sentences: Sequence[str]) -> 
             raise InputError(f"cdec's input cannot hold {'</seg>'!r}; replace it in sentence {number}")
 
 
-_GRAMMAR = re.compile(r'\s*<seg\s[^>]*\bgrammar="([^"]*)"')
+_SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
+
+
+def _attribute(name: str) -> re.Pattern[str]:
+    return re.compile(rf"""\s*\b{name}\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
+
+
+_GRAMMAR, _ID = _attribute("grammar"), _attribute("id")
 
 
 def segment_grammar(line: str) -> str | None:
     """The grammar that a line of cdec's input names for itself, if it does."""
-    found = _GRAMMAR.match(line)
-    return found[1] if found else None
+    segment = _SEGMENT.fullmatch(line)
+    found = segment and _GRAMMAR.search(segment[1])
+    return found[1].strip("\"'") if found else None
+
+
+def numbered(line: str, number: int) -> str:
+    """The line as a segment with this id; other attributes of a ``<seg ...>`` stay.
+
+    cdec leaves out empty lines and takes any id that a segment has; only ids of one's own tell the output apart.
+    """
+    found = _SEGMENT.fullmatch(line)
+    attributes, text = (_ID.sub("", found[1]), found[2]) if found else ("", line)
+    return f'<seg id="{number}"{attributes}>{text}</seg>\n'
 
 
 def grammar_path(folder: str | os.PathLike[str], number: int) -> Path:
