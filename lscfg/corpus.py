@@ -50,16 +50,14 @@ def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_em
         check_sentence(line, path, number, allow_empty)
 
 
-def check_length(
-    lines: Sequence[str], path: str | os.PathLike[str], other: str | os.PathLike[str], length: int
-) -> None:
+def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: str | os.PathLike[str]) -> None:
     """Refuses a file that has not as many lines as another one.
 
     Raises:
         InputError: both are named, with their numbers of lines.
     """
-    if len(lines) != length:
-        raise InputError(f"{len(lines)} lines, but {other} has {length}", path)
+    if lines != wanted:
+        raise InputError(f"{lines} lines, but {other} has {wanted}; line n belongs to line n", path)
 
 
 def check_words(words: Iterable[str]) -> None:
@@ -105,8 +103,7 @@ def read_parallel(
         InputError: the sides differ in length, or a line is empty, not UTF-8 or has a reserved word.
     """
     sides = read_lines(src), read_lines(tgt)
-    if len(sides[0]) != len(sides[1]):
-        raise InputError(f"{len(sides[1])} lines, but {src} has {len(sides[0])}; line n must translate line n", tgt)
+    check_length(len(sides[1]), tgt, len(sides[0]), src)
     if not sides[0]:
         raise InputError("the corpus is empty", src)
     for lines, path in zip(sides, (src, tgt), strict=True):

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import __version__, log, tensors
+from lscfg.corpus import check_length
 from lscfg.errors import InputError
 from lscfg.kernel import DeriveOptions, Deriver, LineError
 from lscfg.rules import RuleTable
@@ -230,8 +231,7 @@ def _blocks_of(paths: Paths) -> Iterator[_Block]:
 
 def _complain_of_lengths(paths: Paths) -> None:
     src, tgt, links = (sum(lines for _, lines in read_blocks(path, BLOCK)) for path in paths)
-    if src != tgt:
-        raise InputError(f"{tgt} lines, but {paths[0]} has {src}; line n must translate line n", paths[1])
+    check_length(tgt, paths[1], src, paths[0])
     raise InputError(f"{links} lines for {src} sentence pairs", paths[2])
 
 

@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
 
     def read_checked(path: str) -> list[str]:
         found = read_lines(path)
-        check_length(found, path, args.reference[0], lines)
+        check_length(len(found), path, lines, args.reference[0])
         return found
 
     for path in args.reference[1:]:

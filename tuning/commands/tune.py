@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     if not sources:
         raise InputError("the development set is empty", args.source)
     for path, lines in zip(args.reference, references, strict=True):
-        check_length(lines, path, args.source, len(sources))
+        check_length(len(lines), path, len(sources), args.source)
     start = read_weights(args.weights)
     learn = None
     if args.host:

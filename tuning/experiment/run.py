@@ -133,7 +133,7 @@ def check_corpus(experiment: Experiment) -> None:
         check_sentences(lines, source, allow_empty=name == "test")
         check_plain(lines, source)
         for reference in references:
-            check_length(read_lines(reference), reference, source, len(lines))
+            check_length(len(read_lines(reference)), reference, len(lines), source)
     last, count = max(experiment.report.sentences, default=0), len(read_lines(corpus.test_source))
     if last > count:
         raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", corpus.test_source)
