@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <sstream>
 
 #include "fdict.h"
 
@@ -17,8 +16,8 @@ const char kFolded[] = "Folded", kNumber[] = "FoldedEdge";
 /* A name and a value a line, as cdec reads it: separated by blanks, the last tab or "=". */
 std::map<string, double> ReadWeights(const string& path) {
   std::map<string, double> weights;
-  std::istringstream lines(ReadText(path));
-  for (string line; getline(lines, line);) {
+  ReadFile file = OpenText(path);
+  for (string line; getline(*file, line);) {
     if (line.empty() || line[0] == '#') continue;
     const size_t mark = line.find_last_of("=\t");
     if (mark != string::npos && mark > 0) line[mark] = ' ';

@@ -19,32 +19,27 @@ void Check(int code, const lscfg_error& error, const string& path) {
                     error.message);
 }
 
-/* Behind the next "|||" of the line from begin to end, which is no part of a word; the end if there is none. */
-size_t EndOfField(const string& text, size_t begin, size_t from, size_t end) {
-  const auto is_border = [&text](size_t place) { return strchr(" \t\r", text[place]) != nullptr; };
-  while (const void* found = memmem(text.data() + from, end - from, "|||", 3)) {
-    const size_t bars = static_cast<const char*>(found) - text.data();
-    if ((bars == begin || is_border(bars - 1)) && (bars + 3 == end || is_border(bars + 3))) return bars + 3;
-    from = bars + 1;
+/* Behind the next "|||" of a line that is no part of a word; the line's end if there is none. */
+size_t EndOfField(const string& line, size_t from) {
+  const auto is_border = [&line](size_t place) { return strchr(" \t\r", line[place]) != nullptr; };
+  while ((from = line.find("|||", from)) != string::npos) {
+    const size_t end = from + 3;
+    if ((from == 0 || is_border(from - 1)) && (end == line.size() || is_border(end))) return end;
+    ++from;
   }
-  return end;
+  return line.size();
 }
 
 /* Without features and what follows them: the kernel needs only the rules themselves, and lines keep their numbers. A
  * line that begins with a blank refines the rule above it; the first parse does not use it. */
-string RulesOnly(const string& text) {
+string RulesOnly(const string& path) {
+  ReadFile file = OpenText(path);
   string rules;
-  rules.reserve(text.size() / 2);
-  for (size_t begin = 0; begin < text.size();) {
-    size_t end = text.find('\n', begin);
-    if (end == string::npos) end = text.size();
-    if (text[begin] != ' ' && text[begin] != '\t') {
-      size_t cut = begin;
-      for (int field = 0; field < 3 && cut < end; ++field) cut = EndOfField(text, begin, cut, end);
-      rules.append(text, begin, cut - begin);
-    }
-    rules += '\n';
-    begin = end + 1;
+  for (string line; getline(*file, line); rules += '\n') {
+    if (line[0] == ' ' || line[0] == '\t') continue;
+    size_t end = 0;
+    for (int field = 0; field < 3; ++field) end = EndOfField(line, end);
+    rules.append(line, 0, end);
   }
   return rules;
 }
@@ -77,7 +72,7 @@ BoundGrammar::BoundGrammar(const lscfg_model* model, const lscfg_binding_options
 
 void BoundGrammar::Read(const string& path) {
   lscfg_error error;
-  const string rules = RulesOnly(ReadText(path));
+  const string rules = RulesOnly(path);
   Check(lscfg_grammar_read(grammar_.get(), rules.data(), rules.size(), &error), error, path);
 }
 

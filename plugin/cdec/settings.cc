@@ -3,22 +3,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
-
-#include "filelib.h"
 
 using std::string;
 using std::vector;
 
-string ReadText(const string& path) {
+ReadFile OpenText(const string& path) {
   if (!FileExists(path) || DirectoryExists(path)) throw ConfigError("no file " + path);
-  ReadFile file(path);
-  string text;
-  char block[1 << 16];
-  while (file->read(block, sizeof block) || file->gcount() > 0) text.append(block, file->gcount());
-  return text;
+  return ReadFile(path);
 }
 
 namespace {
@@ -141,14 +134,13 @@ class ConfigReader {
   }
 
   void ReadIni(const string& path) {
-    string text;
+    ReadFile file;
     try {
-      text = ReadText(path);
+      file = OpenText(path);
     } catch (const std::exception&) {
       return;
     }
-    std::istringstream lines(text);
-    for (string line; getline(lines, line);) {
+    for (string line; getline(*file, line);) {
       line = line.substr(0, line.find('#'));
       const size_t equals = line.find('=');
       if (equals == string::npos) continue;

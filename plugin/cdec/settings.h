@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "filelib.h"
 #include "options.h"
 
 using lscfg::ConfigError;
@@ -45,7 +46,7 @@ struct Settings {
 /* Settings of a line such as "model=FILE log=true"; throws ConfigError. */
 Settings ReadSettings(const std::string& arguments);
 
-/* The whole text of a file, .gz allowed; throws ConfigError. */
-std::string ReadText(const std::string& path);
+/* A file of lines, .gz allowed; throws ConfigError where there is none. */
+ReadFile OpenText(const std::string& path);
 
 #endif
