@@ -1,0 +1,113 @@
+"""The embedded decoder beside cdec: the same translations, the same scores, and how long both take.
+
+    python benchmarks/decoder.py cdec.ini weights dev.ja --cdec-root ~/cdec
+
+Both read the same configuration; paths in it count from the working directory. Before anything is printed, derivations
+of both k-best lists that have the same words and features must have the same score, up to 1e-4 and cdec's rounding.
+Then come the sentences with the same first translation; those of the others where both scores are level in this sense,
+and where one is better; and our best score less cdec's. Times are user CPU of one process with lists of one, load times
+taken off; of several rounds the least counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from cdec import user_seconds
+
+from cdec_bridge.decoder import program_below
+from lscfg.decode import EmbeddedDecoder
+from lscfg.formats.kbest import Hypothesis, parse_hypothesis
+from lscfg.formats.weights import read_weights
+from lscfg.text import read_lines
+
+
+def is_level(ours: float, theirs: float) -> bool:
+    """Whether scores differ by no more than 1e-4 and what cdec rounds off, which prints six digits."""
+    return abs(ours - theirs) <= 1e-4 + 5e-6 * abs(theirs)
+
+
+def is_same(a: Hypothesis, b: Hypothesis) -> bool:
+    """Same words and features, as far as cdec prints them."""
+    return a.text == b.text and all(
+        abs(a.features.get(name, 0.0) - b.features.get(name, 0.0)) <= 2e-5 * max(1, abs(b.features.get(name, 0.0)))
+        for name in {*a.features, *b.features}
+    )
+
+
+def same_derivations(
+    ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]
+) -> Iterator[tuple[Hypothesis, Hypothesis]]:
+    """The hypotheses that are in both lists of a sentence, ours and cdec's."""
+    for our_list, their_list in zip(ours, theirs, strict=True):
+        by_text: dict[str, list[Hypothesis]] = {}
+        for a in our_list:
+            by_text.setdefault(a.text, []).append(a)
+        for b in their_list:
+            for a in by_text.get(b.text, []):
+                if is_same(a, b):
+                    yield a, b
+                    break
+
+
+def main() -> None:
+    """Prints agreement and times."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ini")
+    parser.add_argument("weights")
+    parser.add_argument("text")
+    parser.add_argument("--cdec-root", required=True)
+    parser.add_argument("-k", type=int, default=50, help="length of the lists that are compared (default: %(default)s)")
+    parser.add_argument("--lines", type=int, help="of the text, from its beginning (default: all)")
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    program = program_below(args.cdec_root)
+    if program is None:
+        parser.error(f"no cdec below {args.cdec_root}")
+    lines = read_lines(args.text)[: args.lines]
+    text, weights = "".join(f"{line}\n" for line in lines), read_weights(args.weights)
+    ini, weights_file = Path(args.ini), Path(args.weights)
+
+    _, output, _ = user_seconds(program, ini, weights_file, text, "-k", str(args.k))
+    found: dict[int, list[Hypothesis]] = {}
+    for line in output.splitlines():
+        sentence, hypothesis = parse_hypothesis(line, "cdec")
+        found.setdefault(sentence, []).append(hypothesis)
+    theirs = [found[n] for n in range(len(lines))]
+    with EmbeddedDecoder.from_ini(ini) as decoder:
+        ours = decoder.decode(lines, weights, args.k)
+    common = list(same_derivations(ours, theirs))
+    for a, b in common:
+        assert is_level(a.score, b.score), (
+            f"the same derivation has the score {a.score} here, {b.score} in cdec: {b.text}"
+        )
+
+    gains = [a[0].score - b[0].score for a, b in zip(ours, theirs, strict=True)]
+    others = [n for n, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a[0].text != b[0].text]
+    kinds = Counter(
+        "level" if is_level(ours[n][0].score, theirs[n][0].score) else "ours" if gains[n] > 0 else "theirs"
+        for n in others
+    )
+    print(f"{len(lines)} sentences: {len(lines) - len(others)} with the same first translation")
+    print(f"others: {kinds['level']} level, ours better {kinds['ours']}, cdec's better {kinds['theirs']}")
+    print(f"best score, ours less cdec's: mean {sum(gains) / len(gains):+.6f}, {min(gains):+.6f} to {max(gains):+.6f}")
+    total = sum(len(list_) for list_ in theirs)
+    print(f"of cdec's {total} hypotheses {len(common)} are in our lists, with the same scores")
+
+    load = user_seconds(program, ini, weights_file, "")[0]
+    cdec = min(user_seconds(program, ini, weights_file, text, "-k", "1")[0] for _ in range(args.rounds)) - load
+    seconds = []
+    for _ in range(args.rounds):
+        with EmbeddedDecoder.from_ini(ini) as decoder:
+            start = time.process_time()
+            decoder.decode(lines, weights)
+            seconds.append(time.process_time() - start)
+    print(f"cdec {cdec:.2f} s, embedded {min(seconds):.2f} s, ratio {min(seconds) / cdec:.2f}")
+
+
+if __name__ == "__main__":
+    main()
