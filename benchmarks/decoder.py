@@ -12,46 +12,28 @@ taken off; of several rounds the least counts.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 from cdec import user_seconds
 
 from cdec_bridge.decoder import program_below
+from cdec_bridge.processes import CdecProcesses
 from lscfg.decode import EmbeddedDecoder
-from lscfg.formats.kbest import Hypothesis, parse_hypothesis
+from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.text import read_lines
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from reference import common_hypotheses
 
 
 def is_level(ours: float, theirs: float) -> bool:
     """Whether scores differ by no more than 1e-4 and what cdec rounds off, which prints six digits."""
     return abs(ours - theirs) <= 1e-4 + 5e-6 * abs(theirs)
-
-
-def is_same(a: Hypothesis, b: Hypothesis) -> bool:
-    """Same words and features, as far as cdec prints them."""
-    return a.text == b.text and all(
-        abs(a.features.get(name, 0.0) - b.features.get(name, 0.0)) <= 2e-5 * max(1, abs(b.features.get(name, 0.0)))
-        for name in {*a.features, *b.features}
-    )
-
-
-def same_derivations(
-    ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]
-) -> Iterator[tuple[Hypothesis, Hypothesis]]:
-    """The hypotheses that are in both lists of a sentence, ours and cdec's."""
-    for our_list, their_list in zip(ours, theirs, strict=True):
-        by_text: dict[str, list[Hypothesis]] = {}
-        for a in our_list:
-            by_text.setdefault(a.text, []).append(a)
-        for b in their_list:
-            for a in by_text.get(b.text, []):
-                if is_same(a, b):
-                    yield a, b
-                    break
 
 
 def main() -> None:
@@ -72,15 +54,12 @@ def main() -> None:
     text, weights = "".join(f"{line}\n" for line in lines), read_weights(args.weights)
     ini, weights_file = Path(args.ini), Path(args.weights)
 
-    _, output, _ = user_seconds(program, ini, weights_file, text, "-k", str(args.k))
-    found: dict[int, list[Hypothesis]] = {}
-    for line in output.splitlines():
-        sentence, hypothesis = parse_hypothesis(line, "cdec")
-        found.setdefault(sentence, []).append(hypothesis)
-    theirs = [found[n] for n in range(len(lines))]
+    processes = CdecProcesses(program, ini, ["-w", args.weights], args.k)
+    theirs = [[parse_hypothesis(line, program)[1] for line in found] for found in processes.decode(lines)]
+    assert all(theirs), "cdec has no parse of some sentence"
     with EmbeddedDecoder.from_ini(ini) as decoder:
         ours = decoder.decode(lines, weights, args.k)
-    common = list(same_derivations(ours, theirs))
+    common = list(common_hypotheses(ours, theirs))
     for a, b in common:
         assert is_level(a.score, b.score), (
             f"the same derivation has the score {a.score} here, {b.score} in cdec: {b.text}"

@@ -1,11 +1,15 @@
 """What the kernel is held against, for numbers and for speed, in plain NumPy: Fig. 1 of the paper, edge by edge; the
-ratios to one state by their definition; and the pseudo-corpus of MIRA."""
+ratios to one state by their definition; and the pseudo-corpus of MIRA. And what k-best lists share with cdec's."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from lscfg.diagnose import NEITHER, ORDERED, SWAPPED
+from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, X
 from lscfg.parameters import Parameters
 from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL
@@ -134,3 +138,24 @@ class PseudoCorpus:
     def add(self, stats: np.ndarray) -> None:
         """Lets the background decay once and adds one sentence's statistics, which without a floor would underflow."""
         self.stats = np.maximum(self.decay * self.stats + stats, 1e-6)
+
+
+def common_hypotheses(
+    ours: Iterable[Sequence[Hypothesis]], theirs: Iterable[Sequence[Hypothesis]]
+) -> Iterator[tuple[Hypothesis, Hypothesis]]:
+    """Each hypothesis of cdec's lists that ours have too, ours first: the same words and features.
+
+    cdec prints six digits, so that scores are left to the caller.
+    """
+
+    def is_same(a: Hypothesis, b: Hypothesis) -> bool:
+        return a.text == b.text and all(
+            math.isclose(a.features.get(name, 0.0), b.features.get(name, 0.0), rel_tol=2e-5, abs_tol=2e-5)
+            for name in {*a.features, *b.features}
+        )
+
+    for our_list, their_list in zip(ours, theirs, strict=True):
+        for b in their_list:
+            match = next((a for a in our_list if is_same(a, b)), None)
+            if match is not None:
+                yield match, b
