@@ -23,7 +23,7 @@ from pathlib import Path
 
 from cdec_bridge.decoder import program_below
 from cdec_bridge.folding import fold_ini
-from cdec_bridge.plugin import CdecTree
+from cdec_bridge.library import CdecTree
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.kernel import feature_names

@@ -15,8 +15,8 @@ import time
 
 import numpy as np
 
+from lscfg.io.text import read_lines
 from lscfg.kernel import RULE_KINDS, Binding, BindingOptions, Forest, Grammar, Model, ParseOptions
-from lscfg.text import read_lines
 
 COMPOSED = [RULE_KINDS.index(kind) for kind in ("composed", "composed with OOV parts")]
 

@@ -23,10 +23,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from lscfg import log
-from lscfg.derive import Derivations
-from lscfg.estimate.context import ContextSettings, RuleTokens, estimate_context
-from lscfg.parameters import ContextModel, context_items
-from lscfg.text import read_lines
+from lscfg.context.loglinear import ContextSettings, RuleTokens, estimate_context
+from lscfg.extract.derive import Derivations
+from lscfg.io.text import read_lines
+from lscfg.model.context import ContextModel, context_items
 
 KINDS, LENGTHS = 9, 7
 

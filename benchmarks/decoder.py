@@ -21,10 +21,10 @@ from cdec import user_seconds
 
 from cdec_bridge.decoder import program_below
 from cdec_bridge.processes import CdecProcesses
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights
-from lscfg.text import read_lines
+from lscfg.io.text import read_lines
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from lscfg.derive import Derivations
+from lscfg.extract.derive import Derivations
 from lscfg.kernel import DeriveOptions, Deriver
 
 # The peak is the child's own: what wait4 reports begins with the size of the process that started it.

@@ -21,8 +21,8 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from lscfg.derive import Derivations
 from lscfg.estimate.em import EM, EMSettings
+from lscfg.extract.derive import Derivations
 
 
 def measure(path: str, m: int, threads: int, smoothed: bool, repeats: int) -> dict[str, float | str]:

@@ -18,11 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lscfg.corpus import stream_aligned
-from lscfg.grammar import Selection, select_rules, write_grammar
-from lscfg.hiero import HieroRules, extract
+from lscfg.corpus.parallel import stream_aligned
+from lscfg.extract.hiero import HieroRules, extract
+from lscfg.grammar.select import Selection, select_rules
+from lscfg.grammar.write import write_grammar
+from lscfg.io.text import read_lines
 from lscfg.kernel import Grammar
-from lscfg.text import read_lines
 from moses_bridge.rule_table import write_rule_table
 
 

@@ -32,10 +32,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from reference import FigureOne
 
-from lscfg import tensors
+from lscfg.io import tensors
+from lscfg.io.text import read_lines
 from lscfg.kernel import Binding, Forest, Grammar, Model, ParseOptions, S, X
-from lscfg.parameters import Parameters, save_low_rank
-from lscfg.text import read_lines
+from lscfg.model.parameters import Parameters, save_low_rank
 
 
 def pruned(model: str, targets: int, path: Path) -> tuple[Parameters, Path, np.ndarray | None]:

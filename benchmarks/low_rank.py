@@ -21,10 +21,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 from inside_outside import pruned
 
-from lscfg.compress import CPSettings, compress
+from lscfg.io.text import read_lines
 from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
-from lscfg.parameters import Parameters
-from lscfg.text import read_lines
+from lscfg.model.compress import CPSettings, compress
+from lscfg.model.parameters import Parameters
 
 E_GIVEN_F = LATENT_FEATURES.index("LatentEgivenF")
 

@@ -19,9 +19,9 @@ from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-from lscfg.analysis import Analyser, Analysis
-from lscfg.batch import in_order
-from lscfg.text import read_lines
+from lscfg.decode.analysis import Analyser, Analysis
+from lscfg.io.text import read_lines
+from lscfg.parallel.threads import in_order
 
 
 def seconds(work: Callable[[Any], Any], items: Sequence[Any], threads: int, repeats: int) -> tuple[float, list[Any]]:

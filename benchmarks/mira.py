@@ -32,8 +32,8 @@ from reference import PseudoCorpus
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest
-from lscfg.lists import MiraState
-from lscfg.text import read_lines
+from lscfg.io.text import read_lines
+from lscfg.kernel.lists import MiraState
 from tuning.hosts import find_program, write_moses_data
 from tuning.mira import BACKGROUND
 from tuning.pool import Pool

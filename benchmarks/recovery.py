@@ -17,7 +17,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
-from lscfg.simulate import GrammarSettings, random_model, sample, tree_values
+from lscfg.study.simulate import GrammarSettings, random_model, sample, tree_values
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from lscfg.errors import InputError
 from lscfg.formats.ini import is_our_library
+from lscfg.io.text import read_lines
 from lscfg.kernel import feature_names
-from lscfg.text import read_lines
 
 FOLDED = "Folded"
 """The feature that holds the sum; values are divided by its weight."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError, LscfgError
-from lscfg.text import make_folder, read_bytes, read_lines, write_lines
+from lscfg.io.text import make_folder, read_bytes, read_lines, write_lines
 
 MAX_PASSES = 3
 """cdec has no more."""

@@ -17,10 +17,10 @@ from typing import Any
 
 from scipy.stats import pearsonr, spearmanr
 
-from lscfg.derive import Derivations
-from lscfg.diagnose import ONE_STATE, Diagnosis
+from lscfg.extract.derive import Derivations
+from lscfg.io.text import align_columns
 from lscfg.kernel import CONTEXT_FEATURES, feature_names
-from lscfg.text import align_columns
+from lscfg.study.diagnose import ONE_STATE, Diagnosis
 
 MEASURES = ("rule", "target", "blind")
 

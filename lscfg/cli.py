@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from lscfg import log
     from lscfg.errors import LscfgError
-    from lscfg.text import FULL
+    from lscfg.io.text import FULL
 
     log.quiet = args.quiet
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lscfg.decode import read_grammar
+from lscfg.decode.decoder import read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, find_file
 from lscfg.formats.kbest import Hypothesis
+from lscfg.io.text import make_folder, read_lines, write_lines
 from lscfg.kernel import FeatureOptions, Grammar, S, X
-from lscfg.text import make_folder, read_lines, write_lines
 from moses_bridge.nbest import parse_features
 from moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
 

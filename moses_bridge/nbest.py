@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from lscfg.text import atomic_write, read_lines, split_fields
+from lscfg.io.text import atomic_write, read_lines, split_fields
 
 
 def parse_features(text: str) -> dict[str, float]:

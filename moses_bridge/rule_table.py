@@ -15,11 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.corpus import check_words
+from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.grammar import BLOCK, RuleCounts, RuleFeatures, Selection
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.features import RuleFeatures
+from lscfg.grammar.select import Selection
+from lscfg.grammar.write import BLOCK
+from lscfg.io.text import write_blocks, write_lines
 from lscfg.log import progress
-from lscfg.text import write_blocks, write_lines
 
 LARGEST = 30.0
 """A feature beyond it counts as this: Moses keeps scores as 32-bit numbers, and a zero among them has no logarithm."""

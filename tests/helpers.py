@@ -12,10 +12,11 @@ from unittest.mock import create_autospec
 import numpy as np
 import pytest
 
-from lscfg.derive import Derivations
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.table import RuleTable
 from lscfg.kernel import Forest
-from lscfg.parameters import ContextModel, OneState, Parameters, context_items
-from lscfg.rules import RuleTable
+from lscfg.model.context import ContextModel, context_items
+from lscfg.model.parameters import OneState, Parameters
 
 SPANISH_RULES = (
     "una ||| a",

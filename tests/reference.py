@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from lscfg.diagnose import NEITHER, ORDERED, SWAPPED
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, X
-from lscfg.parameters import Parameters
+from lscfg.model.parameters import Parameters
+from lscfg.study.diagnose import NEITHER, ORDERED, SWAPPED
 from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL
 from tuning.mira import BACKGROUND
 

@@ -7,9 +7,9 @@ import time
 import pytest
 from test_inference import build
 
-from lscfg.analysis import Analyser
-from lscfg.batch import in_order
+from lscfg.decode.analysis import Analyser
 from lscfg.errors import InputError
+from lscfg.parallel.threads import in_order
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -16,20 +16,20 @@ from helpers import SPANISH_RULES, random_context, rule_table, save_model
 
 from cdec_bridge.decoder import CdecDecoder
 from cdec_bridge.folding import fold_ini
-from cdec_bridge.plugin import CdecTree, build_library, check_library
+from cdec_bridge.library import CdecTree, build_library, check_library
 from cdec_bridge.processes import CdecProcesses
-from lscfg import tensors
 from lscfg.cli import main
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
+from lscfg.io import tensors
+from lscfg.io.text import write_lines
 from lscfg.kernel import LATENT_FEATURES, FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.lm.lmplz import build_lm
-from lscfg.marginals import LatentFeatures
-from lscfg.parameters import OneState
-from lscfg.text import write_lines
+from lscfg.model.parameters import OneState
 
 NAMES = LATENT_FEATURES
 RULES = list(SPANISH_RULES)
@@ -572,7 +572,7 @@ def test_every_edge_is_found_on_real_grammars(tree, library, shared, tmp_path, n
     oracle = shared / "oracle" / "cdec"
     if not (oracle / f"{name}.ini").is_file():
         pytest.skip("no reference runs of cdec beside the checkout")
-    from lscfg.decode import read_grammar
+    from lscfg.decode.decoder import read_grammar
     from lscfg.formats.ini import read_ini
 
     config = read_ini(oracle / f"{name}.ini")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lscfg.cli import ORDER, build_parser, load_commands
-from lscfg.text import write_lines
+from lscfg.io.text import write_lines
 
 README = Path(__file__).parents[1] / "README.md"
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.cli import main
-from lscfg.compress import CPSettings, compress, decompose
 from lscfg.errors import InputError
+from lscfg.io.tensors import load
 from lscfg.kernel import Binding, Model, ParseOptions, X
-from lscfg.parameters import Parameters, expand
-from lscfg.tensors import load
+from lscfg.model.compress import CPSettings, compress, decompose
+from lscfg.model.parameters import Parameters, expand
 
 RULES = [
     "a ||| x",

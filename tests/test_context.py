@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from test_compose import MINIMAL
 
 from lscfg.cli import main
-from lscfg.derive import derive
+from lscfg.context.loglinear import ContextSettings, RuleTokens, add_context, estimate_context, read_source
+from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
-from lscfg.estimate.context import ContextSettings, RuleTokens, add_context, estimate_context, read_source
 from lscfg.estimate.mle import estimate_mle
+from lscfg.extract.derive import derive
+from lscfg.io.text import write_lines
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X, feature_names
-from lscfg.marginals import LatentFeatures
-from lscfg.parameters import ContextModel, OneState, Parameters, context_items
-from lscfg.text import write_lines
+from lscfg.model.context import ContextModel, context_items
+from lscfg.model.parameters import OneState, Parameters
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
 OPTIONS = FeatureOptions(names=CONTEXT_FEATURES)

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from lscfg.align import HEURISTICS, MODELS, AlignmentSettings, align, read_alignments
-from lscfg.corpus import read_parallel
+from lscfg.corpus.align import HEURISTICS, MODELS, AlignmentSettings, align, read_alignments
+from lscfg.corpus.parallel import read_parallel
 from lscfg.demo import generate
 from lscfg.errors import InputError
-from lscfg.text import write_lines
+from lscfg.io.text import write_lines
 
 
 def files(tmp_path, src, tgt):
@@ -66,7 +66,7 @@ def test_an_interruption_does_not_wait_for_the_alignment():
     program = """
 import os, signal, threading, time
 from multiprocessing import active_children
-from lscfg.align import AlignmentSettings, align
+from lscfg.corpus.align import AlignmentSettings, align
 
 waitpid = os.waitpid
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lscfg.decode import EmbeddedDecoder, read_grammar
+from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
 from lscfg.errors import InputError, KernelError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Forest

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from reference import common_hypotheses
 
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights
+from lscfg.io.text import read_lines
 from lscfg.kernel import ParseOptions
-from lscfg.text import read_lines
 
 
 @pytest.fixture(scope="module", params=["min", "hiero"])

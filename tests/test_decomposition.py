@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_derive import tight_phrase_pairs
 
-from lscfg.decomposition import REST, decompose
-from lscfg.derive import derive
 from lscfg.errors import InputError
+from lscfg.extract.decomposition import REST, decompose
+from lscfg.extract.derive import derive
+from lscfg.grammar.table import RuleTable
 from lscfg.kernel import BRACKETINGS, Binding, DeriveOptions, Deriver, FeatureOptions, Grammar, Inference, Model
-from lscfg.rules import RuleTable
 
 
 @st.composite

@@ -14,7 +14,7 @@ from lscfg.demo.corpus import LONGEST, SHORTEST, Pair, pairs, phrasebook
 from lscfg.demo.features import CODES
 from lscfg.demo.grammar import ENGLISH, SPANISH, Choice, Grammar, GrammarError, Slot, Template
 from lscfg.errors import InputError
-from lscfg.text import read_lines
+from lscfg.io.text import read_lines
 
 
 @pytest.fixture(scope="module")

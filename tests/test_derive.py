@@ -11,16 +11,16 @@ from helpers import node_children, reduced_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lscfg.derive
-from lscfg import tensors
+import lscfg.extract.derive
 from lscfg.cli import main
-from lscfg.corpus import check_sentences
-from lscfg.derive import Derivations, derive, derive_files
+from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
-from lscfg.inspection import show_tree
+from lscfg.extract.derive import Derivations, derive, derive_files
+from lscfg.io import tensors
+from lscfg.io.text import write_lines
 from lscfg.kernel import BRACKETINGS, DeriveOptions, words_fault
-from lscfg.text import write_lines
+from lscfg.study.inspect import show_tree
 
 
 def expand(derivations: Derivations, below: dict[int, list[int]], node: int) -> tuple[list[str], list[str]]:
@@ -264,7 +264,7 @@ def test_any_number_of_threads_and_any_block_give_the_same_bytes(tmp_path, monke
     derive(SRC, TGT, LINKS).save(tmp_path / "whole")
     paths = corpus_files(tmp_path, SRC, TGT, LINKS)
     for block in (1, 7, 2000):
-        monkeypatch.setattr(lscfg.derive, "BLOCK", block)
+        monkeypatch.setattr(lscfg.extract.derive, "BLOCK", block)
         sizes = derive_files(*paths, tmp_path / "d", threads=threads)
         assert (tmp_path / "d").read_bytes() == (tmp_path / "whole").read_bytes()
         assert sizes == Derivations.load(tmp_path / "d").statistics()
@@ -354,7 +354,7 @@ BAD_LINES = [
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_of_several_bad_lines_the_first_is_named(tmp_path, monkeypatch, threads):
-    monkeypatch.setattr(lscfg.derive, "BLOCK", 2)
+    monkeypatch.setattr(lscfg.extract.derive, "BLOCK", 2)
     sides = {side: [good] * 30 for side, good in zip("fea", GOOD, strict=True)}
     sides["a"][4] = sides["a"][8] = sides["a"][20] = "x"
     with pytest.raises(InputError, match="a:5: 'x' is not"):
@@ -364,7 +364,7 @@ def test_of_several_bad_lines_the_first_is_named(tmp_path, monkeypatch, threads)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name, bad, message, reason", BAD_LINES)
 def test_bad_lines(tmp_path, monkeypatch, threads, name, bad, message, reason):
-    monkeypatch.setattr(lscfg.derive, "BLOCK", 2)
+    monkeypatch.setattr(lscfg.extract.derive, "BLOCK", 2)
     sides = {side: [good] * 7 for side, good in zip("fea", GOOD, strict=True)}
     sides[name][3] = bad
     paths = corpus_files(tmp_path, *(sides[side] for side in "fea"))
@@ -383,7 +383,7 @@ def test_bad_lines(tmp_path, monkeypatch, threads, name, bad, message, reason):
 
 
 def test_the_first_bad_line_is_named_for_any_number_of_threads(tmp_path, monkeypatch):
-    monkeypatch.setattr(lscfg.derive, "BLOCK", 1)
+    monkeypatch.setattr(lscfg.extract.derive, "BLOCK", 1)
     paths = corpus_files(tmp_path, ["a"] * 9, ["x"] * 9, ["0-0"] * 3 + ["0-1"] * 6)
     (tmp_path / "f").write_bytes(b"a\n" * 5 + b"\xff\n" * 4)
     for threads in (1, 2, 8):
@@ -398,7 +398,7 @@ def test_long_pairs_can_be_dropped(tmp_path):
 
 
 def test_files_of_different_length(tmp_path, monkeypatch):
-    monkeypatch.setattr(lscfg.derive, "BLOCK", 2)
+    monkeypatch.setattr(lscfg.extract.derive, "BLOCK", 2)
     with pytest.raises(InputError, match=r"e: 4 lines, but .*f has 5"):
         derive_files(*corpus_files(tmp_path, ["a"] * 5, ["x"] * 4, [""] * 5), tmp_path / "d")
     with pytest.raises(InputError, match=r"a: 6 lines for 5 sentence pairs"):

@@ -8,14 +8,14 @@ from helpers import derivations, sampled_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lscfg.derive import derive
-from lscfg.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, Score, orientation, report, table
+from lscfg.context.loglinear import RuleTokens, add_context
 from lscfg.errors import InputError
-from lscfg.estimate.context import RuleTokens, add_context
 from lscfg.estimate.em import EMSettings, estimate_em
 from lscfg.estimate.mle import estimate_mle
+from lscfg.extract.derive import derive
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
-from lscfg.parameters import Parameters
+from lscfg.model.parameters import Parameters
+from lscfg.study.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, Score, orientation, report, table
 
 TRAIN = [
     ("a b", "A B", "0-0 1-1"),

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from helpers import sampled_pairs
 
-from lscfg.derive import Derivations, derive
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import cluster_states, k_means, leading_directions, nearest
 from lscfg.estimate.em import EM, EMSettings, Pieces, Tying, estimate_em
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.mle import estimate_mle
-from lscfg.expectation import ARITIES, Expectation, TreeSet, Weights
-from lscfg.parameters import Parameters
+from lscfg.extract.derive import Derivations, derive
+from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
+from lscfg.model.parameters import Parameters
 
 PLAIN = {"shrink_source": 0.0, "shrink_arity": 0.0}
 
@@ -113,7 +113,7 @@ def test_chunks_of_frequent_rules_add_up(monkeypatch):
     derivations = corpus(300)
     results = []
     for size in (4096, 7):
-        monkeypatch.setattr("lscfg.expectation.CHUNK", size)
+        monkeypatch.setattr("lscfg.kernel.expectation.CHUNK", size)
         _, trees = pieces_of(derivations)
         weights = random_weights(trees, 5, 1)
         expectation = Expectation(trees)
@@ -306,7 +306,7 @@ def test_checkpoints_of_others_are_refused(tmp_path):
 
 @pytest.mark.parametrize("options", [PLAIN, {}, {"initial": "clusters", "held_out": 0.1}])
 def test_threads_give_the_same_bytes(tmp_path, options, monkeypatch):
-    monkeypatch.setattr("lscfg.expectation.CHUNK", 50)
+    monkeypatch.setattr("lscfg.kernel.expectation.CHUNK", 50)
     for threads in (1, 2, 5):
         estimate_em(corpus(200), EMSettings(4, 5, **options), threads).save(tmp_path / str(threads))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == (tmp_path / "5").read_bytes()

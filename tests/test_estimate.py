@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from lscfg.derive import Derivations, DeriveOptions, derive, derive_files
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings, estimate_em
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.mle import estimate_mle
 from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, spectral_estimate, truncated_svd
-from lscfg.estimate.yields import Yields
-from lscfg.parameters import Parameters
-from lscfg.rules import RuleTable
+from lscfg.extract.derive import Derivations, DeriveOptions, derive, derive_files
+from lscfg.extract.yields import Yields
+from lscfg.grammar.table import RuleTable
+from lscfg.model.parameters import Parameters
 
 
 def corpus(n=60, seed=0) -> Derivations:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from helpers import derivations_of, node_children, reduced_tree
 
-from lscfg.derive import derive
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.spectral import SpectralSettings, embed, from_embedding
+from lscfg.extract.derive import derive
 
 SETTINGS = SpectralSettings(rank=4, inside=("rule", "children"), outside=("parent",))
 

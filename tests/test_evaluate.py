@@ -12,7 +12,7 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.errors import InputError
-from lscfg.text import write_lines
+from lscfg.io.text import write_lines
 from tuning.bleu import bleu, corpus_stats
 from tuning.commands import evaluate as command
 from tuning.evaluate import METRICS, evaluate

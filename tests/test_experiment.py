@@ -19,21 +19,21 @@ import pytest
 from helpers import double
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
-from lscfg.align import AlignmentSettings
+from lscfg.corpus.align import AlignmentSettings
 from lscfg.demo import generate, write
-from lscfg.derive import Derivations
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN, FeatureSources
 from lscfg.estimate.spectral import SpectralSettings
+from lscfg.extract.derive import Derivations
+from lscfg.extract.hiero import HieroLimits
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
-from lscfg.hiero import HieroLimits
+from lscfg.io.text import atomic_write, file_hash, read_lines
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, DeriveOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
-from lscfg.parameters import Parameters
-from lscfg.text import atomic_write, file_hash, read_lines
+from lscfg.model.parameters import Parameters
 from tuning.evaluate import METRICS, evaluate
 from tuning.experiment import hosts, stages
 from tuning.experiment.cache import StageCache, locked, measured
@@ -847,26 +847,26 @@ def doubles(tmp_path_factory):
         found = Doubles(folder, patch)
         patch.setattr("tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
         found.put("tuning.experiment.hosts.find_cdec", folder / "e.toml")
-        found.put("lscfg.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
+        found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
         found.put("lscfg.lm.arpa.check_arpa")
         found.put("lscfg.lm.lmplz.build_lm")
-        found.put("lscfg.decode.read_grammar", [])
-        found.put("lscfg.derive.derive_files", {"sentences": 2})
-        found.put("lscfg.derive.Derivations.load", "trees")
-        found.put("lscfg.grammar.MinimalRules.of", "minimal rules")
-        found.put("lscfg.hiero.extract_files", SimpleNamespace(statistics=dict))
-        found.put("lscfg.grammar.select_rules", SimpleNamespace(kept=[], dropped={}))
-        found.put("lscfg.grammar.write_grammar", does=touch)
-        found.put("lscfg.grammar.write_union", does=touch)
-        found.put("lscfg.grammar.effective_size", 5)
+        found.put("lscfg.decode.decoder.read_grammar", [])
+        found.put("lscfg.extract.derive.derive_files", {"sentences": 2})
+        found.put("lscfg.extract.derive.Derivations.load", "trees")
+        found.put("lscfg.extract.minimal.MinimalRules.of", "minimal rules")
+        found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict))
+        found.put("lscfg.grammar.select.select_rules", SimpleNamespace(kept=[], dropped={}))
+        found.put("lscfg.grammar.write.write_grammar", does=touch)
+        found.put("lscfg.grammar.write.write_union", does=touch)
+        found.put("lscfg.grammar.counts.effective_size", 5)
         found.put("lscfg.estimate.mle.estimate_mle", model)
         found.put("lscfg.estimate.spectral.estimate_spectral", model)
         found.put("lscfg.estimate.em.estimate_em", model)
-        found.put("lscfg.estimate.context.read_source", ["text"])
-        found.put("lscfg.estimate.context.RuleTokens.minimal", "minimal places")
-        found.put("lscfg.estimate.context.RuleTokens.hiero", "Hiero places")
-        found.put("lscfg.estimate.context.RuleTokens.with_those_of", "places")
-        found.put("lscfg.estimate.context.add_context", model)
+        found.put("lscfg.context.loglinear.read_source", ["text"])
+        found.put("lscfg.context.loglinear.RuleTokens.minimal", "minimal places")
+        found.put("lscfg.context.loglinear.RuleTokens.hiero", "Hiero places")
+        found.put("lscfg.context.loglinear.RuleTokens.with_those_of", "places")
+        found.put("lscfg.context.loglinear.add_context", model)
         found.put("tuning.experiment.run._singular_values")
         found.put("tuning.experiment.stages.open_decoder", does=lambda *_, **__: nullcontext(decoder))
         found.put("tuning.tune.tune", does=tuned)

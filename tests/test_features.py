@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_derive import aligned_pairs, expand
 
-from lscfg.derive import derive
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import (
@@ -22,8 +21,9 @@ from lscfg.estimate.features import (
     read_rule_values,
 )
 from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
-from lscfg.estimate.yields import Yields
-from lscfg.text import write_lines
+from lscfg.extract.derive import derive
+from lscfg.extract.yields import Yields
+from lscfg.io.text import write_lines
 
 PAIRS = [
     ("a b c d", "w x y z", "0-0 1-2 2-1 3-3"),

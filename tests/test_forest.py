@@ -21,7 +21,7 @@ from lscfg.kernel import (
     S,
     X,
 )
-from lscfg.search import SearchOptions, search
+from lscfg.kernel.search import SearchOptions, search
 
 GLUE_TOP, GLUE, PASS, UNKNOWN, PASS_KNOWN = range(5)
 

@@ -8,12 +8,12 @@ import pytest
 from test_forest import applications
 from test_inference import build
 
-from lscfg.analysis import Analyser
 from lscfg.cli import main
+from lscfg.decode.analysis import Analyser
+from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.formats.forests import ForestFile
 from lscfg.kernel import FeatureOptions, ParseOptions, S, X
-from lscfg.marginals import LatentFeatures
 
 LINE = {
     "id": 3,

@@ -11,22 +11,23 @@ import pytest
 from helpers import rule_table, save_model
 
 from lscfg.cli import main
-from lscfg.corpus import check_plain, check_sentences
-from lscfg.derive import derive
-from lscfg.diagnose import table
+from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.errors import InputError
 from lscfg.estimate.features import read_classes, read_rule_values
+from lscfg.extract.derive import derive
+from lscfg.extract.hiero import extract
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.grammar import select_rules, write_sentence_grammars
-from lscfg.hiero import extract
-from lscfg.inspection import show_tree
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.write import write_sentence_grammars
+from lscfg.io.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.arpa import check_arpa
 from lscfg.lm.lmplz import build_lm
-from lscfg.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
+from lscfg.study.diagnose import table
+from lscfg.study.inspect import show_tree
 from moses_bridge.nbest import read_nbest
 from moses_bridge.rule_table import write_rule_table
 from tuning.experiment.config import START_WEIGHTS, read_experiment

@@ -16,29 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdec_bridge.decoder import find_cdec
-from lscfg import grammar as grammar_module
 from lscfg.cli import build_parser, main
 from lscfg.commands import grammar as command
-from lscfg.corpus import check_words
-from lscfg.derive import derive
+from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
 from lscfg.estimate.mle import estimate_mle
-from lscfg.grammar import (
-    FEATURES,
-    NO_TRANSLATION,
-    MinimalRules,
-    RuleCounts,
-    RuleFeatures,
-    effective_size,
-    matching_sides,
-    rule_features,
-    select_rules,
-    write_grammar,
-    write_sentence_grammars,
-    write_union,
-)
+from lscfg.extract.derive import derive
+from lscfg.extract.minimal import MinimalRules
+from lscfg.grammar import write as grammar_module
+from lscfg.grammar.counts import FEATURES, RuleCounts, effective_size
+from lscfg.grammar.features import NO_TRANSLATION, RuleFeatures, rule_features
+from lscfg.grammar.select import matching_sides, select_rules
+from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
+from lscfg.io.text import read_bytes, write_blocks, write_lines
 from lscfg.kernel import DeriveOptions, Grammar, Rules
-from lscfg.text import read_bytes, write_blocks, write_lines
 from moses_bridge.rule_table import GLUE_FILE, ROOT, escape_words, score_names, write_rule_table
 
 SRC = ["a b", "a b", "a", "a", "b a"]

@@ -9,7 +9,7 @@ import pytest
 from matplotlib import image as pictures
 
 from lscfg.errors import InputError
-from lscfg.heatmap import draw, draw_charts
+from lscfg.study.heatmap import draw, draw_charts
 
 WORDS = ["彼女", "は", "$5", "<b>", "&", "行き", "ます"]
 

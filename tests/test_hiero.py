@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.cli import main
-from lscfg.corpus import stream_aligned
+from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
-from lscfg.grammar import select_rules, write_grammar
-from lscfg.hiero import HieroLimits, extract, extract_files
+from lscfg.extract.hiero import HieroLimits, extract, extract_files
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.write import write_grammar
+from lscfg.io.text import stream_lines, write_lines
 from lscfg.kernel import Grammar, HieroExtractor, LineError
-from lscfg.text import stream_lines, write_lines
 from tuning.experiment.config import read_experiment
 from tuning.experiment.run import run_experiment
 
@@ -121,7 +122,7 @@ def test_a_rule_made_in_two_ways_has_both_shares():
 
 
 def test_lexicon_is_that_of_the_minimal_grammar():
-    from lscfg.derive import derive
+    from lscfg.extract.derive import derive
 
     lines = (["a b", "a"], ["x y", "x"], ["0-0", "0-0"])
     made, minimal = extract(zip(*lines, strict=True)), derive(*lines)

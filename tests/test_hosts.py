@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_mira import planted
 
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.kbest import Hypothesis
 from tuning import hosts

@@ -16,8 +16,8 @@ from reference import FigureOne
 
 from lscfg.errors import InputError
 from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S, X
-from lscfg.parameters import Parameters
-from lscfg.search import SearchOptions, search
+from lscfg.kernel.search import SearchOptions, search
+from lscfg.model.parameters import Parameters
 
 RULES = [
     "a ||| x",

@@ -7,8 +7,8 @@ import pytest
 from helpers import rule_table, save_model
 
 from lscfg.errors import InputError
-from lscfg.inspection import describe_model, show_nearest, show_states, spectrum
-from lscfg.parameters import Parameters
+from lscfg.model.parameters import Parameters
+from lscfg.study.inspect import describe_model, show_nearest, show_states, spectrum
 
 EMPTY = (np.zeros((0, 2, 2)), np.zeros((0, 2, 2, 2)))
 

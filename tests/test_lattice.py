@@ -19,7 +19,7 @@ from test_parse import paths
 from cdec_bridge.decoder import find_cdec
 from lscfg.errors import InputError
 from lscfg.kernel import EPSILON, Binding, Grammar, ParseOptions, S, X
-from lscfg.search import SearchOptions, search
+from lscfg.kernel.search import SearchOptions, search
 
 Arcs = list[tuple[int, int, str]]
 EMPTY = "*EPS*"

@@ -12,13 +12,13 @@ from test_decode import SENTENCES, WEIGHTS, config  # noqa: F401 (a fixture)
 from test_mira import planted
 from test_search import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case
 
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
-from lscfg.lists import MiraState, PackedLists, line_search
-from lscfg.lm.automaton import LanguageModel
-from lscfg.search import Hypergraph, SearchOptions, search_hypergraph
+from lscfg.kernel.lists import MiraState, PackedLists, line_search
+from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
 from tuning.bleu import SentenceReferences, bleu, corpus_bleu
 from tuning.mert import GraphLine, ListLine, MertSettings, mert
 from tuning.pool import Pool

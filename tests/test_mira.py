@@ -10,7 +10,7 @@ from reference import PseudoCorpus
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from lscfg.lists import MiraState
+from lscfg.kernel.lists import MiraState
 from tuning.bleu import bleu, corpus_bleu, corpus_stats
 from tuning.mira import BACKGROUND, MiraSettings, mira
 from tuning.pool import Pool

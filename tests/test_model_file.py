@@ -10,7 +10,7 @@ from helpers import rule_table, save_model
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
-from lscfg.parameters import OneState, Parameters
+from lscfg.model.parameters import OneState, Parameters
 
 
 @pytest.fixture

@@ -12,18 +12,18 @@ import pytest
 from helpers import SPANISH_RULES, random_context, rule_table, save_model
 
 from lscfg.cli import main
-from lscfg.decode import EmbeddedDecoder, read_grammar
+from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
+from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, Grammar
-from lscfg.marginals import LatentFeatures
-from lscfg.parameters import OneState
+from lscfg.model.parameters import OneState
 from moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
 from moses_bridge.decoder import MosesDecoder, find_moses
 from moses_bridge.nbest import parse_features
-from moses_bridge.plugin import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
+from moses_bridge.program import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
 from moses_bridge.rule_table import GLUE_FILE
 
 RULES = [*SPANISH_RULES[:5], "a|b ||| c|d", *SPANISH_RULES[5:]]

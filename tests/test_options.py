@@ -19,17 +19,17 @@ import helpers
 import numpy as np
 import pytest
 
-from lscfg.align import AlignmentSettings
-from lscfg.batch import in_order
 from lscfg.cli import build_parser, load_commands, main
-from lscfg.compress import CPSettings
+from lscfg.corpus.align import AlignmentSettings
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import FeatureSources
 from lscfg.estimate.spectral import SpectralSettings
-from lscfg.hiero import HieroLimits
+from lscfg.extract.hiero import HieroLimits
 from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
-from lscfg.simulate import GrammarSettings
+from lscfg.model.compress import CPSettings
+from lscfg.parallel.threads import in_order
+from lscfg.study.simulate import GrammarSettings
 from tuning.evaluate import Evaluation
 from tuning.experiment.config import Overrides
 from tuning.tune import Iteration, TuneResult, TuneSettings
@@ -139,7 +139,7 @@ def run(name: str) -> None:
 
 
 def test_align(double):
-    align = double("lscfg.align.align", [])
+    align = double("lscfg.corpus.align.align", [])
     run("align")
     settings = AlignmentSettings(model="fast-align", heuristic="intersect", iterations=3, seed=4)
     align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
@@ -153,15 +153,15 @@ def test_align(double):
     ],
 )
 def test_derive(double, name, links, settings, threads):
-    derive_files = double("lscfg.derive.derive_files", {})
+    derive_files = double("lscfg.extract.derive.derive_files", {})
     run(name)
     derive_files.assert_called_once_with("f", "e", links, "out", settings, threads=threads)
 
 
 def test_grammar(double):
     counted, selection = MagicMock(), MagicMock()
-    extract_files = double("lscfg.hiero.extract_files", counted)
-    select_rules = double("lscfg.grammar.select_rules", selection)
+    extract_files = double("lscfg.extract.hiero.extract_files", counted)
+    select_rules = double("lscfg.grammar.select.select_rules", selection)
     write = double("moses_bridge.rule_table.write_rule_table")
     run("grammar")
     limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
@@ -172,10 +172,10 @@ def test_grammar(double):
 
 def test_grammars_of_sentences(double):
     counted, selection = MagicMock(), MagicMock()
-    load = double("lscfg.derive.Derivations.load", "trees")
-    of = double("lscfg.grammar.MinimalRules.of", counted)
-    select_rules = double("lscfg.grammar.select_rules", selection)
-    write = double("lscfg.grammar.write_sentence_grammars")
+    load = double("lscfg.extract.derive.Derivations.load", "trees")
+    of = double("lscfg.extract.minimal.MinimalRules.of", counted)
+    select_rules = double("lscfg.grammar.select.select_rules", selection)
+    write = double("lscfg.grammar.write.write_sentence_grammars")
     table = double("lscfg.commands.grammar.size_table", "")
     run("grammars")
     assert (load.mock_calls, of.mock_calls) == ([call("deriv")], [call("trees")])
@@ -196,7 +196,7 @@ def test_lm(double):
 def derivations(double):
     """What any file of derivations holds; the process's memory is left as it is."""
     double("lscfg.commands.estimate._keep_freed_memory")
-    return double("lscfg.derive.Derivations.load", MagicMock()).return_value
+    return double("lscfg.extract.derive.Derivations.load", MagicMock()).return_value
 
 
 def test_estimate_mle(double, derivations):
@@ -208,12 +208,12 @@ def test_estimate_mle(double, derivations):
 
 def test_estimate_spectral(double, derivations):
     model, hiero, minimal = MagicMock(), MagicMock(), MagicMock()
-    double("lscfg.estimate.context.read_source", ["a0 b", "c0"])
-    double("lscfg.estimate.context.RuleTokens.minimal", minimal)
-    of_hiero = double("lscfg.estimate.context.RuleTokens.hiero", hiero)
-    both = double("lscfg.estimate.context.RuleTokens.with_those_of", "tokens")
+    double("lscfg.context.loglinear.read_source", ["a0 b", "c0"])
+    double("lscfg.context.loglinear.RuleTokens.minimal", minimal)
+    of_hiero = double("lscfg.context.loglinear.RuleTokens.hiero", hiero)
+    both = double("lscfg.context.loglinear.RuleTokens.with_those_of", "tokens")
     estimate = double("lscfg.estimate.spectral.spectral_estimate", "without context")
-    add_context = double("lscfg.estimate.context.add_context", model)
+    add_context = double("lscfg.context.loglinear.add_context", model)
     run("spectral")
     settings = SpectralSettings(
         rank=3,
@@ -262,18 +262,18 @@ def test_estimate_clusters(double, derivations):
 def analyser(double):
     """What analyses, of a model or of an ini."""
     made = MagicMock(**{"json.return_value": ""})
-    double("lscfg.analysis.Analyser.from_model", made)
-    double("lscfg.analysis.Analyser.from_ini", made)
+    double("lscfg.decode.analysis.Analyser.from_model", made)
+    double("lscfg.decode.analysis.Analyser.from_ini", made)
     return made
 
 
 def test_marginals(double, analyser):
-    double("lscfg.batch.in_order", does=in_order)
+    double("lscfg.parallel.threads.in_order", does=in_order)
     run("marginals")
     names = ("LatentSpan", "LatentTarget")
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
-    resolve_name("lscfg.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
-    resolve_name("lscfg.batch.in_order").assert_called_once_with(ANY, ANY, threads=3)
+    resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
+    resolve_name("lscfg.parallel.threads.in_order").assert_called_once_with(ANY, ANY, threads=3)
     assert analyser.mock_calls[:2] == [call("a4 b"), call.json(0, analyser.return_value)]
     assert Path("out").exists()
 
@@ -282,12 +282,12 @@ def test_marginals_of_forests(double, analyser):
     forests = double("lscfg.formats.forests.ForestFile", MagicMock())
     run("marginals of forests")
     forests.assert_called_once_with("text", (Path("text"),))
-    from_ini = resolve_name("lscfg.analysis.Analyser.from_ini")
+    from_ini = resolve_name("lscfg.decode.analysis.Analyser.from_ini")
     from_ini.assert_called_once_with("cdec.ini", forests.return_value.grammar)
 
 
 def test_marginals_as_grammars(double, analyser):
-    grammars = double("lscfg.sentence_grammars.SentenceGrammars", MagicMock())
+    grammars = double("lscfg.decode.sentence_grammars.SentenceGrammars", MagicMock())
     run("marginals as grammars")
     grammars.assert_called_once_with("folder", analyser, ["a4 b", "c4"])
     assert grammars.return_value.write.mock_calls == [call(n, analyser.return_value) for n in range(2)]
@@ -295,12 +295,12 @@ def test_marginals_as_grammars(double, analyser):
 
 def test_heatmap(double, analyser):
     analyser.return_value.inference = None
-    double("lscfg.batch.in_order", does=in_order)
-    draw = double("lscfg.heatmap.draw_charts")
+    double("lscfg.parallel.threads.in_order", does=in_order)
+    draw = double("lscfg.study.heatmap.draw_charts")
     run("heatmap")
-    resolve_name("lscfg.analysis.Analyser.from_model").assert_called_once_with("one")
-    resolve_name("lscfg.analysis.Analyser.from_ini").assert_called_once_with("cdec.ini")
-    resolve_name("lscfg.batch.in_order").assert_called_once_with(ANY, [1, 0], threads=3)
+    resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("one")
+    resolve_name("lscfg.decode.analysis.Analyser.from_ini").assert_called_once_with("cdec.ini")
+    resolve_name("lscfg.parallel.threads.in_order").assert_called_once_with(ANY, [1, 0], threads=3)
     chart = analyser.return_value.chart.return_value
     charts = {"A, no parse": chart, "cdec, no parse": chart}
     first, second = (Path("folder") / f"sentence.{n}.png" for n in (1, 0))
@@ -311,10 +311,10 @@ def test_heatmap(double, analyser):
 
 
 def test_diagnose(double):
-    load = double("lscfg.derive.Derivations.load", does=lambda path: f"trees of {path}")
-    diagnosis = double("lscfg.diagnose.Diagnosis", MagicMock())
-    double("lscfg.diagnose.report", {"all": "figures"})
-    double("lscfg.diagnose.table", "")
+    load = double("lscfg.extract.derive.Derivations.load", does=lambda path: f"trees of {path}")
+    diagnosis = double("lscfg.study.diagnose.Diagnosis", MagicMock())
+    double("lscfg.study.diagnose.report", {"all": "figures"})
+    double("lscfg.study.diagnose.table", "")
     run("diagnose")
     assert load.call_count == 2
     diagnosis.assert_called_once_with(
@@ -327,7 +327,7 @@ def test_diagnose(double):
 def test_decode(double):
     decoder = MagicMock()
     decoder.__enter__.return_value.decode.return_value = []
-    from_ini = double("lscfg.decode.EmbeddedDecoder.from_ini", decoder)
+    from_ini = double("lscfg.decode.decoder.EmbeddedDecoder.from_ini", decoder)
     run("decode")
     from_ini.assert_called_once_with("cdec.ini", jobs=3, cached=0)
     decoder.__enter__.return_value.decode.assert_called_once_with(["a4 b", "c4"], {"One": 1}, 5, True)
@@ -345,8 +345,8 @@ def test_decode(double):
     ],
 )
 def test_inspect(double, name, kind, function, arguments):
-    double("lscfg.tensors.kind", kind)
-    show = double(f"lscfg.inspection.{function}", "")
+    double("lscfg.io.tensors.kind", kind)
+    show = double(f"lscfg.study.inspect.{function}", "")
     run(name)
     show.assert_called_once_with(*arguments)
 
@@ -356,7 +356,7 @@ def test_compress(double):
         Path(output).touch()
         return SimpleNamespace(ranks=np.ones(1), error=np.zeros(1), components=[1])
 
-    made = double("lscfg.compress.compress", does=compress)
+    made = double("lscfg.model.compress.compress", does=compress)
     run("compress")
     made.assert_called_once_with("model", "out", CPSettings(rank=4, tolerance=0.25, threads=3))
 
@@ -364,10 +364,10 @@ def test_compress(double):
 @pytest.mark.parametrize("name", ["simulate", "simulate a model"])
 def test_simulate(double, name):
     model = MagicMock()
-    random_model = double("lscfg.simulate.random_model", model)
-    load = double("lscfg.parameters.Parameters.load", model)
-    sample = double("lscfg.simulate.sample", MagicMock())
-    double("lscfg.estimate.yields.Yields.of", MagicMock())
+    random_model = double("lscfg.study.simulate.random_model", model)
+    load = double("lscfg.model.parameters.Parameters.load", model)
+    sample = double("lscfg.study.simulate.sample", MagicMock())
+    double("lscfg.extract.yields.Yields.of", MagicMock())
     run(name)
     settings = GrammarSettings(rank=5, lexical=7, unary=8, binary=9, concentration=0.5)
     made = name == "simulate"
@@ -455,8 +455,8 @@ def test_demo(double):
 
 
 def test_cdec_build_and_check(double):
-    at = double("cdec_bridge.plugin.CdecTree.at", "tree")
-    build, check = double("cdec_bridge.plugin.build_library"), double("cdec_bridge.plugin.check_library", "good")
+    at = double("cdec_bridge.library.CdecTree.at", "tree")
+    build, check = double("cdec_bridge.library.build_library"), double("cdec_bridge.library.check_library", "good")
     run("cdec build")
     build.assert_called_once_with("tree", "out")
     run("cdec check")
@@ -505,9 +505,9 @@ def test_cdec_forest_of_files(double):
 
 
 def test_moses_build_and_check(double):
-    at = double("moses_bridge.plugin.MosesTree.at", "tree")
-    build, check = double("moses_bridge.plugin.build_program"), double("moses_bridge.plugin.check_program", "good")
-    write = double("moses_bridge.plugin.write_sources", Path("folder"))
+    at = double("moses_bridge.program.MosesTree.at", "tree")
+    build, check = double("moses_bridge.program.build_program"), double("moses_bridge.program.check_program", "good")
+    write = double("moses_bridge.program.write_sources", Path("folder"))
     run("moses build")
     build.assert_called_once_with("tree", "out", ["-Ione", "-Ltwo"])
     run("moses build of sources")
@@ -528,7 +528,7 @@ def test_moses_convert(double):
 
 
 def test_moses_weights(double):
-    double("lscfg.decode.read_grammar", MagicMock())
+    double("lscfg.decode.decoder.read_grammar", MagicMock())
     read = double("moses_bridge.config.read_moses_weights", {"theirs": 3.0})
     conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
     double("moses_bridge.config.Conventions.of", conventions)

@@ -13,7 +13,7 @@ from test_estimate import corpus
 from test_forest import PASS, UNKNOWN, rebuilt
 
 from lscfg.cli import main
-from lscfg.compress import CPSettings, compress
+from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings, estimate_em
 from lscfg.estimate.mle import estimate_mle
@@ -32,8 +32,8 @@ from lscfg.kernel import (
     X,
     feature_names,
 )
-from lscfg.marginals import LatentFeatures
-from lscfg.parameters import OneState, Parameters
+from lscfg.model.compress import CPSettings, compress
+from lscfg.model.parameters import OneState, Parameters
 
 RATIOS = LATENT_FEATURES[4:11]
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]

@@ -14,9 +14,8 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.kernel import Forest, Grammar, ParseOptions, Vocab
-from lscfg.lm import automaton
-from lscfg.lm.automaton import LanguageModel
-from lscfg.search import KBest, SearchOptions, search
+from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.search import KBest, SearchOptions, search
 
 EVERYTHING = 1_000_000
 WORDS = [*"abcd", "unk1", "unk2"]
@@ -305,7 +304,7 @@ def test_not_a_language_model(tmp_path: Path) -> None:
 def test_what_can_be_extended_only_joins_states(one_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the list of n-grams that end longer ones the scores are the same."""
     expected = one_case.search(len(one_case.all))
-    monkeypatch.setattr(automaton, "MOST_EXTENSIONS", 0)
+    monkeypatch.setattr("lscfg.kernel.lm.MOST_EXTENSIONS", 0)
     found = one_case.search(len(one_case.all))
     assert found.score == pytest.approx(expected.score, abs=1e-4)
 

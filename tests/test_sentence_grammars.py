@@ -9,16 +9,16 @@ import pytest
 from helpers import derivations, rule_table, save_model
 
 from cdec_bridge.decoder import find_cdec
-from lscfg.analysis import Analyser
 from lscfg.cli import main
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.analysis import Analyser
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.sentence_grammars import SentenceGrammars
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import read_kbest
 from lscfg.formats.weights import read_weights, write_weights
+from lscfg.io.text import read_lines, write_lines
 from lscfg.kernel import Grammar, ParseOptions
-from lscfg.sentence_grammars import SentenceGrammars
-from lscfg.text import read_lines, write_lines
 
 RULES = [
     "a ||| x",

@@ -7,15 +7,17 @@ import pytest
 from helpers import node_children
 from test_derive import expand
 
-from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
-from lscfg.estimate.yields import Yields
-from lscfg.grammar import MinimalRules, select_rules, write_grammar
+from lscfg.extract.derive import Derivations
+from lscfg.extract.minimal import MinimalRules
+from lscfg.extract.yields import Yields
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.table import RuleTable
+from lscfg.grammar.write import write_grammar
 from lscfg.kernel import Binding, Model, ParseOptions, X
-from lscfg.parameters import Parameters
-from lscfg.rules import RuleTable
-from lscfg.simulate import GrammarSettings, _Choices, random_model, sample, tree_values
+from lscfg.model.parameters import Parameters
+from lscfg.study.simulate import GrammarSettings, _Choices, random_model, sample, tree_values
 
 MODEL = random_model(GrammarSettings(rank=3), 1)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from sacrebleu.metrics import BLEU
 
-from lscfg.decode import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
@@ -430,9 +430,9 @@ def test_command(tmp_path, monkeypatch, capsys):
             made.append((path, jobs))
             return contextlib.nullcontext(decoder)
 
-    module = types.ModuleType("lscfg.decode")
+    module = types.ModuleType("lscfg.decode.decoder")
     module.EmbeddedDecoder = EmbeddedDecoder
-    monkeypatch.setitem(sys.modules, "lscfg.decode", module)
+    monkeypatch.setitem(sys.modules, "lscfg.decode.decoder", module)
     (tmp_path / "dev.ja").write_text("".join(line + "\n" for line in decoder.sources))
     (tmp_path / "dev.en").write_text("".join(line + "\n" for line in decoder.references[0]))
     (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=g\n")

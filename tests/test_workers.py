@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from lscfg.workers import WorkerPool
+from lscfg.parallel.processes import WorkerPool
 
 
 @pytest.fixture

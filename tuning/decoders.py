@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lscfg.formats.ini import find_file
 from lscfg.formats.segments import segment_grammar
-from lscfg.text import file_hash, read_lines
+from lscfg.io.text import file_hash, read_lines
 
 if TYPE_CHECKING:
     from tuning.tune import Decoder
@@ -42,7 +42,7 @@ def open_decoder(
         from moses_bridge.decoder import MosesDecoder
 
         return nullcontext(MosesDecoder(ini, threads=jobs))
-    from lscfg.decode import EmbeddedDecoder
+    from lscfg.decode.decoder import EmbeddedDecoder
 
     if once:
         return EmbeddedDecoder.from_ini(ini, jobs=jobs, cached=0)

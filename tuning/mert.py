@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.errors import InputError
-from lscfg.lists import PackedLists, line_search
+from lscfg.kernel.lists import PackedLists, line_search
 from tuning.bleu import SentenceReferences, corpus_bleu
 from tuning.pool import Pool
 
 if TYPE_CHECKING:
-    from lscfg.decode import SentenceGraph
+    from lscfg.decode.decoder import SentenceGraph
 
 Vector = NDArray[np.float64]
 

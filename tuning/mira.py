@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.errors import InputError
-from lscfg.lists import MiraState
+from lscfg.kernel.lists import MiraState
 from tuning.bleu import corpus_bleu
 from tuning.pool import Pool
 

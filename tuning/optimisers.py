@@ -14,7 +14,7 @@ from tuning.pool import Pool
 from tuning.pro import ProSettings, pro
 
 if TYPE_CHECKING:
-    from lscfg.decode import SentenceGraph
+    from lscfg.decode.decoder import SentenceGraph
 
 OPTIMISERS = ("mira", "mert", "pro", "forest-mert")
 """Those of lscfg itself; ``tuning.hosts`` runs those of cdec and Moses."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from lscfg.lists import PackedLists
+from lscfg.kernel.lists import PackedLists
 from tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
 
 

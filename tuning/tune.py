@@ -42,13 +42,13 @@ from lscfg import __version__
 from lscfg import log as lscfg_log
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest, write_kbest
-from lscfg.text import atomic_write, read_bytes
+from lscfg.io.text import atomic_write, read_bytes
 from tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from tuning.optimisers import OPTIMISERS, Learned, Optimiser, OptimiserSettings, Step, optimiser
 from tuning.pool import Pool
 
 if TYPE_CHECKING:
-    from lscfg.decode import SentenceGraph
+    from lscfg.decode.decoder import SentenceGraph
 
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""

@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _build(args: argparse.Namespace) -> None:
-    from cdec_bridge.plugin import CdecTree, build_library
+    from cdec_bridge.library import CdecTree, build_library
     from lscfg import log
-    from lscfg.text import check_output
+    from lscfg.io.text import check_output
 
     check_output(args.output)
     build_library(CdecTree.at(args.cdec_root), args.output)
@@ -71,7 +71,7 @@ def _build(args: argparse.Namespace) -> None:
 def _check(args: argparse.Namespace) -> None:
     import tempfile
 
-    from cdec_bridge.plugin import LIBRARY, CdecTree, build_library, check_library
+    from cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
 
     tree = CdecTree.at(args.cdec_root)
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ def _fold(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.text import make_folder, write_lines
+    from lscfg.io.text import make_folder, write_lines
 
     if args.library and not Path(args.library).is_file():
         raise InputError("no such file; make it with lscfg cdec build", args.library)
@@ -117,7 +117,7 @@ def _program(args: argparse.Namespace) -> Path:
 def _decode(args: argparse.Namespace) -> None:
     from cdec_bridge.processes import CdecProcesses
     from lscfg.formats.kbest import parse_hypothesis
-    from lscfg.text import check_output, put_lines, read_lines
+    from lscfg.io.text import check_output, put_lines, read_lines
 
     if args.output:
         check_output(args.output)
@@ -136,7 +136,7 @@ def _decode(args: argparse.Namespace) -> None:
 def _forest(args: argparse.Namespace) -> None:
     from cdec_bridge.forests import binary_inputs, record
     from lscfg.errors import InputError
-    from lscfg.text import put_lines, read_lines
+    from lscfg.io.text import put_lines, read_lines
 
     if [args.text is None, args.config is None] != [args.read is not None] * 2:
         raise InputError("give either TEXT and -c INI, or --read DIR")

@@ -39,12 +39,12 @@ def run(args: argparse.Namespace) -> None:
     """Aligns and writes one line of links a sentence pair.
 
     Raises:
-        InputError: see ``lscfg.align.AlignmentSettings`` and ``lscfg.corpus.read_parallel``.
+        InputError: see ``lscfg.corpus.align.AlignmentSettings`` and ``lscfg.corpus.parallel.read_parallel``.
     """
     from lscfg import log
-    from lscfg.align import AlignmentSettings, align
-    from lscfg.corpus import read_parallel
-    from lscfg.text import check_output, write_lines
+    from lscfg.corpus.align import AlignmentSettings, align
+    from lscfg.corpus.parallel import read_parallel
+    from lscfg.io.text import check_output, write_lines
 
     check_output(args.output)
     settings = AlignmentSettings(args.model, args.heuristic, args.iterations, args.seed)

@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from lscfg import log
-    from lscfg.compress import CPSettings, compress
-    from lscfg.text import check_output
+    from lscfg.io.text import check_output
+    from lscfg.model.compress import CPSettings, compress
 
     check_output(args.output)
     found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.threads))

@@ -27,12 +27,12 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
-    from lscfg.corpus import check_plain, check_sentences
-    from lscfg.decode import EmbeddedDecoder
+    from lscfg.corpus.parallel import check_plain, check_sentences
+    from lscfg.decode.decoder import EmbeddedDecoder
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
     from lscfg.formats.weights import read_weights
-    from lscfg.text import check_output, put_lines, read_lines
+    from lscfg.io.text import check_output, put_lines, read_lines
 
     if args.output:
         check_output(args.output)

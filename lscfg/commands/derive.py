@@ -70,12 +70,12 @@ def run(args: argparse.Namespace) -> None:
     """Derives, writes the derivation file and logs its sizes.
 
     Raises:
-        InputError: see ``lscfg.kernel.DeriveOptions`` and ``lscfg.derive.derive_files``.
+        InputError: see ``lscfg.kernel.DeriveOptions`` and ``lscfg.extract.derive.derive_files``.
     """
     from lscfg import log
-    from lscfg.derive import derive_files
+    from lscfg.extract.derive import derive_files
+    from lscfg.io.text import check_output
     from lscfg.kernel import DeriveOptions
-    from lscfg.text import check_output
 
     check_output(args.output)
     options = DeriveOptions(args.bracketing, args.max_arity, args.binarise, args.max_words, args.drop_bad)

@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> None:
     """
     import json
 
-    from lscfg.derive import Derivations
-    from lscfg.diagnose import Diagnosis, report, table
-    from lscfg.text import atomic_write, check_output
+    from lscfg.extract.derive import Derivations
+    from lscfg.io.text import atomic_write, check_output
+    from lscfg.study.diagnose import Diagnosis, report, table
 
     if args.output:
         check_output(args.output)

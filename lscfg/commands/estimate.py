@@ -8,8 +8,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lscfg.derive import Derivations
-    from lscfg.parameters import Parameters
+    from lscfg.extract.derive import Derivations
+    from lscfg.model.parameters import Parameters
 
 M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
 
@@ -137,13 +137,13 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
     """
     from lscfg import log
-    from lscfg.derive import Derivations
+    from lscfg.context.loglinear import RuleTokens, add_context, read_source
     from lscfg.errors import InputError
-    from lscfg.estimate.context import RuleTokens, add_context, read_source
     from lscfg.estimate.features import FeatureSources
     from lscfg.estimate.mle import estimate_mle
     from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
-    from lscfg.text import check_output, read_lines
+    from lscfg.extract.derive import Derivations
+    from lscfg.io.text import check_output, read_lines
 
     _check_options(args)
     _keep_freed_memory()

@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lscfg.grammar import RuleCounts
+    from lscfg.grammar.counts import RuleCounts
 
 HELP = "write the minimal grammar of derivations, or a Hiero grammar of an aligned corpus, with its features"
 EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
 
 FORMATS = "lscfg.grammar_formats"
-"""Entry-point group of further formats: functions as ``lscfg.grammar.write_grammar``, by name."""
+"""Entry-point group of further formats: functions as ``lscfg.grammar.write.write_grammar``, by name."""
 
 STATES = (1, 8, 16)
 """Numbers of hidden states in the table of sizes."""
@@ -101,11 +101,11 @@ def run(args: argparse.Namespace) -> None:
     from importlib.metadata import entry_points
 
     from lscfg import log
-    from lscfg.corpus import check_sentences
+    from lscfg.corpus.parallel import check_sentences
     from lscfg.errors import InputError
-    from lscfg.grammar import write_grammar, write_union
-    from lscfg.hiero import HieroLimits
-    from lscfg.text import check_output, read_lines
+    from lscfg.extract.hiero import HieroLimits
+    from lscfg.grammar.write import write_grammar, write_union
+    from lscfg.io.text import check_output, read_lines
 
     if not (args.output or args.per_sentence or args.sizes):
         raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
@@ -163,7 +163,8 @@ def _write_one(
 ) -> int:
     """Writes what the options ask for of one kind of rules, the grammar to the path; returns how many are selected."""
     from lscfg import log
-    from lscfg.grammar import select_rules, write_sentence_grammars
+    from lscfg.grammar.select import select_rules
+    from lscfg.grammar.write import write_sentence_grammars
 
     log.info("; ".join(f"{count} {what}" for what, count in counted.statistics().items()))
     selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
@@ -181,9 +182,9 @@ def _write_one(
 
 def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
     """The rules that the options name, by the name of the grammar in the table of sizes."""
-    from lscfg.derive import Derivations
-    from lscfg.grammar import MinimalRules
-    from lscfg.hiero import HieroLimits, extract_files
+    from lscfg.extract.derive import Derivations
+    from lscfg.extract.hiero import HieroLimits, extract_files
+    from lscfg.extract.minimal import MinimalRules
 
     grammars: dict[str, RuleCounts] = {}
     if args.hiero:
@@ -197,8 +198,9 @@ def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
 
 def size_table(grammars: dict[str, RuleCounts], sentences: list[str] | None) -> str:
     """Rules by arity and in all; for a minimal grammar the effective sizes with m hidden states too."""
-    from lscfg.grammar import effective_size, select_rules
-    from lscfg.text import align_columns
+    from lscfg.grammar.counts import effective_size
+    from lscfg.grammar.select import select_rules
+    from lscfg.io.text import align_columns
 
     rows = [["grammar", "arity 0", "arity 1", "arity 2", "size"]]
     for name, counted in grammars.items():

@@ -34,13 +34,13 @@ def run(args: argparse.Namespace) -> None:
     """
     from pathlib import Path
 
-    from lscfg.analysis import Analyser, Analysis
-    from lscfg.batch import in_order
-    from lscfg.corpus import check_plain, check_sentences
+    from lscfg.corpus.parallel import check_plain, check_sentences
+    from lscfg.decode.analysis import Analyser, Analysis
     from lscfg.errors import InputError
-    from lscfg.heatmap import draw_charts
+    from lscfg.io.text import read_lines
     from lscfg.log import progress
-    from lscfg.text import read_lines
+    from lscfg.parallel.threads import in_order
+    from lscfg.study.heatmap import draw_charts
 
     analysers: dict[str, Analyser] = {}
     for text in args.models:

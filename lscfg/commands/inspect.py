@@ -29,9 +29,9 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: the file cannot be read, or does not hold what is asked for.
     """
-    from lscfg import tensors
     from lscfg.errors import InputError
-    from lscfg.inspection import (
+    from lscfg.io import tensors
+    from lscfg.study.inspect import (
         describe_derivations,
         describe_model,
         show_nearest,

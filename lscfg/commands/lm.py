@@ -43,9 +43,9 @@ def run(args: argparse.Namespace) -> None:
         InputError: see ``lscfg.lm.lmplz.build_lm``.
     """
     from lscfg import log
+    from lscfg.io.text import check_output
     from lscfg.lm.estimate import DEFAULT_FALLBACK
     from lscfg.lm.lmplz import build_lm
-    from lscfg.text import check_output
 
     check_output(args.output)
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None

@@ -55,16 +55,16 @@ def run(args: argparse.Namespace) -> None:
     from contextlib import nullcontext
     from typing import Any
 
-    from lscfg.analysis import Analyser
-    from lscfg.batch import in_order
-    from lscfg.corpus import check_plain, check_sentences
+    from lscfg.corpus.parallel import check_plain, check_sentences
+    from lscfg.decode.analysis import Analyser
+    from lscfg.decode.sentence_grammars import SentenceGrammars
     from lscfg.errors import InputError
     from lscfg.formats.forests import ForestFile, StoredForest
     from lscfg.formats.ini import read_ini
+    from lscfg.io.text import atomic_write, read_lines
     from lscfg.kernel import FeatureOptions
     from lscfg.log import progress
-    from lscfg.sentence_grammars import SentenceGrammars
-    from lscfg.text import atomic_write, read_lines
+    from lscfg.parallel.threads import in_order
 
     given = {
         "log": False if args.raw else None,

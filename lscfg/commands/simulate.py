@@ -44,10 +44,10 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from lscfg import log
-    from lscfg.estimate.yields import Yields
-    from lscfg.parameters import Parameters
-    from lscfg.simulate import GrammarSettings, random_model, sample
-    from lscfg.text import write_lines
+    from lscfg.extract.yields import Yields
+    from lscfg.io.text import write_lines
+    from lscfg.model.parameters import Parameters
+    from lscfg.study.simulate import GrammarSettings, random_model, sample
 
     if args.model:
         model = Parameters.load(args.model)

@@ -14,7 +14,7 @@ from lscfg.demo.grammar import Grammar, joined_lines
 from lscfg.demo.lexicon import LEXICON
 from lscfg.demo.phrasebook import FRAMES, PARTS, TOPICS
 from lscfg.errors import InputError
-from lscfg.text import write_lines
+from lscfg.io.text import write_lines
 
 SHORTEST, LONGEST = 3, 16  # words of a sentence with its punctuation, on either side
 PATIENCE = 20_000  # draws in a row without a new pair before the grammar counts as exhausted

@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from lscfg import tensors as files
-from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.mle import by_arity, one_state, spread_oov
-from lscfg.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
+from lscfg.extract.derive import Derivations
+from lscfg.io import tensors as files
+from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
 from lscfg.log import info, warn
-from lscfg.parameters import Parameters
+from lscfg.model.parameters import Parameters
 
 INITIAL = ("random", "matsuzaki", "clusters")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); states

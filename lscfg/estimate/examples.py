@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.derive import Derivations
-from lscfg.parameters import MAX_ARITY
-from lscfg.rules import RuleTable
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.table import MAX_ARITY, RuleTable
 
 
 @dataclass(frozen=True)

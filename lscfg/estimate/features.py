@@ -12,10 +12,10 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
-from lscfg.estimate.yields import Yields, expand
+from lscfg.extract.yields import Yields, expand
+from lscfg.grammar.table import RuleTable
+from lscfg.io.text import read_lines, split_fields
 from lscfg.log import warn
-from lscfg.rules import RuleTable
-from lscfg.text import read_lines, split_fields
 
 INSIDE = ("rule", "children")
 """Templates: the node's own rule; the rules of its children, left and right told apart."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
-from lscfg.grammar import most_frequent
-from lscfg.parameters import MAX_ARITY, OneState, Parameters
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.select import most_frequent
+from lscfg.grammar.table import MAX_ARITY
+from lscfg.model.parameters import OneState, Parameters
 
 
 def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,16 +15,17 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg import log
-from lscfg.derive import Derivations
 from lscfg.errors import InputError
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, check_templates, extract, scale
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.table import RuleTable
+from lscfg.io.tensors import Blocks
 from lscfg.kernel import add_moments
 from lscfg.log import warn
-from lscfg.parameters import ContextModel, OneState, Parameters, rounded, save_model
-from lscfg.rules import RuleTable
-from lscfg.tensors import Blocks
+from lscfg.model.context import ContextModel
+from lscfg.model.parameters import OneState, Parameters, rounded, save_model
 
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Directions whose singular value is less than this part of the first are noise, and are dropped."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
+from lscfg.io.text import stream_lines
 from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
-from lscfg.text import stream_lines
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
 

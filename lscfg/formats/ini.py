@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lscfg.errors import InputError
-from lscfg.text import read_lines, write_lines
+from lscfg.io.text import read_lines, write_lines
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_bytes, read_lines, split_fields
+from lscfg.io.text import atomic_write, read_bytes, read_lines, split_fields
 
 
 @dataclass(frozen=True, slots=True)

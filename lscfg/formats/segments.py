@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg.errors import InputError
-from lscfg.text import write_lines
+from lscfg.io.text import write_lines
 
 SEGMENTS = "segments.sgm"
 """The file in a folder of grammars that cdec gets as its input."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from os import PathLike
 
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_lines
+from lscfg.io.text import atomic_write, read_lines
 
 
 def read_weights(path: str | PathLike[str]) -> dict[str, float]:

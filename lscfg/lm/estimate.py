@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.text import atomic_write, read_lines
+from lscfg.io.text import atomic_write, read_lines
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIALS = ("<unk>", "<s>", "</s>")

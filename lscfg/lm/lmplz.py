@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg.errors import InputError
+from lscfg.io.text import atomic_write
 from lscfg.lm.arpa import check_arpa
 from lscfg.lm.estimate import check_fallback, check_order, estimate, prune_thresholds, tokenized_lines, write_arpa
-from lscfg.text import atomic_write
 
 ESTIMATORS = ("auto", "lscfg", "lmplz")
 

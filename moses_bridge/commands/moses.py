@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
-    from lscfg.text import check_output
-    from moses_bridge.plugin import STEPS, MosesTree, build_program, write_sources
+    from lscfg.io.text import check_output
+    from moses_bridge.program import STEPS, MosesTree, build_program, write_sources
 
     if args.sources:
         log.info(f"wrote {write_sources(args.sources)}; what is left to do:\n{STEPS.rstrip()}")
@@ -72,7 +72,7 @@ def _check(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from lscfg.errors import InputError
-    from moses_bridge.plugin import PROGRAM, MosesTree, build_program, check_program
+    from moses_bridge.program import PROGRAM, MosesTree, build_program, check_program
 
     if args.program:
         print(check_program(args.program))
@@ -98,7 +98,7 @@ def _convert(args: argparse.Namespace) -> None:
 
 
 def _weights(args: argparse.Namespace) -> None:
-    from lscfg.decode import read_grammar
+    from lscfg.decode.decoder import read_grammar
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import write_weights
     from moses_bridge.config import Conventions, read_moses_weights

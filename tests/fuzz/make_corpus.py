@@ -10,7 +10,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from helpers import random_context, rule_table  # noqa: E402
 
-from lscfg.parameters import OneState, Parameters, save_low_rank  # noqa: E402
+from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
 
 RULES = [
     "a ||| x",

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.demo import generate, write
-    from lscfg.text import atomic_write, read_lines
+    from lscfg.io.text import atomic_write, read_lines
     from tuning.experiment.run import run_experiment
 
     folder = Path(args.output)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lscfg.text import align_columns
+from lscfg.io.text import align_columns
 
 if TYPE_CHECKING:
     from tuning.evaluate import Evaluation
@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> None:
     """
     from dataclasses import asdict
 
-    from lscfg.corpus import check_length
+    from lscfg.corpus.parallel import check_length
     from lscfg.errors import InputError
-    from lscfg.text import check_output, read_lines
+    from lscfg.io.text import check_output, read_lines
     from tuning.evaluate import evaluate
     from tuning.experiment.stages import write_json
     from tuning.replication import compare_runs

@@ -71,10 +71,10 @@ def run(args: argparse.Namespace) -> None:
 
     from cdec_bridge.decoder import find_library
     from lscfg import log
-    from lscfg.corpus import check_length, check_plain, check_sentences
+    from lscfg.corpus.parallel import check_length, check_plain, check_sentences
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.text import make_folder, read_lines
+    from lscfg.io.text import make_folder, read_lines
     from tuning.decoders import decoder_identity, open_decoder
     from tuning.tune import TuneSettings, tune
 

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from lscfg import __version__, log
 from lscfg.errors import InputError, LscfgError
-from lscfg.text import atomic_write, file_hash, remove_temporaries
+from lscfg.io.text import atomic_write, file_hash, remove_temporaries
 
 PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 

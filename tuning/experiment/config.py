@@ -12,18 +12,18 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from lscfg.align import AlignmentSettings
+from lscfg.corpus.align import AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources
 from lscfg.estimate.spectral import SpectralSettings
-from lscfg.grammar import MAX_TARGETS
-from lscfg.hiero import HieroLimits
+from lscfg.extract.hiero import HieroLimits
+from lscfg.grammar.select import MAX_TARGETS
+from lscfg.grammar.table import MAX_ARITY
+from lscfg.io.text import read_bytes
 from lscfg.kernel import BRACKETINGS, CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, feature_names
 from lscfg.lm.estimate import check_order
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
-from lscfg.parameters import MAX_ARITY
-from lscfg.text import read_bytes
 from tuning.optimisers import OPTIMISERS
 
 START_WEIGHTS = {
@@ -60,7 +60,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Alignment:
-    """Word alignment; see ``lscfg.align.AlignmentSettings``.
+    """Word alignment; see ``lscfg.corpus.align.AlignmentSettings``.
 
     Raises:
         InputError: a setting is unknown or out of its range, or there is no heuristic.
@@ -101,7 +101,7 @@ class GrammarSettings:
 
 @dataclass(frozen=True)
 class HieroSettings:
-    """The Hiero grammar and its decoder; limits as of ``lscfg.hiero.HieroLimits``."""
+    """The Hiero grammar and its decoder; limits as of ``lscfg.extract.hiero.HieroLimits``."""
 
     max_phrase: int = 10
     max_target_phrase: int = 0

@@ -18,9 +18,9 @@ from typing import Any
 from safetensors import safe_open
 
 from lscfg import __version__, log
-from lscfg.corpus import check_length, check_plain, check_sentences, read_parallel
+from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
-from lscfg.text import align_columns, atomic_write, file_hash, read_lines
+from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines
 from tuning.evaluate import evaluate
 from tuning.experiment import stages
 from tuning.experiment.cache import Stage, StageCache, locked
@@ -119,7 +119,7 @@ def check_corpus(experiment: Experiment) -> None:
     Empty lines are allowed in the test sources only: they are translated as empty lines.
 
     Raises:
-        InputError: see ``lscfg.corpus``; or the report is to show a sentence that is not there.
+        InputError: see ``lscfg.corpus.parallel``; or the report is to show a sentence that is not there.
     """
     corpus = experiment.corpus
     read_parallel(corpus.source, corpus.target)

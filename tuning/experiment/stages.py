@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from lscfg import log
 from lscfg.estimate.em import BEST, CHECKPOINT
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
-from lscfg.text import atomic_write, read_blocks, read_lines, write_lines
+from lscfg.io.text import atomic_write, read_blocks, read_lines, write_lines
 from tuning.decoders import open_decoder
 from tuning.experiment import hosts
 from tuning.experiment.cache import Stage, StageCache
 from tuning.experiment.config import Corpus, Experiment, System, em_settings, spectral_settings
 
 if TYPE_CHECKING:
-    from lscfg.derive import Derivations
-    from lscfg.parameters import Parameters
+    from lscfg.extract.derive import Derivations
+    from lscfg.model.parameters import Parameters
 
 DERIVATIONS, GRAMMAR, LM, MODEL = "derivations", "grammar.gz", "lm.arpa", "model.lscfg"
 INI, WEIGHTS, HISTORY, OUTPUT = "cdec.ini", "weights", "history.json", "output"
@@ -34,8 +34,8 @@ def alignments(cache: StageCache, experiment: Experiment, jobs: int) -> list[Pat
         return corpus.alignment
 
     def make(folder: Path) -> None:
-        from lscfg.align import align_both_ways
-        from lscfg.corpus import read_parallel
+        from lscfg.corpus.align import align_both_ways
+        from lscfg.corpus.parallel import read_parallel
 
         src, tgt = read_parallel(corpus.source, corpus.target)
         links = align_both_ways(src, tgt, wanted.joined_by(wanted.heuristics[0]), jobs)
@@ -52,7 +52,7 @@ def derive(cache: StageCache, experiment: Experiment, alignments: Sequence[Path]
     corpus, settings = experiment.corpus, dataclasses.asdict(experiment.derive)
 
     def make(folder: Path) -> None:
-        from lscfg.derive import derive_files
+        from lscfg.extract.derive import derive_files
         from lscfg.kernel import DeriveOptions
 
         options = DeriveOptions(**settings)
@@ -72,8 +72,10 @@ def grammar(cache: StageCache, experiment: Experiment, derivations: Stage) -> St
     limit = experiment.grammar.max_targets
 
     def make(folder: Path) -> None:
-        from lscfg.derive import Derivations
-        from lscfg.grammar import MinimalRules, select_rules, write_grammar
+        from lscfg.extract.derive import Derivations
+        from lscfg.extract.minimal import MinimalRules
+        from lscfg.grammar.select import select_rules
+        from lscfg.grammar.write import write_grammar
 
         counted = MinimalRules.of(Derivations.load(derivations / DERIVATIONS))
         selection = select_rules(counted, limit)
@@ -89,8 +91,9 @@ def hiero(cache: StageCache, experiment: Experiment, alignments: Sequence[Path],
     del settings["max_span"]  # is the decoder's
 
     def make(folder: Path) -> None:
-        from lscfg.grammar import select_rules, write_grammar
-        from lscfg.hiero import extract_files
+        from lscfg.extract.hiero import extract_files
+        from lscfg.grammar.select import select_rules
+        from lscfg.grammar.write import write_grammar
 
         counted = extract_files(corpus.source, corpus.target, alignments, experiment.hiero.limits())
         sentences = [line for text in (corpus.dev_source, corpus.test_source) for line in read_lines(text)]
@@ -107,7 +110,7 @@ def both(cache: StageCache, hiero: Stage, minimal: Stage, jobs: int) -> Stage:
     """Hiero's rules, and the minimal ones that are not among them, with the minimal grammar's own glue."""
 
     def make(folder: Path) -> None:
-        from lscfg.grammar import write_union
+        from lscfg.grammar.write import write_union
 
         rules = write_union(folder / GRAMMAR, hiero / GRAMMAR, minimal / GRAMMAR, threads=jobs)
         write_json(folder / "size.json", {"rules": rules})
@@ -119,7 +122,7 @@ def given_grammar(cache: StageCache, kind: str, path: Path) -> Stage:
     """The grammar of a file, as a stage of its kind."""
 
     def make(folder: Path) -> None:
-        from lscfg.decode import read_grammar
+        from lscfg.decode.decoder import read_grammar
 
         rules = len(read_grammar(DecoderConfig(grammars=(path,))))
         _copy(path, folder / GRAMMAR)
@@ -169,13 +172,14 @@ def estimate(
     files = {name: getattr(system, name) for name in ("src_classes", "tgt_classes", "rule_values")}
 
     def make(folder: Path) -> None:
-        from lscfg.derive import Derivations
-        from lscfg.grammar import MinimalRules, effective_size
+        from lscfg.extract.derive import Derivations
+        from lscfg.extract.minimal import MinimalRules
+        from lscfg.grammar.counts import effective_size
 
         trees = Derivations.load(derivations / DERIVATIONS)
         parameters = _parameters(system, trees, folder, jobs)
         if context:
-            from lscfg.estimate.context import RuleTokens, add_context, read_source
+            from lscfg.context.loglinear import RuleTokens, add_context, read_source
 
             corpus = experiment.corpus
             tokens = []
@@ -327,8 +331,8 @@ def charts(cache: StageCache, rules: Stage, model: Stage, sentences: list[str]) 
     """Span marginals of sentences under a model: for each its spans [i, j, marginal], none where it has no parse."""
 
     def make(folder: Path) -> None:
+        from lscfg.decode.latent import UNKNOWN
         from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
-        from lscfg.marginals import UNKNOWN
 
         parameters, found = Model(model / MODEL), []
         grammar = Grammar.from_files([rules / GRAMMAR])

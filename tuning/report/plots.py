@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.heatmap import draw
+from lscfg.study.heatmap import draw
 
 
 def ticks(low: float, high: float, count: int = 4) -> list[float]:

@@ -1,0 +1,159 @@
+"""The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
+
+Their sources ship with the package: the part of the kernel that they need (plugin/include, plugin/inference),
+plugin/adapter (what all adapters share) and a folder for each decoder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.grammar.table import RuleTable
+from lscfg.model.context import ContextModel, context_items
+from lscfg.model.parameters import OneState, Parameters
+
+C_OPTIONS = ("-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden")
+
+EXAMPLE_SENTENCE = "una casa blanca nueva"
+"""Its words are known, unknown, in a rule with a gap and in one that swaps."""
+
+EXAMPLE_RULES = (
+    ("una", "a"),
+    ("una", "one"),
+    ("casa", "house"),
+    ("blanca", "white"),
+    ("una [X,1]", "a [X,1]"),
+    ("[X,1] [X,2]", "[X,2] [X,1]"),
+    ("[X,1] [X,2]", "[X,1] [X,2]"),
+)
+
+
+@contextlib.contextmanager
+def sources() -> Iterator[Path]:
+    """The folder that holds include, inference, adapter and the decoders' folders."""
+    with resources.as_file(resources.files("lscfg") / "plugin") as folder:
+        yield folder
+
+
+def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[str]:
+    """Compiles a decoder's adapter and what it needs of the kernel into objects in ``folder``.
+
+    ``CC`` and ``CXX`` are used if they are set.
+
+    Args:
+        decoder: name of the adapter's folder.
+        options: further options of the C++ compiler.
+
+    Raises:
+        InputError: there is no compiler, or the sources do not compile; the first error is shown.
+    """
+    cc, cxx = _compiler("CC", "gcc"), _compiler("CXX", "g++")
+    with sources() as plugin:
+        includes = [f"-I{plugin / name}" for name in ("include", "adapter")]
+        c = [*cc, *C_OPTIONS, "-fPIC", f"-I{plugin / 'include'}"]
+        cpp = [*cxx, "-std=c++14", "-O2", "-fPIC", "-fvisibility=hidden", *includes, *options]
+        # as one unit, since the decoder's headers take longer to compile than all that is ours
+        parts = sorted(path for path in (plugin / decoder).iterdir() if path.suffix in (".cc", ".cpp"))
+        adapter = folder / "adapter.cc"
+        adapter.write_text("".join(f'#include "{path}"\n' for path in parts), encoding="utf-8")
+        # and first: what is wrong with the decoder shows there
+        jobs = [[*cpp, "-c", str(adapter)]]
+        jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "inference").glob("*.c"))]
+        made = [str(folder / f"{number}.o") for number in range(len(jobs))]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            running = [pool.submit(_run, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]
+            try:
+                for done in running:
+                    done.result()
+            except InputError:
+                pool.shutdown(cancel_futures=True)
+                raise
+    return made
+
+
+def link(arguments: Sequence[str], output: Path) -> None:
+    """Links with ``CXX``.
+
+    Raises:
+        InputError: a symbol or library is missing; it is named.
+    """
+    _run([*_compiler("CXX", "g++"), *arguments, "-o", str(output)])
+
+
+def _compiler(variable: str, default: str) -> list[str]:
+    command = shlex.split(os.environ.get(variable, default))
+    if not command or shutil.which(command[0]) is None:
+        raise InputError(f"no compiler {' '.join(command)}; install one or name it in {variable}")
+    return command
+
+
+_FAULT = re.compile(r"error:|undefined reference|cannot find|multiple definition")
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        lines = done.stderr.splitlines()
+        first = next(
+            (line for line in lines if _FAULT.search(line)), lines[0] if lines else f"status {done.returncode}"
+        )
+        raise InputError(f"the compiler refuses the feature function: {demangled(first.strip())}")
+
+
+def demangled(text: str) -> str:
+    """The text with C++ names as a programmer would write them, where c++filt is installed."""
+    if shutil.which("c++filt") is None:
+        return text
+    done = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or text
+
+
+def example_model() -> Parameters:
+    """A model of the example's rules with two states, some negative parameters and all context weights."""
+    table = _rule_table(EXAMPLE_RULES)
+    values = np.random.default_rng(1)
+    tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
+    root, unk = np.array([0.6, 0.4]), np.array([0.05, 0.1])
+    one = OneState(values.uniform(0.01, 0.2, len(EXAMPLE_RULES)), np.array([0.01]))
+    outcomes, items = ContextModel.outcomes(table), context_items(len(table.words))
+    weights = values.normal(size=outcomes * items).astype(np.float32)
+    offsets, all_items = np.arange(outcomes + 1) * items, np.tile(np.arange(items, dtype=np.int32), outcomes)
+    context = ContextModel(table, values.uniform(1, 9, len(table)), offsets, all_items, weights)
+    return Parameters(table, (tensors[0], tensors[1], tensors[2]), root, unk, one=one, context=context)
+
+
+def run_example(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """The decoder's answer to the example; symbols that a library lacks are found missing when it is loaded."""
+    environment = {**os.environ, "LD_BIND_NOW": "1"}
+    text = EXAMPLE_SENTENCE + "\n"
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
+
+
+def _rule_table(rules: Iterable[tuple[str, str]]) -> RuleTable:
+    words: dict[str, int] = {}
+
+    def symbol(token: str, source: bool) -> int:
+        gap = re.fullmatch(r"\[X,(\d)\]", token)
+        return words.setdefault(token, len(words)) if not gap else -1 if source else -int(gap[1])
+
+    coded = [([symbol(t, True) for t in src.split()], [symbol(t, False) for t in tgt.split()]) for src, tgt in rules]
+    sides = [np.array(src + tgt, np.int32) for src, tgt in coded]
+    return RuleTable(
+        list(words),
+        np.concatenate(sides),
+        np.cumsum([0, *map(len, sides)]).astype(np.int64),
+        np.array([len(src) for src, _ in coded], np.int32),
+        np.array([sum(s < 0 for s in src) for src, _ in coded], np.int32),
+    )

@@ -1,0 +1,111 @@
+"""Parallel text: two files (and an alignment) line by line, checked before any work is done."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from lscfg.errors import InputError
+from lscfg.io.text import read_lines, stream_lines
+from lscfg.kernel import words_fault
+
+_OF_CDEC = re.compile(r"(\(\(\(['\"])|<seg\b[^>]*>", re.IGNORECASE)
+
+
+def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
+    """Refuses what cannot stand in a grammar; see ``check_sentences``."""
+    if not allow_empty and not line.strip(" "):
+        raise InputError("empty line; remove this pair from both sides", path, number)
+    if fault := words_fault(line):
+        raise InputError(fault, path, number)
+
+
+def check_plain(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
+    """Refuses cdec's lattices and segments, which would else be taken for words.
+
+    Raises:
+        InputError: the first of them.
+    """
+    for number, line in enumerate(lines, 1):
+        if found := _OF_CDEC.match(line):
+            kind = "lattice" if found[1] else "segment"
+            raise InputError(
+                f"a {kind} of cdec's, not words; let cdec parse it: lscfg cdec decode, or lscfg cdec forest and "
+                "lscfg marginals --forests",
+                path,
+                number,
+            )
+
+
+def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
+    """Refuses what cannot stand in a grammar: empty lines, control characters, spaces other than the blank, and words
+    that look like nonterminals.
+
+    Raises:
+        InputError: the first bad line, with the cure.
+    """
+    for number, line in enumerate(lines, 1):
+        check_sentence(line, path, number, allow_empty)
+
+
+def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: str | os.PathLike[str]) -> None:
+    """Refuses a file that has not as many lines as another one.
+
+    Raises:
+        InputError: both are named, with their numbers of lines.
+    """
+    if lines != wanted:
+        raise InputError(f"{lines} lines, but {other} has {wanted}; line n belongs to line n", path)
+
+
+def check_words(words: Iterable[str]) -> None:
+    """Refuses words that a grammar file would not give back, whatever way they came.
+
+    Raises:
+        InputError: the first such word.
+    """
+    for word in words:
+        if not word or " " in word or words_fault(word):
+            raise InputError(f"the word {word!r} cannot stand in a grammar; replace it in the text and begin anew")
+
+
+def stream_aligned(
+    src: str | os.PathLike[str], tgt: str | os.PathLike[str], alignment: str | os.PathLike[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Source sentence, target sentence and links, pair by pair, in memory for one pair.
+
+    Raises:
+        InputError: the files differ in length or hold no line, or a sentence is refused by ``check_sentence``.
+    """
+    number = 0
+    paths = (src, tgt, alignment)
+    for number, lines in enumerate(zip_longest(*map(stream_lines, paths)), 1):
+        f, e, links = lines
+        if f is None or e is None or links is None:
+            shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
+            longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
+            raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
+        check_sentence(f, src, number)
+        check_sentence(e, tgt, number)
+        yield f, e, links
+    if not number:
+        raise InputError("the corpus is empty", src)
+
+
+def read_parallel(
+    src: str | os.PathLike[str], tgt: str | os.PathLike[str], allow_empty: bool = False
+) -> tuple[list[str], list[str]]:
+    """Both sides of a parallel corpus, tokenised sentences a line.
+
+    Raises:
+        InputError: the sides differ in length, or a line is empty, not UTF-8 or has a reserved word.
+    """
+    sides = read_lines(src), read_lines(tgt)
+    check_length(len(sides[1]), tgt, len(sides[0]), src)
+    if not sides[0]:
+        raise InputError("the corpus is empty", src)
+    for lines, path in zip(sides, (src, tgt), strict=True):
+        check_sentences(lines, path, allow_empty)
+    return sides

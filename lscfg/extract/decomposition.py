@@ -1,0 +1,98 @@
+"""Phrase-decomposition forests: all minimal derivations of an aligned sentence pair (Chung et al. 2014, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.grammar.table import RuleTable
+from lscfg.kernel import Deriver, Forest
+
+REST = -1
+"""Category of the nodes inside an edge of more than two tails."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A minimal rule at its place.
+
+    Attributes:
+        head: a node of the forest; tails: its children in source order, as many as the rule has nonterminals.
+        rule: its number in the rule table.
+    """
+
+    head: int
+    tails: tuple[int, ...]
+    rule: int
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """All minimal derivations of a sentence pair.
+
+    The nodes of category X are the tight phrase pairs and, last, the whole pair; each has its source span in
+    ``forest.node_span`` and its target span in ``forest.node_tgt``. The kernel's edges have two tails at most: of an
+    edge of more tails the second one is a node of category ``REST`` that stands for all but the first. ``edges`` undoes
+    that.
+
+    Attributes:
+        forest: of the decoder's type; ``app_rule`` are numbers of ``rules``, -1 at the edges of ``REST`` nodes.
+        rules: the rule table.
+    """
+
+    forest: Forest
+    rules: RuleTable
+
+    def nodes(self) -> Iterator[int]:
+        """The phrase pairs, tails before heads."""
+        return iter(np.nonzero(self.forest.node_cat != REST)[0].tolist())
+
+    def edges(self, node: int) -> Iterator[Edge]:
+        """The minimal rules that rewrite a node."""
+        f = self.forest
+        for edge in range(f.node_edges[node], f.node_edges[node + 1]):
+            tails = [t for t in f.edge_tail[edge].tolist() if t >= 0]
+            while tails and f.node_cat[tails[-1]] == REST:
+                tails[-1:] = f.edge_tail[f.node_edges[tails[-1]]].tolist()
+            yield Edge(node, tuple(tails), int(f.app_rule[f.edge_apps[edge]]))
+
+    def levels(self) -> np.ndarray:
+        """int64 [nodes]: minimal rules in any derivation of the node, by lemma 3 the same for all; 0 for ``REST``."""
+        levels = np.zeros(self.forest.n_nodes, np.int64)
+        for node in self.nodes():
+            edge = next(self.edges(node))
+            levels[node] = 1 + sum(levels[tail] for tail in edge.tails)
+        return levels
+
+    def n_derivations(self) -> int:
+        """How many derivations the pair has, exactly."""
+        counts = [0] * self.forest.n_nodes
+        for node in self.nodes():
+            for edge in self.edges(node):
+                product = 1
+                for tail in edge.tails:
+                    product *= counts[tail]
+                counts[node] += product
+        return counts[-1]
+
+
+def decompose(src: str, tgt: str, links: str) -> Decomposition:
+    """The forest of one pair.
+
+    Words without a link are terminals of the lowest node that covers them, as in the tree of
+    ``lscfg.extract.derive``, which is one of the forest's. Time is cubic in the number of linked
+    source words, and so is memory at worst (a monotone one-to-one alignment).
+
+    Args:
+        src, tgt: words separated by blanks.
+        links: ``i-j ...`` counted from 0, source position first.
+
+    Raises:
+        InputError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
+            range.
+    """
+    deriver = Deriver()
+    forest = deriver.decompose(src, tgt, links)
+    return Decomposition(forest, RuleTable.from_arrays(deriver.tables()))

@@ -1,0 +1,352 @@
+"""Minimal derivation trees of a word-aligned corpus (paper, section 3; Zhang, Gildea & Chiang 2008)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from lscfg import __version__, log
+from lscfg.corpus.parallel import check_length
+from lscfg.errors import InputError
+from lscfg.grammar.table import RuleTable
+from lscfg.io import tensors
+from lscfg.io.text import read_blocks
+from lscfg.kernel import DeriveOptions, Deriver, LineError
+
+_ARRAYS = ("trees", "node.rule", "node.parent", "node.slot", "node.span", "lexicon.words", "lexicon.count")
+
+BLOCK = 2000
+"""Sentence pairs that are read, derived and written at a time."""
+
+
+@dataclass(frozen=True)
+class Derivations:
+    """The s-trees of a corpus, one for each sentence pair and alignment, and the rules that they are made of.
+
+    Nodes are in preorder, children in source order, trees one behind the other; rules of every arity are kept. A pair
+    that was dropped has a tree without nodes. Trees of a second alignment follow those of the first.
+
+    Attributes:
+        rules: the rule types.
+        trees: int64 [alignments * pairs + 1], first node of each tree.
+        rule: int32 [nodes]; parent: int32 [nodes], -1 at roots.
+        slot: int32 [nodes], which child of its parent the node is, in source order.
+        span: int32 [nodes, 4], source i, j and target i, j, half-open.
+        lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
+        lexicon_count: int64 [pairs], how often.
+        options: how the trees were made.
+        dropped: numbers of dropped pairs by reason.
+        alignments: trees of each pair.
+    """
+
+    rules: RuleTable
+    trees: np.ndarray
+    rule: np.ndarray
+    parent: np.ndarray
+    slot: np.ndarray
+    span: np.ndarray
+    lexicon: np.ndarray
+    lexicon_count: np.ndarray
+    options: DeriveOptions = field(default_factory=DeriveOptions)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    alignments: int = 1
+
+    def __len__(self) -> int:
+        """The number of trees, without nodes or with."""
+        return len(self.trees) - 1
+
+    @property
+    def pairs(self) -> int:
+        """The number of sentence pairs."""
+        return len(self) // self.alignments
+
+    @property
+    def counts(self) -> np.ndarray:
+        """int64 [rules], tokens of each rule."""
+        return np.bincount(self.rule, minlength=len(self.rules))
+
+    @property
+    def kept(self) -> np.ndarray:
+        """bool [rules]: rules of few enough nonterminals to get parameters and a place in the grammar."""
+        return self.rules.arity <= self.options.max_arity
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the derivation file (docs/FORMATS.md)."""
+        nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
+        arrays = {**dict(zip(_ARRAYS, nodes, strict=True)), **self.rules.arrays()}
+        tensors.save(path, arrays, _metadata(self.options, self.dropped, self.alignments))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Derivations:
+        """Reads a derivation file.
+
+        Raises:
+            InputError: the file is missing, cut off or of another kind.
+        """
+        arrays, metadata = tensors.load(path, "derivations")
+        try:
+            options = DeriveOptions(**json.loads(metadata.get("options", "{}")))
+            dropped = json.loads(metadata.get("dropped", "{}"))
+            alignments = int(metadata.get("alignments", "1"))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"its options are not understood ({error}); was it made by another version?", path
+            ) from error
+        try:
+            made = cls._of(arrays, options, dropped, alignments)
+        except KeyError as error:
+            raise InputError(f"array {error} is missing; make the file anew", path) from error
+        if alignments < 1 or len(made) % alignments:
+            raise InputError(f"{len(made)} trees by {alignments} alignments; make the file anew", path)
+        return made
+
+    @classmethod
+    def _of(
+        cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int], alignments: int = 1
+    ) -> Derivations:
+        trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in _ARRAYS)
+        rules = RuleTable.from_arrays(dict(arrays))
+        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped, alignments)
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes for the log: pairs, trees, dropped pairs by reason, tokens and types of rules by arity."""
+        above = np.nonzero(~self.kept[self.rule])[0]
+        n_above = len(np.unique(np.searchsorted(self.trees, above, "right")))
+        return _statistics(
+            len(self), self.alignments, self.rules.arity, self.counts, self.options, n_above, self.dropped
+        )
+
+
+def _metadata(options: DeriveOptions, dropped: Mapping[str, int], alignments: int) -> dict[str, str]:
+    return {
+        "lscfg": "derivations",
+        "version": __version__,
+        "options": json.dumps(dataclasses.asdict(options), sort_keys=True),
+        "dropped": json.dumps(dict(dropped), sort_keys=True),
+        "alignments": str(alignments),
+    }
+
+
+def _statistics(
+    lines: int,
+    alignments: int,
+    arity: np.ndarray,
+    counts: np.ndarray,
+    options: DeriveOptions,
+    trees_above: int,
+    dropped: Mapping[str, int],
+) -> dict[str, int]:
+    sizes = {"sentence pairs": lines // alignments, "trees": lines - sum(dropped.values())}
+    sizes |= {f"dropped, {reason}": count for reason, count in dropped.items()}
+    sizes |= {"rule tokens": int(counts.sum()), "rule types": len(arity)}
+    for k in (0, 1, 2):
+        sizes[f"types of arity {k}"] = int((arity == k).sum())
+        sizes[f"tokens of arity {k}"] = int(counts[arity == k].sum())
+    sizes["types of arity > 2"] = int((arity > 2).sum())
+    sizes["tokens of arity > 2"] = int(counts[arity > 2].sum())
+    sizes[f"trees with a rule of arity > {options.max_arity}"] = trees_above
+    return sizes
+
+
+def derive(
+    src: Sequence[str],
+    tgt: Sequence[str],
+    links: Sequence[str],
+    path: str | os.PathLike[str] | None = None,
+    options: DeriveOptions | None = None,
+) -> Derivations:
+    """The minimal derivation tree of each sentence pair.
+
+    Words without a link are terminals of the rule of the lowest node that covers them.
+
+    Args:
+        src, tgt: sentences, words separated by blanks.
+        links: alignments ``i-j ...`` counted from 0, source position first.
+        path: the alignment file, for error messages.
+        options: bracketing, arity and what is dropped.
+
+    Raises:
+        InputError: a malformed or out-of-range link, an empty sentence, a word that cannot stand in a grammar, or
+            unequal numbers of lines.
+    """
+    if not len(src) == len(tgt) == len(links):
+        raise InputError(f"{len(links)} alignment lines for {len(src)} sentence pairs", path)
+    deriver = Deriver(options)
+    for number, pair in enumerate(log.progress(zip(src, tgt, links, strict=True), "derive", len(src)), 1):
+        try:
+            deriver.add(*pair)
+        except LineError as error:
+            raise error.at(number, path) from None
+    return Derivations._of(deriver.arrays(), deriver.options, deriver.counts().dropped)
+
+
+Paths = tuple[str | os.PathLike[str], str | os.PathLike[str], str | os.PathLike[str]]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The same lines of source, target and an alignment."""
+
+    paths: Paths
+    first: int  # number of the first line, from 0
+    lines: int
+    texts: tuple[bytes, ...]
+
+
+def _blocks(corpora: Sequence[Paths]) -> Iterator[_Block]:
+    """The corpora, one behind the other, in blocks of ``BLOCK`` pairs; see ``_blocks_of``."""
+    for paths in corpora:
+        yield from _blocks_of(paths)
+
+
+def _blocks_of(paths: Paths) -> Iterator[_Block]:
+    """A corpus in blocks of ``BLOCK`` pairs.
+
+    Raises:
+        InputError: a file cannot be read or is not UTF-8, the files differ in length or are empty.
+    """
+    first = 0
+    for blocks in zip_longest(*(read_blocks(path, BLOCK) for path in paths), fillvalue=(b"", 0)):
+        sizes = [lines for _, lines in blocks]
+        if len(set(sizes)) > 1:
+            _complain_of_lengths(paths)
+        for path, (text, _) in zip(paths, blocks, strict=True):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError as error:
+                line = first + text.count(b"\n", 0, error.start) + 1
+                raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
+        yield _Block(paths, first, sizes[0], tuple(text for text, _ in blocks))
+        first += sizes[0]
+    if not first:
+        raise InputError("the corpus is empty", paths[0])
+
+
+def _complain_of_lengths(paths: Paths) -> None:
+    src, tgt, links = (sum(lines for _, lines in read_blocks(path, BLOCK)) for path in paths)
+    check_length(tgt, paths[1], src, paths[0])
+    raise InputError(f"{links} lines for {src} sentence pairs", paths[2])
+
+
+def _add(deriver: Deriver, block: _Block) -> None:
+    try:
+        deriver.add_lines(block.texts, block.lines)
+    except LineError as error:
+        raise InputError(str(error), block.paths[error.stream], block.first + error.pair) from None
+
+
+def _derive_in_turn(
+    corpora: Sequence[Paths], options: DeriveOptions, flush: Callable[[Deriver, _Block], None]
+) -> Deriver:
+    deriver = Deriver(options)
+    for block in _blocks(corpora):
+        _add(deriver, block)
+        flush(deriver, block)
+    return deriver
+
+
+def _derive_in_threads(
+    corpora: Sequence[Paths], options: DeriveOptions, flush: Callable[[Deriver, _Block], None], threads: int
+) -> Deriver:
+    """Each block has tables of its own, that are then merged in order: every number is what it would have been."""
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    def work(block: _Block) -> tuple[Deriver, _Block]:
+        deriver = Deriver(options)
+        _add(deriver, block)
+        return deriver, block
+
+    whole = Deriver(options)
+
+    def take(future: Future[tuple[Deriver, _Block]]) -> None:
+        part, block = future.result()
+        whole.merge(part)
+        flush(whole, block)
+
+    with ThreadPoolExecutor(threads) as pool:
+        pending: deque[Future[tuple[Deriver, _Block]]] = deque()
+        try:
+            for block in _blocks(corpora):
+                pending.append(pool.submit(work, block))
+                if len(pending) > threads:
+                    take(pending[0])
+                    pending.popleft()
+            while pending:
+                take(pending[0])
+                pending.popleft()
+        except InputError:
+            # a bad line of a block under way comes before whatever is wrong with a later one
+            for future in pending:
+                future.result()
+            raise
+    return whole
+
+
+def derive_files(
+    src: str | os.PathLike[str],
+    tgt: str | os.PathLike[str],
+    links: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    options: DeriveOptions | None = None,
+    threads: int = 1,
+) -> dict[str, int]:
+    """Derives a corpus from file to file and returns ``Derivations.statistics``.
+
+    Memory holds the tables of rules, words and word translations and a few blocks of the corpus; nodes go to temporary
+    files in the output's folder. The output is the same for any number of threads.
+
+    Args:
+        src, tgt, links: text and alignments, line by line; names that end in .gz are compressed. Of several files of
+            alignments each gives every pair a tree.
+        output: the derivation file.
+
+    Raises:
+        InputError: fewer than one thread, files of unequal length, or a bad line, by file and line.
+    """
+    if threads < 1:
+        raise InputError(f"threads must be 1 or more, got {threads}")
+    options = options or DeriveOptions()
+    corpora = [(src, tgt, path) for path in ([links] if isinstance(links, (str, os.PathLike)) else links)]
+    folder = Path(output).parent
+    spools = {
+        "trees": tensors.Spool(folder, np.int64),
+        "node.rule": tensors.Spool(folder, np.int32),
+        "node.parent": tensors.Spool(folder, np.int32),
+        "node.slot": tensors.Spool(folder, np.int32),
+        "node.span": tensors.Spool(folder, np.int32, (4,)),
+    }
+    total = None if str(src).endswith(".gz") or not Path(src).is_file() else len(corpora) * Path(src).stat().st_size
+    lines = 0
+    try:
+        with log.meter("derive", total) as bar:
+
+            def flush(deriver: Deriver, block: _Block) -> None:
+                nonlocal lines
+                nodes = deriver.nodes()
+                pieces = (nodes.trees, nodes.rule, nodes.parent, nodes.slot, nodes.span)
+                for spool, piece in zip(spools.values(), pieces, strict=True):
+                    spool.append(piece)
+                deriver.flush()
+                lines += block.lines
+                bar.update(len(block.texts[0]))
+
+            if threads == 1:
+                deriver = _derive_in_turn(corpora, options, flush)
+            else:
+                deriver = _derive_in_threads(corpora, options, flush, threads)
+        spools["trees"].append(np.array([deriver.nodes().end], np.int64))
+        tables, counts = deriver.tables(), deriver.counts()
+        tensors.save(output, {**spools, **tables}, _metadata(options, counts.dropped, len(corpora)))
+    finally:
+        for spool in spools.values():
+            spool.close()
+    rules = tables["rules.arity"], counts.rules
+    return _statistics(lines, len(corpora), *rules, options, counts.trees_above, counts.dropped)

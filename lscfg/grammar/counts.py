@@ -1,0 +1,83 @@
+"""Rules of a corpus and how often they occur: what every source of rules makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from lscfg.grammar.table import MAX_ARITY, RuleTable
+
+FEATURES = (
+    "EgivenF",
+    "FgivenE",
+    "MaxLexEgivenF",
+    "MaxLexFgivenE",
+    "CountEF",
+    "SampleCountF",
+    "IsSingletonF",
+    "IsSingletonFE",
+)
+"""The features of each rule. EgivenF, FgivenE: -log10 of the relative frequencies P(e|f), P(f|e). MaxLexEgivenF,
+MaxLexFgivenE: -log10 of the lexical weights. CountEF, SampleCountF: log10(1 + count) of the rule, of its source side.
+IsSingletonF, IsSingletonFE: 1 where the source side, the rule occurs once (however small a share of a count it has)."""
+
+GLUE_FEATURES = ("Glue", "Inverse")
+"""Features of a grammar with rules of bare nonterminals. Glue: 1 for [X,1] [X,2] in order, which does here what the
+glue rule does in a Hiero grammar. Inverse: 1 where the two nonterminals of a rule change places."""
+
+
+@dataclass(frozen=True)
+class RuleCounts:
+    """The rules of a corpus, how often they occur, and which words are linked in it.
+
+    Attributes:
+        rules: the rule types.
+        count: float64 [rules], the number of occurrences, or the sum of their shares.
+        tokens: int64 [rules], the number of occurrences.
+        lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
+        lexicon_count: int64 [pairs], how often.
+        max_arity: most nonterminals of a rule that has a place in a grammar.
+    """
+
+    rules: RuleTable
+    count: np.ndarray
+    tokens: np.ndarray
+    lexicon: np.ndarray
+    lexicon_count: np.ndarray
+    max_arity: int = field(default=MAX_ARITY, kw_only=True)
+
+    own_glue: ClassVar[bool] = False
+    """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features that a grammar of these rules has."""
+        return FEATURES + GLUE_FEATURES if self.own_glue else FEATURES
+
+    def statistics(self) -> dict[str, int]:
+        """Rule types and tokens by arity, for the log."""
+        arity = np.minimum(self.rules.arity, MAX_ARITY + 1)
+        sizes = {"rule tokens": int(self.tokens.sum()), "rule types": len(self.rules)}
+        for k in range(MAX_ARITY + 2):
+            name = f"arity {k}" if k <= MAX_ARITY else f"arity > {MAX_ARITY}"
+            if k <= MAX_ARITY or (arity == k).any():
+                sizes[f"types of {name}"] = int((arity == k).sum())
+                sizes[f"tokens of {name}"] = int(self.tokens[arity == k].sum())
+        return sizes
+
+
+# ---- sizes ----
+
+
+def effective_size(counted: RuleCounts, m: int, kept: np.ndarray | None = None) -> int:
+    """Rules counted once for each assignment of m states to their nonterminals, as in the paper's Table 2.
+
+    Rules without nonterminals that occur once share the parameters of the OOV rule, and count as that one.
+    """
+    rules, tokens = counted.rules, counted.tokens
+    chosen = np.arange(len(rules)) if kept is None else kept
+    arity = rules.arity[chosen]
+    repeated = int(((arity == 0) & (tokens[chosen] > 1)).sum())
+    return m * (1 + repeated) + m**2 * int((arity == 1).sum()) + m**3 * int((arity == 2).sum())

@@ -1,0 +1,82 @@
+"""The features of rules in a grammar (paper, section 5.1)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from lscfg.grammar.counts import RuleCounts
+
+NO_TRANSLATION = 1e-7
+"""Lexical probability of a word that no word of the other side translates."""
+
+
+# ---- features ----
+
+
+class RuleFeatures:
+    """The features of rules; relative frequencies are those of all rules, also of those that are not written."""
+
+    def __init__(self, counted: RuleCounts):
+        self._counted = counted
+        rules = counted.rules
+        source, target = rules.source_id, rules.target_id
+        self._count_f = np.bincount(source, counted.count)[source]
+        self._count_e = np.bincount(target, counted.count)[target]
+        self._single_f = np.bincount(source, counted.tokens)[source] == 1
+        # -log10 of relative frequencies of links, a word without a link counting as one to NULL
+        pairs, links = counted.lexicon, counted.lexicon_count.astype(float)
+        costs = [-np.log10(links / np.bincount(given, links)[given]) for given in (pairs + 1).T]
+        self._lexicon_costs = np.stack(costs, 1)
+
+    def __call__(self, which: np.ndarray) -> np.ndarray:
+        """Values of ``RuleCounts.features`` for some rules, float64 [len(which), features]."""
+        counted = self._counted
+        count, count_f, count_e = counted.count[which], self._count_f[which], self._count_e[which]
+        lexical = self.lexical_weights(which)
+        columns = [
+            -np.log10(np.minimum(count / count_f, 1)),  # sums of shares are rounded
+            -np.log10(np.minimum(count / count_e, 1)),
+            lexical[:, 0],
+            lexical[:, 1],
+            np.log10(1 + count),
+            np.log10(1 + count_f),
+            self._single_f[which],
+            counted.tokens[which] == 1,
+        ]
+        if counted.own_glue:
+            columns += [self._glue[which], self._inverse[which]]
+        return np.stack([np.asarray(c, float) for c in columns], 1) + 0.0  # + 0.0 turns -0 into 0
+
+    def lexical_weights(self, which: np.ndarray) -> np.ndarray:
+        """-log10 of the lexical weights (e|f) and (f|e) of some rules, float64 [len(which), 2].
+
+        Each word takes its best partner among the words of the other side and NULL (Koehn et al. 2003, with the maximum
+        in place of the mean).
+        """
+        rules, worst = self._counted.rules, -float(np.log10(NO_TRANSLATION))
+        return rules.kernel.lexical_weights(self._counted.lexicon, self._lexicon_costs, worst, which)
+
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """bool [rules]: two nonterminals that change places."""
+        rules = self._counted.rules
+        rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
+        in_target = np.arange(len(rule)) >= (rules.offsets[:-1] + rules.src_length)[rule]
+        nonterminals = np.flatnonzero(in_target & (rules.symbols < 0))
+        having, first = np.unique(rule[nonterminals], return_index=True)
+        inverse = np.zeros(len(rules), bool)
+        inverse[having] = rules.symbols[nonterminals[first]] == -2
+        return inverse & (rules.arity == 2)
+
+    @cached_property
+    def _glue(self) -> np.ndarray:
+        """bool [rules]: the rule [X,1] [X,2] in order."""
+        rules = self._counted.rules
+        return (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4) & ~self._inverse
+
+
+def rule_features(counted: RuleCounts) -> np.ndarray:
+    """The values of ``counted.features`` for every rule type, float64 [rules, features]."""
+    return RuleFeatures(counted)(np.arange(len(counted.rules)))

@@ -1,0 +1,116 @@
+"""Which rules a grammar gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.table import RuleTable
+from lscfg.kernel import Matcher
+from lscfg.log import progress
+
+MAX_TARGETS = 30
+"""Target sides that a source side keeps. Bare nonterminals with some unlinked target word have thousands, most of them
+seen once; they would be tried in every span of every sentence."""
+
+
+# ---- which rules are written ----
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rules to write.
+
+    Attributes:
+        kept: int64, their numbers, ascending.
+        dropped: how many others there are, by the reason.
+        sentences: the kept rules that each sentence of the filter can use, int64 each; None without a filter.
+    """
+
+    kept: np.ndarray
+    dropped: dict[str, int]
+    sentences: list[np.ndarray] | None = None
+
+
+def most_frequent_targets(counted: RuleCounts, limit: int) -> np.ndarray:
+    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier)."""
+    return most_frequent(counted.rules.source_id, counted.count, limit)
+
+
+def most_frequent(source: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
+    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier).
+
+    Args:
+        source: int64 [rules], number of the source side; counts: int64 [rules].
+    """
+    order = np.lexsort((np.arange(len(source)), -counts, source))
+    first_of_source = np.searchsorted(source[order], source[order])
+    kept = np.zeros(len(source), bool)
+    kept[order] = np.arange(len(order)) - first_of_source < limit
+    return kept
+
+
+def matching_sides(rules: RuleTable, sentences: Sequence[str]) -> Iterator[np.ndarray]:
+    """For each sentence the source sides (by ``rules.source_id``, ascending) that can cover some part of it.
+
+    A nonterminal covers one or more words; words are separated by blanks.
+    """
+    ids = {word: k for k, word in enumerate(rules.words)}
+    matcher = Matcher(rules.kernel, rules.source_id)
+    for line in progress(sentences, "filter", len(sentences)):
+        words = [ids.get(word, -1) for word in line.split(" ") if word]
+        yield matcher.match(np.array(words, np.int32))
+
+
+def select_rules(
+    counted: RuleCounts,
+    max_targets: int = MAX_TARGETS,
+    sentences: Sequence[str] | None = None,
+    separately: bool = False,
+) -> Selection:
+    """Which rules a grammar gets: of few enough nonterminals, with a frequent target side, of use for the text.
+
+    Args:
+        max_targets: target sides that a source side keeps, the most frequent ones; 0: all.
+        sentences: keep only rules whose source side can match a part of one of these sentences.
+        separately: list the rules of each sentence too.
+
+    Raises:
+        InputError: ``max_targets`` is negative.
+    """
+    if max_targets < 0:
+        raise InputError(f"a source side keeps at least 1 target side (0: all), not {max_targets}")
+    rules = counted.rules
+    kept = rules.arity <= counted.max_arity
+    dropped = {f"more than {counted.max_arity} nonterminals": int((~kept).sum())}
+    if max_targets:
+        frequent = most_frequent_targets(counted, max_targets)
+        dropped[f"beyond the {max_targets} most frequent target sides"] = int((kept & ~frequent).sum())
+        kept &= frequent
+    if sentences is None:
+        return Selection(np.flatnonzero(kept), dropped)
+    useful = np.zeros(int(rules.source_id.max(initial=-1)) + 1, bool)
+    sides = []
+    for found in matching_sides(rules, sentences):
+        useful[found] = True
+        if separately:
+            sides.append(found)
+    useful = useful[rules.source_id]
+    dropped["no match in the filter text"] = int((kept & ~useful).sum())
+    numbers = np.flatnonzero(kept & useful)
+    if not separately:
+        return Selection(numbers, dropped)
+    by_side = numbers[np.argsort(rules.source_id[numbers], kind="stable")]
+    bounds = np.searchsorted(rules.source_id[by_side], np.arange(len(useful) + 1))
+    each = [np.sort(by_side[_ranges(bounds[found], bounds[found + 1])]) for found in sides]
+    return Selection(numbers, dropped, each)
+
+
+def _ranges(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The numbers first[k] .. last[k] - 1 for each k, one range behind the other."""
+    lengths = last - first
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)

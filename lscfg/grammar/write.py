@@ -1,0 +1,108 @@
+"""Grammars as files in cdec's format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from lscfg.corpus.parallel import check_words
+from lscfg.formats.segments import check_segments, grammar_path, write_segments
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.features import RuleFeatures
+from lscfg.grammar.select import Selection
+from lscfg.io.text import read_blocks, write_blocks
+from lscfg.log import progress
+
+ROOT_RULE = "[S] ||| [X,1] ||| [1] |||"
+
+BLOCK = 50_000
+"""Rules that are turned into text at a time."""
+
+
+# ---- files ----
+
+
+def write_grammar(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
+    """Writes the selected rules in cdec's format.
+
+    A grammar with glue of its own ends with the root rule ``[S] -> [X,1]`` and is meant for a decoder without Hiero's
+    glue rules; a Hiero grammar is meant for one with them. The number of threads does not change the file.
+
+    Raises:
+        InputError: a word cannot stand in a grammar, or the file cannot be written.
+    """
+    check_words(counted.rules.words)
+    blocks = _blocks(counted, RuleFeatures(counted), selection.kept)
+    write_blocks(path, progress(blocks, "write", -(-len(selection.kept) // BLOCK)), threads)
+
+
+def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> Iterator[Callable[[], bytes]]:
+    def lines(chosen: np.ndarray) -> bytes:
+        return counted.rules.kernel.text(chosen, counted.features, features(chosen))
+
+    for begin in range(0, len(which), BLOCK):
+        yield partial(lines, which[begin : begin + BLOCK])
+    if counted.own_glue:
+        yield lambda: (ROOT_RULE + "\n").encode()
+
+
+def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str], threads: int = 1) -> int:
+    """Writes a grammar of all rules of others, those of several with the features that the first one gives them.
+
+    Returns:
+        How many rules it has.
+
+    Raises:
+        InputError: a file cannot be read or written.
+    """
+    met: set[bytes] = set()
+
+    def new_rules(block: bytes) -> bytes:
+        kept = []
+        for line in block.splitlines():
+            rule = b" ||| ".join(line.removesuffix(b" |||").split(b" ||| ", 3)[:3])
+            if rule not in met:
+                met.add(rule)
+                kept.append(line + b"\n")
+        return b"".join(kept)
+
+    blocks = (block for grammar in grammars for block, _ in read_blocks(grammar, BLOCK))
+    write_blocks(path, (partial(bytes, new_rules(block)) for block in blocks), threads)
+    return len(met)
+
+
+def write_sentence_grammars(
+    folder: str | os.PathLike[str],
+    counted: RuleCounts,
+    selection: Selection,
+    sentences: Sequence[str],
+    threads: int = 1,
+) -> None:
+    """Writes a grammar for each sentence, ``grammar.N.gz`` with N from 0, and the input for cdec that names them.
+
+    Args:
+        selection: what ``select_rules`` gave for these sentences separately.
+
+    Raises:
+        InputError: a word cannot stand in a grammar, a sentence not in the input, or a file cannot be written.
+    """
+    assert selection.sentences is not None and len(selection.sentences) == len(sentences)
+    check_words(counted.rules.words)
+    check_segments(folder, sentences)
+    features = RuleFeatures(counted)
+    paths = [grammar_path(folder, n) for n in range(len(sentences))]
+
+    def write(item: tuple[Path, np.ndarray]) -> None:
+        write_blocks(item[0], _blocks(counted, features, item[1]))
+
+    _ = (counted.own_glue and features._inverse, counted.rules.kernel)  # made once, not by each thread
+    with ThreadPoolExecutor(threads) as pool:
+        work = zip(paths, selection.sentences, strict=True)
+        for _ in progress(pool.map(write, work), "write", len(paths)):
+            pass
+    write_segments(folder, sentences)

@@ -1,0 +1,220 @@
+"""Safetensors files: named arrays with string metadata, written atomically, read with one clear error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.io.text import atomic_write, read_bytes
+
+_DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
+"""Names that the format gives to the types that lscfg's files hold."""
+
+FORMAT = "1"
+"""What files say of themselves under ``format``; those that say nothing are of this one, too."""
+
+
+DOUBLE = np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """An array that is made block by block while it is written, so that it never lies in memory as a whole.
+
+    Attributes:
+        shape: of the whole array.
+        parts: gives blocks of the first axis in order, of the type asked for; a block is used up before the next one
+            is asked for.
+        dtype: of the array.
+    """
+
+    shape: tuple[int, ...]
+    parts: Callable[[np.dtype], Iterator[np.ndarray]]
+    dtype: np.dtype = DOUBLE
+
+    def astype(self, dtype: np.dtype) -> Blocks:
+        """The same array in another type."""
+        return replace(self, dtype=dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def array(self) -> np.ndarray:
+        """The whole array."""
+        whole, first = np.empty(self.shape, self.dtype), 0
+        for part in self.parts(self.dtype):
+            whole[first : first + len(part)] = part
+            first += len(part)
+        return whole
+
+
+class Spool:
+    """An array that grows piece by piece in an unnamed temporary file, so that it never is in memory as a whole.
+
+    Args:
+        folder: where the temporary file is made; the space has to be there.
+        dtype: of the pieces.
+        row: shape of a row; pieces are joined along the first axis.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], dtype: type[np.generic], row: tuple[int, ...] = ()):
+        self.dtype = np.dtype(dtype)
+        self._row = row
+        self._rows = 0
+        self._folder = folder
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - close() ends it
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file there: {error.strerror or error}", folder) from error
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array so far."""
+        return (self._rows, *self._row)
+
+    def append(self, piece: np.ndarray) -> None:
+        """Adds rows.
+
+        Raises:
+            ValueError: the piece has another type or shape.
+            InputError: it cannot be written.
+        """
+        if piece.dtype != self.dtype or piece.shape[1:] != self._row:
+            raise ValueError(f"rows of {piece.dtype} {piece.shape[1:]}, not {self.dtype} {self._row}")
+        try:
+            self.file.write(np.ascontiguousarray(piece).data)
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file there: {error.strerror}", self._folder) from error
+        self._rows += len(piece)
+
+    def close(self) -> None:
+        """Gives the space back."""
+        with contextlib.suppress(OSError):  # of what could not be written: it is not wanted any more
+            self.file.close()
+
+
+def save(
+    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Blocks | Spool], metadata: Mapping[str, str]
+) -> None:
+    """Writes the arrays; equal values and metadata give equal bytes, however the arrays come.
+
+    The arrays go to the file one after the other, as they lie in memory: the library would first build the whole file
+    as one string, which for a large model takes longer than to estimate it, and puts metadata in no order. Arrays of
+    wider items come first, so that each is aligned. A name that ends in .gz is compressed.
+    """
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    header: dict[str, object] = {"__metadata__": dict(sorted(metadata.items()))}
+    end = 0
+    for name in order:
+        array = arrays[name]
+        begin, end = end, end + math.prod(array.shape) * array.dtype.itemsize
+        header[name] = {"dtype": _DTYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    with atomic_write(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            _write_array(file, arrays[name])
+
+
+def _write_array(file: IO[bytes], array: np.ndarray | Blocks | Spool) -> None:
+    if isinstance(array, Spool):
+        array.file.seek(0)
+        shutil.copyfileobj(array.file, file, 1 << 20)
+        return
+    for part in array.parts(array.dtype) if isinstance(array, Blocks) else (array,):
+        values = np.ascontiguousarray(part)
+        if sys.byteorder == "big":
+            values = values.byteswap()
+        file.write(values.reshape(-1).view(np.uint8).data)
+
+
+def _load_compressed(
+    path: str | os.PathLike[str], names: Collection[str] | None
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Arrays and metadata of a compressed file; it is read whole."""
+    import safetensors.numpy
+
+    data = read_bytes(path)
+    arrays = safetensors.numpy.load(data)
+    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
+    return {name: array for name, array in arrays.items() if names is None or name in names}, metadata
+
+
+def load(
+    path: str | os.PathLike[str], kind: str, names: Collection[str] | None = None
+) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Arrays and metadata of a file of the given kind.
+
+    Args:
+        kind: what the file must say it is under ``lscfg`` in its metadata, such as ``"model"``.
+        names: arrays wanted; all if None.
+
+    Raises:
+        InputError: the file is missing, cut off, or of another kind, or lacks an array.
+    """
+    import safetensors
+
+    try:
+        if str(path).endswith(".gz"):
+            arrays, metadata = _load_compressed(path, names)
+            _check(kind, metadata, arrays, names, path)
+            return arrays, metadata
+        with safetensors.safe_open(os.fspath(path), "numpy") as file:
+            metadata = dict(file.metadata() or {})
+            present = sorted(file.keys())
+            _check(kind, metadata, present, names, path)
+            return {name: file.get_tensor(name) for name in (present if names is None else names)}, metadata
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    except safetensors.SafetensorError as error:
+        raise InputError(f"not a safetensors file, or cut off ({error}); make it anew", path) from error
+
+
+def _check(
+    kind: str,
+    metadata: Mapping[str, str],
+    present: Collection[str],
+    names: Collection[str] | None,
+    path: str | os.PathLike[str],
+) -> None:
+    if metadata.get("lscfg") != kind:
+        raise InputError(f"not an lscfg {kind} file, but {metadata.get('lscfg', 'something else')!r}", path)
+    if metadata.get("format", FORMAT) != FORMAT:
+        raise InputError(
+            f"the {kind} has format {metadata['format']}, and this version of lscfg reads format {FORMAT}; update it",
+            path,
+        )
+    for name in names or ():
+        if name not in present:
+            raise InputError(f"array {name!r} is missing; make the file anew", path)
+
+
+def kind(path: str | os.PathLike[str]) -> str:
+    """What an lscfg file says it is: ``model`` or ``derivations``.
+
+    Raises:
+        InputError: it is neither.
+    """
+    for candidate in ("model", "derivations"):
+        try:
+            load(path, candidate, [])
+            return candidate
+        except InputError as error:
+            problem = error
+    raise problem

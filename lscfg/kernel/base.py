@@ -1,0 +1,112 @@
+"""Errors, memory and words of the C kernel (plugin/base)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError, KernelError
+
+
+def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> None:
+    """Turns a negative status into an exception.
+
+    Raises:
+        InputError: malformed input or a file that cannot be opened.
+        KernelError: anything else.
+    """
+    if code >= 0:
+        return
+    message = ffi.string(error.message).decode("utf-8", "replace")
+    if code in (lib.LSCFG_EINPUT, lib.LSCFG_EIO):
+        raise InputError(message, path, int(error.line) or None)
+    raise KernelError(message)
+
+
+def view(pointer: Any, shape: int | tuple[int, ...], dtype: Any, owner: Any) -> np.ndarray:
+    """Kernel memory as a read-only array that keeps ``owner`` alive."""
+    count = int(np.prod(shape))
+    if count == 0:
+        return np.empty(shape, dtype)
+    array = np.frombuffer(ffi.buffer(pointer, count * np.dtype(dtype).itemsize), dtype).reshape(shape)
+    return array.view(_Owned)._own(owner)
+
+
+class _Owned(np.ndarray):
+    """An array with a reference to the object whose memory it shows."""
+
+    _owner: Any = None
+
+    def __array_finalize__(self, parent: Any) -> None:
+        self._owner = getattr(parent, "_owner", None)
+
+    def _own(self, owner: Any) -> _Owned:
+        self._owner = owner
+        self.flags.writeable = False
+        return self
+
+
+class Vocab:
+    """Interned words; ids count from 0 in order of addition."""
+
+    def __init__(self) -> None:
+        self._pointer = ffi.gc(lib.lscfg_vocab_new(), lib.lscfg_vocab_free)
+        if self._pointer == ffi.NULL:
+            raise KernelError("out of memory")
+
+    def __len__(self) -> int:
+        return int(lib.lscfg_vocab_size(self._pointer))
+
+    def add(self, word: str) -> int:
+        """The word's id; a new word gets the next one."""
+        data = word.encode("utf-8")
+        return int(lib.lscfg_vocab_add(self._pointer, data, len(data)))
+
+    def find(self, word: str) -> int:
+        """The word's id, -1 if it is unknown."""
+        data = word.encode("utf-8")
+        return int(lib.lscfg_vocab_find(self._pointer, data, len(data)))
+
+    def word(self, index: int) -> str:
+        """The word of an id in ``range(len(self))``."""
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        length = ffi.new("size_t *")
+        word = lib.lscfg_vocab_word(self._pointer, index, length)
+        return ffi.buffer(word, length[0])[:].decode("utf-8")
+
+    def add_line(self, line: str) -> np.ndarray:
+        """Ids, int32, of the words of a line that are separated by blanks."""
+        data = line.encode("utf-8")
+        ids = np.empty(len(data) // 2 + 1, np.int32)
+        count = lib.lscfg_vocab_line(self._pointer, data, len(data), ffi.from_buffer("int32_t[]", ids), len(ids))
+        if count < 0:
+            raise KernelError("out of memory")
+        return ids[:count]
+
+
+class LineError(InputError):
+    """A bad line of parallel text: ``stream`` is 0 for source, 1 for target, 2 for links; ``pair`` counts from 1."""
+
+    def __init__(self, message: str, stream: int, pair: int):
+        super().__init__(message)
+        self.stream = stream
+        self.pair = pair
+
+    def at(self, pair: int, links: str | os.PathLike[str] | None) -> InputError:
+        """The error with its place: the line of the alignment file if that is known and to blame, else the pair."""
+        if self.stream == lib.LSCFG_LINKS and links is not None:
+            return InputError(str(self), links, pair)
+        return InputError(f"sentence pair {pair}: {self}")
+
+
+def words_fault(line: str) -> str | None:
+    """Why a line of words, separated by blanks, cannot stand in a grammar; None if it can. An empty line can."""
+    data = line.encode("utf-8")
+    error = ffi.new("lscfg_error *")
+    code = lib.lscfg_check_words(data, len(data), error)
+    check(code, error)
+    return ffi.string(error.message).decode("utf-8", "replace") if code else None

@@ -1,0 +1,130 @@
+"""Inner loops of the estimators (plugin/estimate)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.kernel.base import check
+from lscfg.kernel.extract import Rules
+
+
+class ContextTrainer:
+    """Learns the weights of a context model.
+
+    Args:
+        rules: of up to two nonterminals.
+        counts: float64 [rules] > 0.
+        words: int32, of all sentences, numbers in the rules' vocabulary or -1; int64 [sentences + 1], where each one
+            begins.
+        choices: int32 [rules], the number of each one's source side; int64 [sides + 1] and int32, the rules that are
+            chosen among, by source side.
+        tokens: int32 [tokens, 8], of rules that are among the choices: rule, sentence, span, spans of the nonterminals.
+        settings: least number of tokens of an item, penalty, rate of learning.
+
+    Raises:
+        KernelError: memory is out.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        counts: np.ndarray,
+        words: tuple[np.ndarray, np.ndarray],
+        choices: tuple[np.ndarray, np.ndarray, np.ndarray],
+        tokens: np.ndarray,
+        settings: tuple[int, float, float],
+    ):
+        side, begin, chosen = choices
+        if tokens.shape[1:] != (8,) or len(counts) != len(rules) or len(side) != len(rules):
+            raise ValueError("counts, sides or tokens do not fit the rules")
+        arrays = {
+            "counts": np.ascontiguousarray(counts, np.float64),
+            "words": np.ascontiguousarray(words[0], np.int32),
+            "first": np.ascontiguousarray(words[1], np.int64),
+            "side": np.ascontiguousarray(side, np.int32),
+            "begin": np.ascontiguousarray(begin, np.int64),
+            "choices": np.ascontiguousarray(chosen, np.int32),
+            "tokens": np.ascontiguousarray(tokens, np.int32),
+        }
+        self._kept = (rules, arrays)  # the kernel points into them
+        self._problem = ffi.new(
+            "lscfg_context_problem *",
+            {
+                "rules": rules._pointer,
+                "counts": ffi.from_buffer("double[]", arrays["counts"]),
+                "words": ffi.from_buffer("int32_t[]", arrays["words"]),
+                "first": ffi.from_buffer("int64_t[]", arrays["first"]),
+                "side": ffi.from_buffer("int32_t[]", arrays["side"]),
+                "choice_begin": ffi.from_buffer("int64_t[]", arrays["begin"]),
+                "choices": ffi.from_buffer("int32_t[]", arrays["choices"]),
+                "n_tokens": len(tokens),
+                "tokens": ffi.cast("lscfg_context_token *", ffi.from_buffer(arrays["tokens"])),
+                "min_count": settings[0],
+                "penalty": settings[1],
+                "rate": settings[2],
+            },
+        )
+        made, error = ffi.new("lscfg_context_trainer **"), ffi.new("lscfg_error *")
+        check(lib.lscfg_context_trainer_new(self._problem, made, error), error)
+        self._pointer = ffi.gc(made[0], lib.lscfg_context_trainer_free)
+
+    def learn(self, order: np.ndarray) -> np.ndarray:
+        """Learns from some tokens, one by one; returns the sums of their losses, by frequency and in context."""
+        order = np.ascontiguousarray(order, np.int64)
+        loss, error = np.zeros(2), ffi.new("lscfg_error *")
+        buffers = ffi.from_buffer("int64_t[]", order), ffi.from_buffer("double[]", loss)
+        check(lib.lscfg_context_learn(self._pointer, buffers[0], len(order), buffers[1], error), error)
+        return loss
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 keys, outcome * items + item, ascending, and their float32 weights."""
+        n = lib.lscfg_context_weights(self._pointer, ffi.NULL, ffi.NULL)
+        keys, weights = np.empty(n, np.int64), np.empty(n, np.float32)
+        lib.lscfg_context_weights(
+            self._pointer, ffi.from_buffer("int64_t[]", keys), ffi.from_buffer("float[]", weights)
+        )
+        order = np.argsort(keys)
+        return keys[order], weights[order]
+
+
+def add_moments(
+    rows: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+    z: np.ndarray,
+    y: np.ndarray,
+    out: np.ndarray,
+    threads: int = 1,
+) -> None:
+    """``out[rows[k]] += z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` for each token k, in order.
+
+    Args:
+        rows, head: int64 [n]; tail: int64 [n, arity].
+        z: float64 [., m]; y: float64 [., m].
+        out: float64 [., m], [., m, m] or [., m, m, m] by arity, C-contiguous, added to in place.
+        threads: each takes a range of Z's states, so that every sum is made by one, in the same order.
+    """
+    n, arity = tail.shape
+    m = z.shape[1]
+    if out.shape[1:] != (m,) * (arity + 1) or y.shape[1] != m or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise ValueError(f"arity {arity}: z {z.shape}, y {y.shape} and out {out.shape} do not fit")
+    for name, index, bound in (("row", rows, len(out)), ("head", head, len(z)), ("tail", tail, len(y))):
+        if index.shape[0] != n or (index.size and not (index.min() >= 0 and index.max() < bound)):
+            raise ValueError(f"{name} index out of range")
+    integers = [np.ascontiguousarray(a, np.int64) for a in (rows, head, tail)]
+    reals = [np.ascontiguousarray(a, np.float64) for a in (z, y)]
+    buffers = [ffi.from_buffer("int64_t[]", a) for a in integers] + [ffi.from_buffer("double[]", a) for a in reals]
+    sums = ffi.from_buffer("double[]", out)
+
+    def add(first: int, last: int) -> None:
+        lib.lscfg_add_moments(m, arity, n, first, last, *buffers, sums)
+
+    bounds = [m * k // threads for k in range(threads + 1)]
+    if threads == 1:
+        add(0, m)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(add, bounds[:-1], bounds[1:]))

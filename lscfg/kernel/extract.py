@@ -1,0 +1,411 @@
+"""Derivation trees and rules of aligned text (plugin/extract)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError, KernelError
+from lscfg.kernel.base import LineError, check, view
+from lscfg.kernel.forest import Forest
+
+BRACKETINGS = ("normal", "left", "right", "balanced")
+"""Bracketings of a sequence of phrases, in the kernel's numbering."""
+
+DROP_REASONS = (
+    "",
+    "empty side",
+    "control or space character",
+    "reserved word",
+    "too long",
+    "malformed link",
+    "link out of range",
+)
+"""Why a sentence pair has no tree, by the kernel's LSCFG_PAIR_... ."""
+
+
+@dataclass(frozen=True)
+class DeriveOptions:
+    """How sentence pairs become trees.
+
+    Attributes:
+        bracketing: of a sequence of phrases that stand in the same order, or in exactly opposite order, on both sides:
+            ``"normal"`` is the normal form of Zhang, Gildea & Chiang (2008), ((A B) C) D, and so is ``"left"``;
+            ``"right"`` A (B (C D)); ``"balanced"`` (A B) (C D), the left part one longer where the number is odd.
+        max_arity: most nonterminals, 0 to 2, of a rule that gets parameters and a place in the grammar.
+        binarise: no rule gets more than that: the smallest children become terminals of their parent's rule.
+        max_words: pairs with a longer side are dropped and counted; 0 for no limit.
+        drop: drop and count bad pairs, where they would else be an error.
+
+    Raises:
+        InputError: a value out of range.
+    """
+
+    bracketing: str = "normal"
+    max_arity: int = 2
+    binarise: bool = False
+    max_words: int = 0
+    drop: bool = False
+
+    def __post_init__(self) -> None:
+        if self.bracketing not in BRACKETINGS:
+            raise InputError(f"unknown bracketing {self.bracketing!r}; known are {', '.join(BRACKETINGS)}")
+        if not 0 <= self.max_arity <= 2:
+            raise InputError(
+                f"maximal arity must be 0, 1 or 2, got {self.max_arity}: neither tensors nor the decoder know rules of "
+                "more nonterminals"
+            )
+        if not 0 <= self.max_words < 2**31:
+            raise InputError(f"longest sentence must be 0 (no limit) or more words, got {self.max_words}")
+
+
+@dataclass(frozen=True)
+class DerivedNodes:
+    """Trees and nodes since the last flush, as views that hold until the deriver's next call.
+
+    Attributes:
+        trees: int64 [trees], first node of each; end: the node behind the last tree. Both count from the very first
+            node.
+        rule, parent, slot: int32 [nodes]; span: int32 [nodes, 4]. See ``lscfg.extract.derive.Derivations``.
+    """
+
+    trees: np.ndarray
+    end: int
+    rule: np.ndarray
+    parent: np.ndarray
+    slot: np.ndarray
+    span: np.ndarray
+
+
+@dataclass(frozen=True)
+class DeriveCounts:
+    """What a deriver has seen since it was made, flushed or not.
+
+    Attributes:
+        rules: int64 [rules], tokens of each rule.
+        trees_above: trees with a rule of more than ``max_arity`` nonterminals.
+        dropped: pairs by reason, of ``DROP_REASONS``.
+    """
+
+    rules: np.ndarray
+    trees_above: int
+    dropped: dict[str, int]
+
+
+class _Collector:
+    """What collectors of word-aligned sentence pairs share: the kernel's object, its errors and its tables."""
+
+    def __init__(self, pointer: Any, release: Any) -> None:
+        if pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._pointer = ffi.gc(pointer, release)
+        self._error = ffi.new("lscfg_error *")
+        self._stream = ffi.new("int32_t *")
+
+    def _check(self, code: int) -> None:
+        if code == lib.LSCFG_EINPUT:
+            message = ffi.string(self._error.message).decode("utf-8", "replace")
+            raise LineError(message, self._stream[0], int(self._error.line))
+        check(code, self._error)
+
+    def _add(self, function: Any, src: str, tgt: str, links: str, *results: Any) -> None:
+        """Calls a function of the kernel that reads a sentence pair."""
+        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
+        self._check(function(self._pointer, f, len(f), e, len(e), a, len(a), *results, self._stream, self._error))
+
+    def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+        return np.array(view(pointer, shape, dtype, self), subok=False)
+
+    def _tables(self, v: Any) -> dict[str, np.ndarray]:
+        """Rules, words and word translations, as copies, by their names in derivation files (docs/FORMATS.md).
+
+        Args:
+            v: the kernel's view. The whole of it, since a struct inside it does not keep its memory alive.
+        """
+        t = v.tables
+        pairs = self._copy(t.pairs, t.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
+        return {
+            "lexicon.words": np.stack([pairs["src"], pairs["tgt"]], 1),
+            "lexicon.count": pairs["count"].copy(),
+            "rules.symbols": self._copy(t.symbols, t.n_symbols, np.int32),
+            "rules.offsets": self._copy(t.offsets, t.n_rules + 1, np.int64),
+            "rules.src_length": self._copy(t.src_length, t.n_rules, np.int32),
+            "rules.arity": self._copy(t.arity, t.n_rules, np.int32),
+            "vocab.bytes": self._copy(t.vocab_bytes, t.n_vocab_bytes, np.uint8),
+            "vocab.offsets": self._copy(t.vocab_offsets, t.n_words + 1, np.int64),
+        }
+
+
+class Deriver(_Collector):
+    """Collects the minimal derivation trees of word-aligned sentence pairs."""
+
+    def __init__(self, options: DeriveOptions | None = None) -> None:
+        self.options = options or DeriveOptions()
+        settings = ffi.new(
+            "lscfg_derive_options *",
+            {
+                "bracketing": BRACKETINGS.index(self.options.bracketing),
+                "max_arity": self.options.max_arity,
+                "binarise": self.options.binarise,
+                "max_words": self.options.max_words,
+                "drop": self.options.drop,
+            },
+        )
+        super().__init__(lib.lscfg_derivations_new(settings), lib.lscfg_derivations_free)
+
+    def add(self, src: str, tgt: str, links: str) -> None:
+        """Adds the tree of one pair: words separated by blanks, links ``i-j`` counted from 0.
+
+        Raises:
+            LineError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
+                range; nothing is added then.
+        """
+        self._add(lib.lscfg_derive, src, tgt, links)
+
+    def add_lines(self, texts: Sequence[bytes], pairs: int) -> None:
+        """Adds the trees of ``pairs`` lines of source, target and links.
+
+        Raises:
+            LineError: as for ``add``; the pairs in front of the bad one have been added.
+        """
+        buffers = [ffi.from_buffer("char[]", text) for text in texts]
+        lengths = [len(text) for text in texts]
+        pointers = ffi.new("const char *[3]", buffers)
+        self._check(
+            lib.lscfg_derive_lines(
+                self._pointer, pointers, ffi.new("size_t[3]", lengths), pairs, self._stream, self._error
+            )
+        )
+
+    def merge(self, other: Deriver) -> None:
+        """Adds all that another deriver has collected, as if its pairs had been added here."""
+        self._check(lib.lscfg_derivations_merge(self._pointer, other._pointer, self._error))
+
+    def decompose(self, src: str, tgt: str, links: str) -> Forest:
+        """All minimal derivations of one pair; rule numbers are those of this deriver's table (see lscfg.h).
+
+        Raises:
+            LineError: as for ``add``.
+        """
+        forest = ffi.new("lscfg_forest **")
+        self._add(lib.lscfg_decompose, src, tgt, links, forest)
+        return Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
+
+    def _view(self) -> Any:
+        v = ffi.new("lscfg_derivations_view *")
+        lib.lscfg_derivations_get(self._pointer, v)
+        return v
+
+    def nodes(self) -> DerivedNodes:
+        """Trees and nodes since the last flush."""
+        v = self._view()
+        return DerivedNodes(
+            view(v.trees, v.n_trees, np.int64, self),
+            int(v.trees[v.n_trees]),
+            view(v.node_rule, v.n_nodes, np.int32, self),
+            view(v.node_parent, v.n_nodes, np.int32, self),
+            view(v.node_slot, v.n_nodes, np.int32, self),
+            view(v.node_span, (v.n_nodes, 4), np.int32, self),
+        )
+
+    def flush(self) -> None:
+        """Forgets trees and nodes; rules, words and counts stay."""
+        lib.lscfg_derivations_flush(self._pointer)
+
+    def counts(self) -> DeriveCounts:
+        """What has been seen so far."""
+        v = self._view()
+        reasons = {name: int(v.dropped[k]) for k, name in enumerate(DROP_REASONS) if k and v.dropped[k]}
+        return DeriveCounts(self._copy(v.rule_count, v.tables.n_rules, np.int64), v.n_above, reasons)
+
+    def tables(self) -> dict[str, np.ndarray]:
+        """Rules, words and word translations, as copies, by their names in derivation files (docs/FORMATS.md)."""
+        return self._tables(self._view())
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """``tables`` and the nodes since the last flush, as copies."""
+        nodes = self.nodes()
+        return {
+            "trees": np.append(nodes.trees, np.int64(nodes.end)),
+            "node.rule": np.array(nodes.rule, subok=False),
+            "node.parent": np.array(nodes.parent, subok=False),
+            "node.slot": np.array(nodes.slot, subok=False),
+            "node.span": np.array(nodes.span, subok=False),
+            **self.tables(),
+        }
+
+
+class HieroExtractor(_Collector):
+    """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options."""
+
+    def __init__(
+        self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_arity: int, places: bool = False
+    ) -> None:
+        if max_phrase < 1 or max_target_phrase < 0 or max_symbols < 1 or not 0 <= max_arity <= 2:
+            raise ValueError(f"limits {max_phrase}, {max_target_phrase}, {max_symbols}, {max_arity} out of range")
+        options = ffi.new("lscfg_hiero_options *", (max_phrase, max_target_phrase, max_symbols, max_arity, places))
+        super().__init__(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
+
+    def add(self, src: str, tgt: str, links: str) -> None:
+        """Adds the rules of one pair: words separated by blanks, links ``i-j`` counted from 0.
+
+        Raises:
+            LineError: as for ``Deriver.add``; nothing is added then.
+        """
+        self._add(lib.lscfg_hiero_add, src, tgt, links)
+
+    def _view(self) -> Any:
+        v = ffi.new("lscfg_hiero_view *")
+        lib.lscfg_hiero_get(self._pointer, v)
+        return v
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Sentence pairs, initial phrase pairs, and those of them that gave a rule."""
+        v = self._view()
+        return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All as copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and what ``Deriver.tables`` names."""
+        v = self._view()
+        return {
+            "count": self._copy(v.count, v.tables.n_rules, np.float64),
+            "tokens": self._copy(v.tokens, v.tables.n_rules, np.int64),
+            "places": self._copy(v.places, (v.n_places, 8), np.int32),
+            **self._tables(v),
+        }
+
+
+class Rules:
+    """A table of rules that the kernel works on; arrays as of ``lscfg.grammar.table.RuleTable.arrays``.
+
+    Raises:
+        ValueError: arrays that do not fit together.
+    """
+
+    def __init__(self, arrays: dict[str, np.ndarray]):
+        self._symbols = np.ascontiguousarray(arrays["rules.symbols"], np.int32)
+        self._offsets = np.ascontiguousarray(arrays["rules.offsets"], np.int64)
+        self._src_length = np.ascontiguousarray(arrays["rules.src_length"], np.int32)
+        self._words = np.ascontiguousarray(arrays["vocab.bytes"], np.uint8)
+        self._word_offsets = np.ascontiguousarray(arrays["vocab.offsets"], np.int64)
+        for offsets, end in ((self._offsets, len(self._symbols)), (self._word_offsets, len(self._words))):
+            if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != end or (np.diff(offsets) < 0).any():
+                raise ValueError("rule table: offsets out of range")
+        lengths = np.diff(self._offsets)
+        if len(lengths) != len(self._src_length) or (self._src_length < 0).any() or (lengths < self._src_length).any():
+            raise ValueError("rule table: source lengths do not fit")
+        if len(self._symbols) and self._symbols.max() >= len(self._word_offsets) - 1:
+            raise ValueError("rule table: a word is not in the vocabulary")
+        self._pointer = ffi.new(
+            "lscfg_rules *",
+            (
+                len(self._src_length),
+                ffi.from_buffer("int32_t[]", self._symbols),
+                ffi.from_buffer("int64_t[]", self._offsets),
+                ffi.from_buffer("int32_t[]", self._src_length),
+                ffi.from_buffer("char[]", self._words),
+                ffi.from_buffer("int64_t[]", self._word_offsets),
+                len(self._word_offsets) - 1,
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self._src_length)
+
+    def number(self, side: int) -> np.ndarray:
+        """int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first appearance."""
+        numbers = np.empty(len(self), np.int32)
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_rules_number(self._pointer, side, ffi.from_buffer("int32_t[]", numbers), error), error)
+        return numbers
+
+    def _chosen(self, which: np.ndarray) -> np.ndarray:
+        which = np.ascontiguousarray(which, np.int64)
+        if len(which) and not (which.min() >= 0 and which.max() < len(self)):
+            raise ValueError("rule number out of range")
+        return which
+
+    def lexical_weights(self, pairs: np.ndarray, costs: np.ndarray, worst: float, which: np.ndarray) -> np.ndarray:
+        """Lexical weights of some rules, float64 [len(which), 2]: of the target words, of the source words.
+
+        Args:
+            pairs: int32 [P, 2], source and target word, -1 for none.
+            costs: float64 [P, 2]: of the target given the source word, of the source given the target word.
+            worst: cost of a pair that is not listed.
+        """
+        which = self._chosen(which)
+        pairs, costs = np.ascontiguousarray(pairs, np.int32), np.ascontiguousarray(costs, np.float64)
+        if pairs.shape != costs.shape or pairs.shape[1:] != (2,):
+            raise ValueError(f"pairs {pairs.shape} and costs {costs.shape} do not fit")
+        out = np.empty((len(which), 2))
+        error = ffi.new("lscfg_error *")
+        code = lib.lscfg_rules_lexical(
+            self._pointer,
+            len(pairs),
+            ffi.from_buffer("int32_t[]", pairs),
+            ffi.from_buffer("double[]", costs),
+            worst,
+            len(which),
+            ffi.from_buffer("int64_t[]", which),
+            ffi.from_buffer("double[]", out),
+            error,
+        )
+        check(code, error)
+        return out
+
+    def text(self, which: np.ndarray, names: Sequence[str], values: np.ndarray) -> bytes:
+        """The lines of some rules in cdec's format; values float64 [len(which), len(names)], a 0 is left out."""
+        which = self._chosen(which)
+        values = np.ascontiguousarray(values, np.float64)
+        if values.shape != (len(which), len(names)):
+            raise ValueError(f"values of shape {values.shape} for {len(which)} rules and {len(names)} features")
+        kept = [ffi.new("char[]", name.encode("utf-8")) for name in names]
+        text, length = ffi.new("char **"), ffi.new("int64_t *")
+        error = ffi.new("lscfg_error *")
+        code = lib.lscfg_rules_text(
+            self._pointer,
+            len(which),
+            ffi.from_buffer("int64_t[]", which),
+            len(names),
+            kept,
+            ffi.from_buffer("double[]", values),
+            text,
+            length,
+            error,
+        )
+        check(code, error)
+        try:
+            return ffi.buffer(text[0], length[0])[:] if length[0] else b""
+        finally:
+            lib.lscfg_rules_text_free(text[0])
+
+
+class Matcher:
+    """Finds the source sides of a table that a sentence can match. Not for two threads at the same time.
+
+    Args:
+        numbers: int32 [rules], what ``rules.number(0)`` gave.
+    """
+
+    def __init__(self, rules: Rules, numbers: np.ndarray):
+        numbers = np.ascontiguousarray(numbers, np.int32)
+        if len(numbers) != len(rules):
+            raise ValueError(f"{len(numbers)} numbers for {len(rules)} rules")
+        matcher = ffi.new("lscfg_matcher **")
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_matcher_new(rules._pointer, ffi.from_buffer("int32_t[]", numbers), matcher, error), error)
+        self._pointer = ffi.gc(matcher[0], lib.lscfg_matcher_free)
+        self._found = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
+
+    def match(self, words: np.ndarray) -> np.ndarray:
+        """Numbers, int32, ascending, of the source sides that can cover a part of the word ids (-1: unknown)."""
+        words = np.ascontiguousarray(words, np.int32)
+        error = ffi.new("lscfg_error *")
+        found = ffi.from_buffer("int32_t[]", self._found)
+        count = lib.lscfg_match(self._pointer, ffi.from_buffer("int32_t[]", words), len(words), found, error)
+        check(count, error)
+        return np.sort(self._found[:count])

@@ -1,0 +1,300 @@
+"""Grammars, parsing and forests (plugin/forest)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import KernelError
+from lscfg.io.text import check_utf8, read_bytes
+from lscfg.kernel.base import Vocab, check, view
+
+X, S = 0, 1
+"""Categories that every grammar has, [X] and [S]."""
+
+PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
+"""Rules behind those of a grammar: a word passed through; and one that a rule translates alone, of no probability."""
+
+EPSILON = -2
+"""Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """What the parser may do beside the grammar's rules; the defaults are those of cdec with add_pass_through_rules.
+
+    Attributes:
+        max_span: most words that a rule may cover (scfg_max_span_limit).
+        glue: the glue rules [S] -> [X,1] and [S] -> [S,1] [X,2].
+        pass_through: 0 no pass-through rules, 1 for every word, 2 for words without a one-word rule only.
+        goal: category of the root.
+    """
+
+    max_span: int = 10
+    glue: bool = True
+    pass_through: int = 1
+    goal: int = S
+
+
+class Grammar:
+    """Synchronous rules, numbered from 0 in order of addition, with sparse features.
+
+    Five more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
+    passes the source word of a span through, + 3 stands for any rule that the grammar does not have, + 4 passes a word
+    through that a rule of the grammar translates alone.
+    """
+
+    def __init__(self, vocab: Vocab | None = None):
+        self.vocab = Vocab() if vocab is None else vocab
+        self._pointer = ffi.gc(lib.lscfg_grammar_new(self.vocab._pointer), lib.lscfg_grammar_free)
+        if self._pointer == ffi.NULL:
+            raise KernelError("out of memory")
+
+    @classmethod
+    def from_files(cls, paths: Iterable[str | os.PathLike[str]], vocab: Vocab | None = None) -> Grammar:
+        """The finished grammar of one or more files in cdec's format (.gz allowed)."""
+        grammar = cls(vocab)
+        for path in paths:
+            grammar.read(path)
+        grammar.finish()
+        return grammar
+
+    def read(self, path: str | os.PathLike[str]) -> None:
+        """Adds the rules of a file in cdec's format.
+
+        Raises:
+            InputError: a malformed rule, or one that is not UTF-8, by file and line.
+        """
+        data = read_bytes(path)
+        check_utf8(data, path)
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error, path)
+
+    def read_text(self, text: str) -> None:
+        """Adds the rules of a text in cdec's format."""
+        data = text.encode("utf-8")
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error)
+
+    def add(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
+        """Adds a rule of encoded symbols (see lscfg.h) and returns its number."""
+        error = ffi.new("lscfg_error *")
+        rule = lib.lscfg_grammar_add(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt), error)
+        check(rule, error)
+        return int(rule)
+
+    def finish(self) -> None:
+        """Builds the index by source side; to be called after the last rule."""
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_grammar_finish(self._pointer, error), error)
+
+    def __len__(self) -> int:
+        return int(lib.lscfg_grammar_size(self._pointer))
+
+    def category(self, name: str) -> int:
+        """The category's number; a new one is added."""
+        data = name.encode("utf-8")
+        return int(lib.lscfg_grammar_category(self._pointer, data, len(data)))
+
+    def category_name(self, category: int) -> str:
+        """The name of a category's number."""
+        if not 0 <= category < lib.lscfg_grammar_n_categories(self._pointer):
+            raise IndexError(f"category {category}")
+        length = ffi.new("size_t *")
+        name = lib.lscfg_grammar_category_name(self._pointer, category, length)
+        return ffi.buffer(name, length[0])[:].decode("utf-8")
+
+    def _check(self, rule: int) -> None:
+        if not 0 <= rule < len(self):
+            raise IndexError(f"rule {rule} of {len(self)}")
+
+    def lhs(self, rule: int) -> int:
+        """Category of the rule's left-hand side."""
+        self._check(rule)
+        return int(lib.lscfg_grammar_lhs(self._pointer, rule))
+
+    def arity(self, rule: int) -> int:
+        """Number of nonterminals of the rule."""
+        self._check(rule)
+        return int(lib.lscfg_grammar_arity(self._pointer, rule))
+
+    def src(self, rule: int) -> list[int]:
+        """The rule's source side; words >= 0, a nonterminal of category c is -1-c."""
+        self._check(rule)
+        length = ffi.new("int32_t *")
+        symbols = lib.lscfg_grammar_src(self._pointer, rule, length)
+        return ffi.unpack(symbols, length[0])
+
+    def tgt(self, rule: int) -> list[int]:
+        """The rule's target side; words >= 0, the k-th source nonterminal is -1-k."""
+        self._check(rule)
+        length = ffi.new("int32_t *")
+        symbols = lib.lscfg_grammar_tgt(self._pointer, rule, length)
+        return ffi.unpack(symbols, length[0]) if length[0] else []
+
+    def find(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
+        """The rule of a finished grammar with these sides, the first of several; -1 if there is none."""
+        return int(lib.lscfg_grammar_find(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt)))
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the rules' features by number."""
+        length = ffi.new("size_t *")
+        names = []
+        for k in range(lib.lscfg_grammar_n_features(self._pointer)):
+            name = lib.lscfg_grammar_feature_name(self._pointer, k, length)
+            names.append(ffi.buffer(name, length[0])[:].decode("utf-8"))
+        return names
+
+    def features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features as compressed rows: indptr int64 [size + 1], indices int32 and values float64 (copies)."""
+        indptr, indices, values = (ffi.new(f"const {t} **") for t in ("int64_t", "int32_t", "double"))
+        lib.lscfg_grammar_features(self._pointer, indptr, indices, values)
+        rows = np.array(view(indptr[0], len(self) + 1, np.int64, self))
+        count = int(rows[-1])
+        return (
+            rows,
+            np.array(view(indices[0], count, np.int32, self)),
+            np.array(view(values[0], count, np.float64, self)),
+        )
+
+    def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
+        """The forest of a sentence of word ids, None if there is no derivation."""
+        words = np.ascontiguousarray(words, np.int32)
+        buffer = ffi.from_buffer("int32_t[]", words)
+        return self._parse(lib.lscfg_parse, options, buffer, len(words))
+
+    def parse_lattice(self, arcs: np.ndarray, states: int, options: ParseOptions) -> Forest | None:
+        """The forest of a word lattice from its first to its last state, None if there is no derivation.
+
+        Args:
+            arcs: int32 [n, 3]: from a state to a later one, and the word's id; ``EPSILON`` for none.
+            states: number of states.
+
+        Raises:
+            InputError: an arc leads to no later state.
+        """
+        arcs = np.ascontiguousarray(arcs, np.int32)
+        if arcs.ndim != 2 or arcs.shape[1] != 3:
+            raise ValueError(f"arcs of shape {arcs.shape}, not [n, 3]")
+        buffer = ffi.cast("lscfg_arc *", ffi.from_buffer("int32_t[]", arcs))
+        return self._parse(lib.lscfg_parse_lattice, options, buffer, len(arcs), states)
+
+    def _parse(self, function: Any, options: ParseOptions, *source: Any) -> Forest | None:
+        settings = ffi.new(
+            "lscfg_parse_options *",
+            {
+                "max_span": options.max_span,
+                "glue": options.glue,
+                "pass": options.pass_through,
+                "goal": options.goal,
+            },
+        )
+        error = ffi.new("lscfg_error *")
+        forest = ffi.new("lscfg_forest **")
+        code = function(self._pointer, *source, settings, forest, error)
+        check(code, error)
+        return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
+
+
+class Forest:
+    """A hypergraph in topological order; see lscfg_forest_view in lscfg.h.
+
+    Attributes:
+        words: int32 [n_words].
+        node_cat: int32 [n_nodes]; node_span: int32 [n_nodes, 2]; node_edges: int32 [n_nodes + 1].
+        edge_head: int32 [n_edges]; edge_tail: int32 [n_edges, 2], -1 where absent; edge_apps: int32 [n_edges + 1].
+        app_rule, app_edge: int32 [n_apps].
+        node_tgt: int32 [n_nodes, 2], target spans; None in forests of the parser, which see no target sentence.
+        edge_paths: int32 [n_edges + 1], where the arcs of an edge, those that its rule goes along itself, begin in
+            ``paths``; both None where the input is no lattice. A lattice's ``words`` are those of its arcs.
+    """
+
+    def __init__(self, pointer: Any):
+        self._pointer = pointer
+        v = ffi.new("lscfg_forest_view *")
+        lib.lscfg_forest_get(self._pointer, v)
+        self.n_words, self.n_nodes, self.n_edges, self.n_apps = v.n_words, v.n_nodes, v.n_edges, v.n_apps
+
+        def array(values: Any, shape: int | tuple[int, ...]) -> np.ndarray:
+            return view(values, shape, np.int32, self._pointer)
+
+        self.words = array(v.words, self.n_words)
+        self.node_cat = array(v.node_cat, self.n_nodes)
+        self.node_span = array(v.node_span, (self.n_nodes, 2))
+        self.node_edges = array(v.node_edges, self.n_nodes + 1)
+        self.edge_head = array(v.edge_head, self.n_edges)
+        self.edge_tail = array(v.edge_tail, (self.n_edges, 2))
+        self.edge_apps = array(v.edge_apps, self.n_edges + 1)
+        self.app_rule = array(v.app_rule, self.n_apps)
+        self.app_edge = array(v.app_edge, self.n_apps)
+        self.node_tgt = None if v.node_tgt == ffi.NULL else array(v.node_tgt, (self.n_nodes, 2))
+        self.edge_paths, self.paths = None, None
+        if v.edge_paths != ffi.NULL:
+            self.edge_paths = array(v.edge_paths, self.n_edges + 1)
+            self.paths = array(v.paths, int(self.edge_paths[-1]))
+
+
+class ForestBuilder:
+    """A forest that a decoder builds: each node and then the applications into it, the root last.
+
+    Args:
+        words: int32 [n], word ids of the sentence.
+    """
+
+    def __init__(self, words: np.ndarray):
+        words = np.ascontiguousarray(words, np.int32)
+        self._pointer = ffi.gc(
+            lib.lscfg_forest_new(ffi.from_buffer("int32_t[]", words), len(words)), lib.lscfg_forest_free
+        )
+        if self._pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._error = ffi.new("lscfg_error *")
+        self._n_apps = 0
+
+    def add_node(self, category: int, i: int, j: int) -> int:
+        """A node over words i .. j-1; its number. There may be many of one category and span.
+
+        Raises:
+            InputError: no such span, or the forest is finished.
+        """
+        node = lib.lscfg_forest_add_node(self._pointer, category, i, j, self._error)
+        check(node, self._error)
+        return int(node)
+
+    def add_application(self, rule: int, *tails: int) -> int:
+        """An application of a rule of the grammar, or of one behind them, into the last node; its number.
+
+        Args:
+            tails: nodes added before, in source order, at most two.
+
+        Raises:
+            InputError: a tail is no earlier node, or the forest is finished.
+        """
+        if len(tails) > 2:
+            raise ValueError(f"{len(tails)} tails")
+        number = lib.lscfg_forest_add_application(self._pointer, rule, *tails, *[-1] * (2 - len(tails)), self._error)
+        check(number, self._error)
+        self._n_apps += 1
+        return int(number)
+
+    def finish(self, grammar: Grammar) -> tuple[Forest | None, np.ndarray]:
+        """Checks the forest against the grammar, joins its applications to edges, drops what the root does not use.
+
+        Returns:
+            The forest, None if the root has no derivation, and int32 [applications added]: the application that each
+            one has become, -1 where it was dropped.
+
+        Raises:
+            InputError: a node or an application does not fit the grammar.
+        """
+        app_of = np.empty(self._n_apps, np.int32)
+        buffer = ffi.from_buffer("int32_t[]", app_of)
+        code = lib.lscfg_forest_finish(self._pointer, grammar._pointer, buffer, self._error)
+        check(code, self._error)
+        return (None if code == lib.LSCFG_NO_PARSE else Forest(self._pointer)), app_of

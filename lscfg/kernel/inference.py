@@ -1,0 +1,260 @@
+"""Models, bindings and tensor inside-outside (plugin/inference)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError
+from lscfg.kernel.base import check
+from lscfg.kernel.forest import Forest, Grammar
+
+
+class Model:
+    """The parameters of an L-SCFG, memory-mapped from a model file and validated.
+
+    Raises:
+        InputError: the file is missing, cut off or not a model.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        error = ffi.new("lscfg_error *")
+        model = ffi.new("lscfg_model **")
+        check(lib.lscfg_model_open(os.fsencode(path), model, error), error, path)
+        self._pointer = ffi.gc(model[0], lib.lscfg_model_close)
+
+    @property
+    def rank(self) -> int:
+        """m, the number of hidden states."""
+        return int(lib.lscfg_model_rank(self._pointer))
+
+    def __len__(self) -> int:
+        return int(lib.lscfg_model_size(self._pointer))
+
+    def check_features(self, options: FeatureOptions) -> None:
+        """Refuses features that the model cannot give.
+
+        Raises:
+            InputError: the file lacks the model with one state, or the context weights, that a feature needs.
+        """
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_model_check_features(self._pointer, options._pointer(), error), error, self.path)
+
+    def grammar(self) -> Grammar:
+        """A finished grammar of all rules of the model, in the model's order."""
+        grammar = Grammar()
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_model_add_rules(self._pointer, grammar._pointer, error), error, self.path)
+        grammar.finish()
+        return grammar
+
+
+LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") for k in range(lib.LSCFG_N_FEATURES))
+"""Names of all latent features (docs/FORMATS.md)."""
+
+
+CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT_0 :]
+"""Those of the source words around a rule, for which a model has to be estimated with them."""
+
+
+CONTEXT_SHAPES = int(lib.LSCFG_CONTEXT_SHAPES)
+CONTEXT_WORD_KINDS = int(lib.LSCFG_CONTEXT_WORD_KINDS)
+CONTEXT_LENGTHS = int(lib.LSCFG_CONTEXT_LENGTHS)
+"""Sizes of context models: shapes of rules, places of words around a rule, classes of a nonterminal's length."""
+
+
+def feature_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The names with those in place of ``paper``, ``ratios`` and ``context`` that they stand for."""
+    found: list[str] = []
+    for name in names:
+        encoded = name.encode()
+        features = lib.lscfg_feature_set(encoded, len(encoded))
+        found += [known for k, known in enumerate(LATENT_FEATURES) if features >> k & 1] or [name]
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """How marginals become features.
+
+    Attributes:
+        log: natural logarithms instead of the values; ratios and those of context are logarithms in either case.
+        floor: no logarithm is taken of less, > 0.
+        negative: what a negative marginal counts as: ``"flip"`` its absolute value, ``"clamp"`` zero.
+        names: the features wanted, some of ``LATENT_FEATURES`` in any order, ``paper`` for the first three of them,
+            ``ratios`` for those to one state, ``context`` for those of the source words around a rule.
+    """
+
+    log: bool = True
+    floor: float = 1e-6
+    negative: str = "flip"
+    names: tuple[str, ...] = LATENT_FEATURES[:3]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", feature_names(self.names))
+        if not self.floor > 0:
+            raise InputError(f"feature floor must be above 0, got {self.floor}")
+        if self.negative not in ("flip", "clamp"):
+            raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
+        if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
+            raise InputError(
+                f"features {','.join(self.names)!r}: expected some of {', '.join(LATENT_FEATURES)}, once each; "
+                "paper, ratios and context stand for several"
+            )
+
+    @property
+    def need_inference(self) -> bool:
+        """False where only features of the words around a rule are wanted."""
+        return bool(lib.lscfg_needs_inference(self._pointer()))
+
+    def _pointer(self) -> Any:
+        """The kernel's lscfg_feature_options."""
+        negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
+        wanted = sum(1 << LATENT_FEATURES.index(name) for name in self.names)
+        return ffi.new("lscfg_feature_options *", (self.log, negative, self.floor, wanted))
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Marginals of one forest.
+
+    Attributes:
+        apps: float64 [n_apps], signed, divided by g.
+        nodes: float64 [n_nodes], the same for nodes.
+        sign: sign of g, the sum over all derivations; 0 where none has a probability (then all marginals are 0).
+        log_g: natural logarithm of the absolute value of g.
+        negative: number of negative application marginals; negative_mass: their share of the absolute sum, in [0, 1].
+    """
+
+    apps: np.ndarray
+    nodes: np.ndarray
+    sign: int
+    log_g: float
+    negative: int
+    negative_mass: float
+
+
+@dataclass(frozen=True)
+class BindingOptions:
+    """What becomes of rules of [X] that a model does not know; without any of these they have probability zero.
+
+    Attributes:
+        compose: they are composed of the model's rules where that is possible.
+        oov: others without nonterminals have the tensor of the OOV rule.
+        oov_parts: so has, inside composed rules, a word with its translation that cannot be had otherwise.
+    """
+
+    compose: bool = False
+    oov: bool = False
+    oov_parts: bool = False
+
+
+RULE_KINDS = ("zero", "known", "composed", "composed with OOV parts", "OOV", "stateless")
+"""What a rule of a grammar is to a binding, by the kernel's LSCFG_RULE_IS_... ."""
+
+
+class Binding:
+    """Which tensor of a model belongs to which rule of a grammar; inference over forests of that grammar."""
+
+    def __init__(self, model: Model, grammar: Grammar, options: BindingOptions | None = None):
+        self.model, self.grammar = model, grammar
+        chosen = options or BindingOptions()
+        settings = ffi.new("lscfg_binding_options *", (chosen.compose, chosen.oov, chosen.oov_parts))
+        error = ffi.new("lscfg_error *")
+        binding = ffi.new("lscfg_binding **")
+        check(lib.lscfg_binding_new(model._pointer, grammar._pointer, settings, binding, error), error)
+        self._pointer = ffi.gc(binding[0], lib.lscfg_binding_free)
+
+    @property
+    def known(self) -> int:
+        """Number of the grammar's rules that have a tensor of their own."""
+        return int(lib.lscfg_binding_known(self._pointer))
+
+    @property
+    def instructions(self) -> str:
+        """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; at first the best of the machine."""
+        return str(ffi.string(lib.lscfg_binding_instructions(self._pointer)).decode())
+
+    @instructions.setter
+    def instructions(self, name: str) -> None:
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_binding_use(self._pointer, name.encode(), error), error)
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """uint8 [rules]: what each rule of the grammar is to the binding, an index into ``RULE_KINDS``.
+
+        To compose a whole grammar takes time; inference composes only what a forest has.
+        """
+        kinds = np.empty(len(self.grammar), np.uint8)
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_binding_kinds(self._pointer, ffi.from_buffer("uint8_t[]", kinds), error), error)
+        return kinds
+
+    def counts(self) -> dict[str, int]:
+        """Rules of the grammar by what they are to the binding."""
+        return dict(zip(RULE_KINDS, np.bincount(self.kinds, minlength=len(RULE_KINDS)).tolist(), strict=True))
+
+    def infer(self, forest: Forest) -> Inference:
+        """Tensor inside-outside (paper, Fig. 1)."""
+        apps = np.empty(forest.n_apps)
+        nodes = np.empty(forest.n_nodes)
+        result = ffi.new("lscfg_inference *")
+        error = ffi.new("lscfg_error *")
+        check(
+            lib.lscfg_infer(
+                self._pointer,
+                forest._pointer,
+                ffi.from_buffer("double[]", apps),
+                ffi.from_buffer("double[]", nodes),
+                result,
+                error,
+            ),
+            error,
+        )
+        return Inference(apps, nodes, result.sign, result.log_g, result.negative, result.negative_mass)
+
+    def features(self, forest: Forest, inference: Inference | None, options: FeatureOptions) -> np.ndarray:
+        """Features of each application, float64 [n_apps, len(options.names)], in the order of ``options.names``.
+
+        Args:
+            inference: what ``infer`` gave for this forest; where ratios to one state are wanted, that is inferred here.
+                None where ``options`` need none.
+
+        Raises:
+            InputError: the model lacks what a feature needs.
+        """
+        if inference is None and options.need_inference:
+            raise ValueError(f"{','.join(options.names)} need marginals")
+        result = apps = nodes = ffi.NULL
+        if inference is not None:
+            if inference.apps.shape != (forest.n_apps,) or inference.nodes.shape != (forest.n_nodes,):
+                raise ValueError(
+                    f"marginals of shapes {inference.apps.shape} and {inference.nodes.shape} for {forest.n_apps} "
+                    f"applications of {forest.n_nodes} nodes"
+                )
+            result = ffi.new("lscfg_inference *", {"sign": inference.sign})
+            both = (inference.apps, inference.nodes)
+            apps, nodes = (ffi.from_buffer("double[]", np.ascontiguousarray(a, np.float64)) for a in both)
+        out = np.empty((forest.n_apps, lib.LSCFG_N_FEATURES))
+        error = ffi.new("lscfg_error *")
+        check(
+            lib.lscfg_features(
+                self._pointer,
+                forest._pointer,
+                result,
+                apps,
+                nodes,
+                options._pointer(),
+                ffi.from_buffer("double[]", out),
+                error,
+            ),
+            error,
+        )
+        return out[:, [LATENT_FEATURES.index(name) for name in options.names]]

@@ -1,0 +1,168 @@
+"""k-best lists as arrays: the Python side of lscfg_lists, of MIRA's passes and of the line search of MERT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lscfg._kernel import ffi, lib
+from lscfg.kernel.base import check
+
+BLEU_WIDTH = int(lib.LSCFG_BLEU_WIDTH)
+"""Columns of a row of BLEU statistics (``tuning.bleu``)."""
+
+
+class PackedLists:
+    """Features and BLEU statistics of the hypotheses of some sentences, for the kernel.
+
+    Args:
+        sentences: of each sentence the features' numbers [columns], their values [hypotheses, columns], which are kept
+            as 32-bit floats, and the hypotheses' statistics [hypotheses, 10].
+        n_features: all numbers are below it.
+
+    Attributes:
+        first: int64 [S + 1]; the hypotheses of sentence s are ``first[s] .. first[s + 1] - 1``.
+        stats: int32 [hypotheses, 10].
+
+    Raises:
+        ValueError: arrays that do not fit together.
+    """
+
+    def __init__(self, sentences: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_features: int):
+        for numbers, values, stats in sentences:
+            if values.shape != (len(stats), len(numbers)) or stats.shape[1:] != (BLEU_WIDTH,):
+                raise ValueError(f"numbers {numbers.shape}, values {values.shape} and statistics {stats.shape}")
+        sizes = [(len(stats), len(numbers), values.size) for numbers, values, stats in sentences]
+        ends = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(np.array(sizes, np.int64).reshape(-1, 3), axis=0)])
+        self.first, self._column, self._value = (np.ascontiguousarray(ends[:, k]) for k in range(3))
+        self._feature = np.concatenate([numbers for numbers, _, _ in sentences]).astype(np.int32)
+        self._values = np.concatenate([values.T.astype(np.float32).ravel() for _, values, _ in sentences])
+        self.stats = np.concatenate([stats for _, _, stats in sentences]).astype(np.int32)
+        if len(self._feature) and not 0 <= self._feature.min() <= self._feature.max() < n_features:
+            raise ValueError(f"feature numbers beyond 0 to {n_features - 1}")
+        self.n_features = n_features
+        self._pointer = ffi.new(
+            "lscfg_lists *",
+            (
+                len(sentences),
+                ffi.from_buffer("int64_t[]", self.first),
+                ffi.from_buffer("int64_t[]", self._column),
+                ffi.from_buffer("int64_t[]", self._value),
+                ffi.from_buffer("int32_t[]", self._feature),
+                ffi.from_buffer("float[]", self._values),
+                ffi.from_buffer("int32_t[]", self.stats),
+            ),
+        )
+
+    def __len__(self) -> int:
+        """Number of sentences."""
+        return len(self.first) - 1
+
+    def _vector(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        if vector.shape != (self.n_features,):
+            raise ValueError(f"{self.n_features} weights wanted, got shape {vector.shape}")
+        return np.ascontiguousarray(vector, np.float64)
+
+    def scores(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Features times a vector by feature number, float64 [hypotheses]; sums in the order of the columns."""
+        vector, out = self._vector(vector), np.empty(len(self.stats))
+        lib.lscfg_lists_scores(self._pointer, ffi.from_buffer("double[]", vector), ffi.from_buffer("double[]", out))
+        return out
+
+    def best(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Each sentence's hypothesis with the highest score, int64 [S]: the first of equals, -1 where there is none."""
+        if scores.shape != (len(self.stats),):
+            raise ValueError(f"{len(self.stats)} scores wanted, got shape {scores.shape}")
+        scores, out = np.ascontiguousarray(scores, np.float64), np.empty(len(self), np.int64)
+        first = ffi.from_buffer("int64_t[]", self.first)
+        lib.lscfg_lists_best(len(self), first, ffi.from_buffer("double[]", scores), ffi.from_buffer("int64_t[]", out))
+        return out
+
+
+class MiraState:
+    """Where online learning by MIRA stands: weights, their average, and the pseudo-corpus.
+
+    Args:
+        lists: what is learnt from.
+        weights: float64 [features], where it starts.
+        background: float64 [10], statistics of the pseudo-corpus.
+        step_cap: C.
+        decay: what the pseudo-corpus keeps of its counts at each step.
+    """
+
+    def __init__(
+        self,
+        lists: PackedLists,
+        weights: NDArray[np.float64],
+        background: NDArray[np.float64],
+        step_cap: float,
+        decay: float,
+    ):
+        if weights.shape != (lists.n_features,) or background.shape != (BLEU_WIDTH,):
+            raise ValueError(f"weights of shape {weights.shape}, background of shape {background.shape}")
+        self._lists = lists
+        self.weights = np.array(weights, np.float64)
+        self._late = np.zeros_like(self.weights)
+        self._state = ffi.new("lscfg_mira *", (step_cap, decay, 0, background.tolist()))
+
+    def run(self, order: NDArray[np.int64]) -> None:
+        """One step for each sentence of ``order``, none of which may be without hypotheses."""
+        order = np.ascontiguousarray(order, np.int64)
+        if len(order) and not (order.min() >= 0 and order.max() < len(self._lists)):
+            raise ValueError("sentence number out of range")
+        if not np.diff(self._lists.first)[order].all():
+            raise ValueError("a sentence without hypotheses")
+        error = ffi.new("lscfg_error *")
+        code = lib.lscfg_mira_pass(
+            self._lists._pointer,
+            self._state,
+            len(order),
+            ffi.from_buffer("int64_t[]", order),
+            ffi.from_buffer("double[]", self.weights),
+            ffi.from_buffer("double[]", self._late),
+            error,
+        )
+        check(code, error)
+
+    def average(self) -> NDArray[np.float64]:
+        """The average of the weights after each step so far."""
+        return np.asarray(self.weights - self._late / max(int(self._state.steps), 1))
+
+
+def line_search(
+    first: NDArray[np.int64], scores: NDArray[np.float64], slopes: NDArray[np.float64], stats: NDArray[np.int32]
+) -> tuple[float, float]:
+    """The step x for which the hypotheses with the highest ``scores + x * slopes`` have the best BLEU, and that BLEU.
+
+    Och 2003, section 4: exact, by the upper envelope of each sentence's lines. x is the middle of the best interval
+    between two changes (of equals the one nearest to 0), a unit beyond the outermost change where that is open.
+    Intervals too narrow for double precision (1e-9 of x) do not count. The first of hypotheses with equal lines counts.
+
+    Args:
+        first: int64 [S + 1], hypotheses of sentence s are ``first[s] .. first[s + 1] - 1``.
+        scores, slopes: float64 [hypotheses], finite.
+        stats: int32 [hypotheses, 10], BLEU statistics.
+    """
+    n = len(stats)
+    if first[0] != 0 or first[-1] != n or (np.diff(first) < 0).any() or stats.shape != (n, BLEU_WIDTH):
+        raise ValueError("lists out of range")
+    if scores.shape != (n,) or slopes.shape != (n,) or stats.dtype != np.int32:
+        raise ValueError(f"scores {scores.shape} and slopes {slopes.shape} for {n} hypotheses")
+    arrays = [np.ascontiguousarray(array, np.float64) for array in (scores, slopes)]
+    first, stats = np.ascontiguousarray(first, np.int64), np.ascontiguousarray(stats)
+    step, bleu, error = ffi.new("double *"), ffi.new("double *"), ffi.new("lscfg_error *")
+    code = lib.lscfg_line_search(
+        len(first) - 1,
+        ffi.from_buffer("int64_t[]", first),
+        ffi.from_buffer("double[]", arrays[0]),
+        ffi.from_buffer("double[]", arrays[1]),
+        ffi.from_buffer("int32_t[]", stats),
+        step,
+        bleu,
+        error,
+    )
+    check(code, error)
+    return float(step[0]), float(bleu[0])

@@ -1,0 +1,140 @@
+"""KenLM's model as the automaton that the decoder's search walks (lscfg_lm in lscfg.h).
+
+The kernel asks once for each new (state, word) and remembers the answer, so this side need not be fast, only not slow.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import kenlm
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError, KernelError
+from lscfg.kernel.base import Vocab
+from lscfg.log import warn
+
+BEGIN, END = "<s>", "</s>"
+MOST_EXTENSIONS = 2_000_000
+"""With more n-grams above unigrams than this, reading them costs more than the smaller search states gain."""
+
+
+class LanguageModel:
+    """An n-gram model over the words of a vocabulary.
+
+    One search at a time may use it (``lock``): the kernel fills in its table while it searches. It works on in a forked
+    process.
+
+    Attributes:
+        order: length of the longest n-grams.
+        lock: held by whoever searches.
+        failure: what went wrong in the latest search, if anything did.
+
+    Raises:
+        InputError: the file cannot be read, or is no model of KenLM's (ARPA or binary).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], vocab: Vocab):
+        self._model = _load(path)
+        self.order = int(self._model.order)
+        self.lock = threading.Lock()
+        self.failure: BaseException | None = None
+        self._handle = ffi.new_handle(_stepper(self, self._model, _extended(path), vocab))
+        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), lib.lscfg_python_lm_step, self._handle)
+        if pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+
+
+def _load(path: str | os.PathLike[str]) -> Any:
+    config = kenlm.Config()
+    config.show_progress = False
+    config.arpa_complain = kenlm.ARPALoadComplain.NONE
+    try:
+        return kenlm.Model(os.fspath(path), config)
+    except OSError as error:
+        raise InputError(f"not a language model that KenLM can read: {error}", path) from error
+
+
+def _stepper(
+    owner: LanguageModel, model: Any, extended: frozenset[str] | None, vocab: Vocab
+) -> Callable[[int, int, Any, Any, Any], int]:
+    """The transition function as a closure; it keeps the states and the words' strings."""
+    order = owner.order
+    null, begin = kenlm.State(), kenlm.State()
+    model.NullContextWrite(null)
+    model.BeginSentenceWrite(begin)
+    states = [null, begin]
+    # for each state the latest words on some way to it, as many as can be in a state
+    latest: list[tuple[str, ...]] = [(), (BEGIN,)]
+    # the null context wins where both are one, since nothing depends on <s>
+    numbers = {begin: lib.LSCFG_LM_BEGIN, null: lib.LSCFG_LM_NULL}
+    words: list[str] = []
+    full_score = model.BaseFullScore
+
+    def step(state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
+        try:
+            if word >= len(words):
+                words.extend(vocab.word(i) for i in range(len(words), len(vocab)))
+            out = kenlm.State()
+            score = full_score(states[state], words[word], out)
+            gram = (*latest[state], words[word])
+            number = numbers.setdefault(out, len(states))
+            if number == len(states):
+                states.append(out)
+                latest.append(gram[-order + 1 :] if order > 1 else ())
+            log10p[0] = score.log_prob
+            successor[0] = number
+            if score.oov:
+                reach[0] = -1
+            else:
+                length = score.ngram_length
+                known = extended is None or length == order or " ".join(gram[-length:]) in extended
+                reach[0] = length if known else length - 1
+            return 0
+        except BaseException as error:  # of any kind: the caller of the search gets it, not the kernel
+            owner.failure = error
+            return 1
+
+    return step
+
+
+def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
+    """The n-grams that are the end of a longer one, None where finding out would take long or is impossible.
+
+    The search can do without: it then keeps states apart that could be one.
+    """
+    name = os.fspath(path)
+    grams: list[str] = []
+    try:
+        with gzip.open(name, "rb") if name.endswith(".gz") else open(name, "rb") as file:
+            if file.read(1) != b"\\":  # a binary model
+                return None
+            order, has_unknown = 0, False
+            for raw in file:
+                line = raw.rstrip(b"\r\n")
+                if line.startswith(b"\\"):
+                    order = int(line[1 : line.index(b"-")]) if line.endswith(b"-grams:") else 0
+                elif order > 1 and (fields := line.decode("utf-8").split("\t")) and len(fields) > 1:
+                    words = fields[1].split(" ")
+                    has_unknown = has_unknown or "<unk>" in words
+                    grams.append(" ".join(words[1:]))
+                    if len(grams) > MOST_EXTENSIONS:
+                        return None
+    except (OSError, EOFError, ValueError):  # what is wrong with the file KenLM has to say
+        return None
+    if has_unknown:
+        warn(
+            f"{name}: has n-grams with <unk> in them, which are not used; next to unknown words scores are not KenLM's"
+        )
+    return frozenset(grams)
+
+
+@ffi.def_extern(error=1)
+def lscfg_python_lm_step(context: Any, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
+    """What the kernel calls; the context is the handle of a model's closure."""
+    return int(ffi.from_handle(context)(state, word, log10p, successor, reach))

@@ -1,0 +1,240 @@
+"""Cube pruning over a forest: the Python side of lscfg_search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.kernel.base import check, view
+from lscfg.kernel.forest import Forest, Grammar
+from lscfg.kernel.lm import LanguageModel
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Limits and weights of a search.
+
+    Attributes:
+        pop_limit: candidates taken at each node (cubepruning_pop_limit).
+        k: derivations wanted.
+        unique: only the best derivation of each translation. After 20 k + 1000 derivations that repeat one, the search
+            for more is given up and the list stays shorter.
+        lm_weight: weight of the sum of log10 p; oov_weight: weight of the number of words that the model does not know.
+    """
+
+    pop_limit: int = 200
+    k: int = 1
+    unique: bool = False
+    lm_weight: float = 0.0
+    oov_weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class KBest:
+    """Derivations of a sentence, best first; hypothesis h has words ``words[word_offsets[h] : word_offsets[h + 1]]``.
+
+    Attributes:
+        score: float64 [n], model scores; lm: float64 [n], sums of log10 p; oov: float64 [n], unknown words.
+        word_offsets: int64 [n + 1]; words: int32, vocabulary ids.
+        app_offsets: int64 [n + 1]; apps: int32, applications of the forest.
+    """
+
+    score: np.ndarray
+    lm: np.ndarray
+    oov: np.ndarray
+    word_offsets: np.ndarray
+    words: np.ndarray
+    app_offsets: np.ndarray
+    apps: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+@dataclass(frozen=True)
+class Hypergraph:
+    """The best part of what a search built: items in topological order, the last one the goal.
+
+    Attributes:
+        item_edges: int32 [items + 1]; the edges into item i are ``item_edges[i] .. item_edges[i + 1] - 1``.
+        tail: int32 [edges, 2], -1 where there is none.
+        symbol: int64 [edges + 1], where each edge's target side begins in ``symbols``; symbols: int32, a word's
+            number >= 0, or -1-k for the k-th tail.
+        app: int32 [edges], application of the forest, -1 from a root to the goal.
+        lm: float64 [edges], sum of log10 p; oov: int32 [edges], unknown words.
+    """
+
+    item_edges: np.ndarray
+    tail: np.ndarray
+    symbol: np.ndarray
+    symbols: np.ndarray
+    app: np.ndarray
+    lm: np.ndarray
+    oov: np.ndarray
+
+    def envelope(self, scores: np.ndarray, slopes: np.ndarray) -> Envelope:
+        """The derivations that are the best for some x, an edge counting ``scores + x * slopes``.
+
+        Kumar et al. 2009, section 3.2: by ascending slope; exact for the hypergraph. The work is about linear in edges
+        times derivations found. Many threads may ask at the same time.
+
+        Args:
+            scores, slopes: float64 [edges], finite.
+        """
+        n = len(self.app)
+        if scores.shape != (n,) or slopes.shape != (n,):
+            raise ValueError(f"{n} edges, scores {scores.shape}, slopes {slopes.shape}")
+        arrays = [np.ascontiguousarray(array, np.float64) for array in (scores, slopes)]
+        view_ = ffi.new(
+            "lscfg_hypergraph_view *",
+            (
+                len(self.item_edges) - 1,
+                n,
+                ffi.from_buffer("int32_t[]", self.item_edges),
+                ffi.from_buffer("int32_t[]", self.tail),
+                ffi.from_buffer("int64_t[]", self.symbol),
+                ffi.from_buffer("int32_t[]", self.symbols),
+                ffi.NULL,
+                ffi.NULL,
+                ffi.NULL,
+            ),
+        )
+        error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_envelope **")
+        buffers = [ffi.from_buffer("double[]", array) for array in arrays]
+        check(lib.lscfg_hypergraph_envelope(view_, *buffers, result, error), error)
+        owner = ffi.gc(result[0], lib.lscfg_envelope_free)
+        v = ffi.new("lscfg_envelope_view *")
+        lib.lscfg_envelope_get(owner, v)
+        offsets = view(v.word_offsets, v.n + 1, np.int64, owner)
+        return Envelope(
+            view(v.score, v.n, np.float64, owner),
+            view(v.slope, v.n, np.float64, owner),
+            offsets,
+            view(v.words, int(offsets[-1]), np.int32, owner),
+        )
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Derivations as lines ``score + x * slope``; line i has words ``words[word_offsets[i] : word_offsets[i + 1]]``."""
+
+    score: np.ndarray
+    slope: np.ndarray
+    word_offsets: np.ndarray
+    words: np.ndarray
+
+
+def search(
+    forest: Forest, grammar: Grammar, model: LanguageModel | None, app_scores: np.ndarray, options: SearchOptions
+) -> KBest:
+    """The k best derivations that cube pruning finds.
+
+    Args:
+        forest: a forest of the grammar.
+        grammar: the finished grammar.
+        model: the language model, None for none; its lock is held meanwhile.
+        app_scores: [n_apps], each application's score without the language model; finite.
+        options: limits and weights.
+
+    Raises:
+        InputError: a score is not finite, or a limit is below 1.
+        Exception: what the language model raised.
+    """
+    return _search(forest, grammar, model, app_scores, options, None)[0]
+
+
+def search_hypergraph(
+    forest: Forest,
+    grammar: Grammar,
+    model: LanguageModel | None,
+    app_scores: np.ndarray,
+    options: SearchOptions,
+    max_edges: int,
+) -> tuple[KBest, Hypergraph]:
+    """What ``search`` gives, and the ``max_edges`` edges whose best derivation has the highest score.
+
+    Raises:
+        InputError: as for ``search``, or there is not one edge to keep.
+    """
+    found, kept = _search(forest, grammar, model, app_scores, options, max_edges)
+    assert kept is not None
+    return found, kept
+
+
+def _search(
+    forest: Forest,
+    grammar: Grammar,
+    model: LanguageModel | None,
+    app_scores: np.ndarray,
+    options: SearchOptions,
+    max_edges: int | None,
+) -> tuple[KBest, Hypergraph | None]:
+    scores = np.ascontiguousarray(app_scores, np.float64)
+    if scores.shape != (forest.n_apps,):
+        raise ValueError(f"{forest.n_apps} application scores wanted, got shape {scores.shape}")
+    settings = ffi.new(
+        "lscfg_search_options *",
+        (options.pop_limit, options.k, int(options.unique), options.lm_weight, options.oov_weight),
+    )
+    buffer = ffi.from_buffer("double[]", scores)
+    if model is None:
+        return _call(forest, grammar, ffi.NULL, buffer, settings, max_edges)
+    with model.lock:
+        model.failure = None
+        try:
+            return _call(forest, grammar, model._pointer, buffer, settings, max_edges)
+        except Exception:
+            if model.failure is not None:
+                raise model.failure from None
+            raise
+
+
+def _call(
+    forest: Forest, grammar: Grammar, lm: Any, scores: Any, settings: Any, max_edges: int | None
+) -> tuple[KBest, Hypergraph | None]:
+    error = ffi.new("lscfg_error *")
+    result, kept = ffi.new("lscfg_kbest **"), ffi.new("lscfg_hypergraph **")
+    arguments = (forest._pointer, grammar._pointer, lm, scores, settings)
+    if max_edges is None:
+        check(lib.lscfg_search(*arguments, result, error), error)
+    else:
+        check(lib.lscfg_search_hypergraph(*arguments, max_edges, result, kept, error), error)
+    return _kbest(result), None if max_edges is None else _hypergraph(kept)
+
+
+def _hypergraph(kept: Any) -> Hypergraph:
+    """A copy, so that it can go to another process."""
+    owner = ffi.gc(kept[0], lib.lscfg_hypergraph_free)
+    v = ffi.new("lscfg_hypergraph_view *")
+    lib.lscfg_hypergraph_get(owner, v)
+    symbol = view(v.symbol, v.n_edges + 1, np.int64, owner)
+    arrays = (
+        view(v.item_edges, v.n_items + 1, np.int32, owner),
+        view(v.tail, (v.n_edges, 2), np.int32, owner),
+        symbol,
+        view(v.symbols, int(symbol[-1]), np.int32, owner),
+        view(v.app, v.n_edges, np.int32, owner),
+        view(v.lm, v.n_edges, np.float64, owner),
+        view(v.oov, v.n_edges, np.int32, owner),
+    )
+    return Hypergraph(*(np.array(array, subok=False) for array in arrays))
+
+
+def _kbest(result: Any) -> KBest:
+    owner = ffi.gc(result[0], lib.lscfg_kbest_free)
+    v = ffi.new("lscfg_kbest_view *")
+    lib.lscfg_kbest_get(owner, v)
+    word_offsets = view(v.word_offsets, v.n + 1, np.int64, owner)
+    app_offsets = view(v.app_offsets, v.n + 1, np.int64, owner)
+    return KBest(
+        score=view(v.score, v.n, np.float64, owner),
+        lm=view(v.lm, v.n, np.float64, owner),
+        oov=view(v.oov, v.n, np.float64, owner),
+        word_offsets=word_offsets,
+        words=view(v.words, int(word_offsets[-1]), np.int32, owner),
+        app_offsets=app_offsets,
+        apps=view(v.apps, int(app_offsets[-1]), np.int32, owner),
+    )

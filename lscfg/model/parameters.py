@@ -1,0 +1,218 @@
+"""The parameters of an L-SCFG and their model file."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from lscfg import __version__
+from lscfg.errors import InputError
+from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.io import tensors
+from lscfg.model.context import ContextModel
+
+
+@dataclass(frozen=True)
+class OneState:
+    """The parameters of a model's rules with one state, which its features may be compared with.
+
+    Attributes:
+        rules: float64 [rules], relative frequencies; unk: float64 [1], the OOV rule.
+    """
+
+    rules: np.ndarray
+    unk: np.ndarray
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """C^r of every rule, C^S of the root, and the tensor of the OOV rule.
+
+    Attributes:
+        rules: the rules by arity: those without nonterminals first, then arity 1, then arity 2.
+        tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes behind the first
+            are the state of the left-hand side and of the nonterminals in source order. float64 or float32, all alike.
+        root: C^S, float64 [m].
+        unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
+        about: what the model was made from, written into the file (strings, numbers, lists, dicts).
+        one: the same rules with one state, if that is known.
+        context: the context model of their target sides, if there is one.
+    """
+
+    rules: RuleTable
+    tensors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    root: np.ndarray
+    unk: np.ndarray
+    about: dict[str, Any] = field(default_factory=dict)
+    one: OneState | None = None
+    context: ContextModel | None = None
+
+    def __post_init__(self) -> None:
+        arity = self.rules.arity
+        if (np.diff(arity) < 0).any() or (len(arity) and arity[-1] > MAX_ARITY):
+            raise ValueError("rules must be in order of arity, none above 2")
+        m = len(self.root)
+        for k, tensor in enumerate(self.tensors):
+            expected = ((arity == k).sum(), *[m] * (k + 1))
+            if tensor.shape != expected:
+                raise ValueError(f"tensors of arity {k} have shape {tensor.shape}, expected {expected}")
+        one = (self.one.rules, self.one.unk) if self.one else ()
+        if self.one and (self.one.rules.shape != (len(self.rules),) or self.one.unk.shape != (1,)):
+            raise ValueError("the parameters of one state are not those of the rules")
+        if not all(all_finite(a) for a in (*self.tensors, self.root, self.unk, *one)):
+            raise InputError("the parameters hold a value that is not finite")
+
+    @property
+    def rank(self) -> int:
+        """m, the number of hidden states."""
+        return len(self.root)
+
+    def tensor(self, rule: int) -> np.ndarray:
+        """C^r of a rule of the table."""
+        arity = int(self.rules.arity[rule])
+        first = int(np.searchsorted(self.rules.arity, arity))
+        return self.tensors[arity][rule - first]
+
+    def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
+        """Writes the model file (docs/FORMATS.md).
+
+        Args:
+            precision: of the rules' tensors, float32 or float64.
+
+        Raises:
+            InputError: a value is too large for the precision, or the file cannot be written.
+        """
+        save_model(path, self, self.tensors, precision)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Parameters:
+        """Reads a model file.
+
+        Raises:
+            InputError: the file is missing, cut off or of another kind.
+        """
+        arrays, metadata = tensors.load(path, "model")
+        try:
+            rules = RuleTable.from_arrays(arrays)
+            if "C2.components" in arrays:
+                arrays["C2"] = expand(arrays["C2.components"], arrays["C2.factors"])
+            parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
+            one = OneState(arrays["one.rules"], arrays["one.unk"]) if "one.rules" in arrays else None
+            context = None
+            if "context.weights" in arrays:
+                context = ContextModel.from_arrays(arrays)
+            about = json.loads(metadata["about"])
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context)  # type: ignore[arg-type]
+        except (KeyError, ValueError) as error:
+            raise InputError(f"not a whole model ({error}); make it anew", path) from error
+
+
+class Model(Protocol):
+    """What a model file holds beside the tensors; ``Parameters`` has all of it."""
+
+    @property
+    def rules(self) -> RuleTable: ...
+    @property
+    def root(self) -> np.ndarray: ...
+    @property
+    def unk(self) -> np.ndarray: ...
+    @property
+    def about(self) -> dict[str, Any]: ...
+    @property
+    def one(self) -> OneState | None: ...
+    @property
+    def context(self) -> ContextModel | None: ...
+
+
+def save_model(
+    path: str | os.PathLike[str],
+    model: Model,
+    arrays: Sequence[np.ndarray | tensors.Blocks],
+    precision: DTypeLike = np.float32,
+) -> None:
+    """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written, in the precision then.
+
+    Raises:
+        InputError: a value is too large for the precision, or the file cannot be written.
+    """
+    kind = np.dtype(precision)
+    values = {
+        f"C{k}": array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
+        for k, array in enumerate(arrays)
+    }
+    _save(path, model, values, model.about)
+
+
+def save_low_rank(
+    path: str | os.PathLike[str],
+    parameters: Parameters,
+    components: np.ndarray,
+    factors: np.ndarray,
+    about: dict[str, Any],
+) -> None:
+    """Writes a model file with factors (docs/FORMATS.md) in place of the tensors of arity 2."""
+    single = np.dtype(np.float32)
+    values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
+    values |= {"C2.components": components, "C2.factors": rounded(factors, single)}
+    _save(path, parameters, values, about)
+
+
+def _save(
+    path: str | os.PathLike[str],
+    model: Model,
+    values: Mapping[str, np.ndarray | tensors.Blocks],
+    about: dict[str, Any],
+) -> None:
+    text = json.dumps(about, ensure_ascii=False, sort_keys=True)
+    metadata = {"lscfg": "model", "format": tensors.FORMAT, "version": __version__, "about": text}
+    others = {"CS": model.root.astype(np.float64, copy=False), "unk": model.unk.astype(np.float64, copy=False)}
+    if model.one:
+        others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}
+    if model.context:
+        others |= model.context.arrays()
+    tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
+
+
+def expand(components: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """The tensors [n, m, m, m] of low rank, of the factors' type: sums of u (x) v (x) w over their components.
+
+    Args:
+        components: int64 [n + 1], where those of a tensor begin; factors: [components, 3, m].
+
+    Raises:
+        ValueError: the two do not fit.
+    """
+    if factors.ndim != 3 or factors.shape[1] != 3 or components[0] or components[-1] != len(factors):
+        raise ValueError("components and factors do not fit")
+    m = factors.shape[2]
+    full = np.zeros((len(components) - 1, m, m, m), factors.dtype)
+    for k, (begin, end) in enumerate(itertools.pairwise(components)):
+        u, v, w = factors[begin:end].transpose(1, 0, 2)
+        full[k] = np.tensordot(u, v[:, :, None] * w[:, None, :], (0, 0))
+    return full
+
+
+def rounded(values: np.ndarray, precision: np.dtype) -> np.ndarray:
+    """The values in another precision.
+
+    Raises:
+        InputError: one is not finite, or not any more.
+    """
+    with np.errstate(over="ignore"):
+        result = values.astype(precision, copy=False)
+    if not all_finite(result):
+        raise InputError(f"the parameters hold a value that is not finite, or that {precision} cannot hold")
+    return result
+
+
+def all_finite(values: np.ndarray) -> bool:
+    """Whether no value is infinite or NaN; the sum tells it without an array of answers, unless it overflows itself."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())

@@ -1,0 +1,414 @@
+"""How much a model knows of held-out derivations: a measure of latent features that takes seconds, not a tuning.
+
+The source side of a held-out pair is parsed as a decoder would, with no look at the target side; tensor inside-outside
+gives the marginals that decoder features are made of. Then each rule application of the pair's reference derivation is
+looked up among those it competes with:
+
+* ``rule``: among all applications of its span, by marginal;
+* ``target``: among the target sides of its source side over the same tails, P(e|f) in context; source sides with words
+  that have two target sides or more;
+* ``orient``: in order or swapped, of the reference's two spans, for source sides of two nonterminals alone;
+* ``blind``: the same for a border between two source words, over all spans that meet there.
+
+The reference is in a normal form: of a sequence in order the right part is never in order itself. So the spans of a
+reference application tell something of its orientation, and ``orient`` flatters a model that has learned the normal
+form. ``blind`` cannot be flattered so: whether the smallest phrase around a border is in order or swapped is the same
+in all minimal derivations of a pair, and the model's answer is a sum over all bracketings,
+
+    P(swapped at k) = sum of mu(a) over swapped a that split at k / the same sum over swapped and ordered a.
+
+With one state all of this is context-free: the figures of relative frequencies and of m = 1 are what a model must beat.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.estimate.mle import estimate_mle
+from lscfg.extract.derive import Derivations
+from lscfg.extract.minimal import MinimalRules
+from lscfg.extract.yields import Yields
+from lscfg.grammar.select import MAX_TARGETS, select_rules
+from lscfg.grammar.table import RuleTable
+from lscfg.io.text import align_columns
+from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.log import progress
+
+MEASURES = ("rule", "target", "orient", "blind")
+"""In the order of the module's description."""
+
+FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
+"""Names of the two references: counts of the training derivations, and the one-state model of them."""
+
+IN_CONTEXT = " in context"
+"""Behind the name of a model whose context features count too."""
+
+NEITHER, ORDERED, SWAPPED = 0, 1, 2
+
+
+def orientation(rules: RuleTable) -> np.ndarray:
+    """int8 [rules]: ``ORDERED`` or ``SWAPPED`` for source sides of two nonterminals and no word, else ``NEITHER``.
+
+    The target side may have words: what counts is the order of its nonterminals.
+    """
+    found = np.zeros(len(rules), np.int8)
+    for rule in np.nonzero((rules.arity == 2) & (rules.src_length == 2))[0].tolist():
+        target = rules.tgt(rule)
+        found[rule] = ORDERED if target[target < 0][0] == -1 else SWAPPED
+    return found
+
+
+@dataclass(frozen=True)
+class Question:
+    """Applications of which one is right.
+
+    Attributes:
+        measure: one of ``MEASURES``.
+        options: int64 [n], applications of the forest; where: int64 [n], the option that each belongs to, from 0; None
+            where each is one of its own.
+        right: the option that the reference has.
+    """
+
+    measure: str
+    options: np.ndarray
+    where: np.ndarray | None
+    right: int
+
+    def answer(self, scores: np.ndarray, floor: float) -> tuple[float, float]:
+        """Log-loss in nats and reciprocal rank of the right option.
+
+        Args:
+            scores: float64 [n_apps], not negative. Options that all have 0 count as equally likely: so little do they
+                tell the decoder.
+            floor: no logarithm is taken of a smaller share.
+        """
+        values = scores[self.options]
+        if self.where is not None:
+            values = np.bincount(self.where, values, 2)
+        right, total = values[self.right], values.sum()
+        share = right / total if total > 0 else 1 / len(values)
+        # the middle rank among equal ones, so that knowing nothing is worth nothing
+        rank = 1 + (values > right).sum() + ((values == right).sum() - 1) / 2
+        return -math.log(max(share, floor)), 1 / float(rank)
+
+
+@dataclass
+class Score:
+    """Answers to the questions of one measure, by sentence.
+
+    Attributes:
+        loss: float64 [sentences], sums of log-losses; rank: the same of reciprocal ranks; n: int64 [sentences].
+    """
+
+    loss: np.ndarray
+    rank: np.ndarray
+    n: np.ndarray
+
+    @property
+    def mean_loss(self) -> float:
+        """Nats a question; NaN without questions."""
+        return float(self.loss.sum() / self.n.sum()) if self.n.any() else math.nan
+
+    @property
+    def mean_rank(self) -> float:
+        """Mean reciprocal rank, in (0, 1]."""
+        return float(self.rank.sum() / self.n.sum()) if self.n.any() else math.nan
+
+    def gain(self, reference: Score) -> tuple[float, float]:
+        """How much lower the loss is than the reference's, and the standard error of that, sentences being drawn."""
+        difference = reference.loss - self.loss
+        n = int(self.n.sum())
+        if not n:
+            return math.nan, math.nan
+        mean = float(difference.sum() / n)
+        return mean, float(np.sqrt(np.square(difference - mean * self.n).sum()) / n)
+
+
+@dataclass
+class Result:
+    """What was found of one model.
+
+    Attributes:
+        name: the model's file, or ``FREQUENCY`` or ``ONE_STATE``; rank: m.
+        scores: by measure.
+        negative_mass: share of negative marginals in the absolute sum, mean over sentences.
+        below, zero: sentences whose sum over all derivations is negative, or 0.
+    """
+
+    name: str
+    rank: int | None
+    scores: dict[str, Score]
+    negative_mass: float = 0.0
+    below: int = 0
+    zero: int = 0
+
+
+@dataclass
+class Diagnosis:
+    """The questions that a held-out set asks, for any number of models.
+
+    Attributes:
+        train: the derivations that the models were estimated from; they give grammar, relative frequencies and m = 1.
+        held_out: derivations of other pairs.
+        max_targets: target sides that a source side keeps in the grammar, as in the decoder's.
+        floor: of shares, as the decoder's features have it.
+        negative: a negative marginal counts as its absolute value (``"flip"``) or as zero (``"clamp"``).
+        counts: what became of the held-out pairs and of their applications.
+
+    Raises:
+        InputError: no held-out pair can be parsed, or a setting is out of its range.
+    """
+
+    train: Derivations
+    held_out: Derivations
+    max_targets: int = MAX_TARGETS
+    floor: float = 1e-6
+    negative: str = "flip"
+    grammar: Grammar = field(init=False)
+    counts: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.floor < 1:
+            raise InputError(f"floor must be between 0 and 1, got {self.floor}")
+        if self.negative not in ("flip", "clamp"):
+            raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
+        # a dropped pair has a tree without nodes
+        self.held_out = dataclasses.replace(self.held_out, trees=np.unique(self.held_out.trees))
+        self._make_grammar()
+        self._ask()
+
+    def _make_grammar(self) -> None:
+        counted = MinimalRules.of(self.train)
+        kept = select_rules(counted, self.max_targets).kept
+        text = _lines(counted.rules, kept)
+        self.grammar = Grammar()
+        self.grammar.read_text(text)
+        self.grammar.finish()
+        # behind the grammar's rules come its three extra ones: they are never right
+        extra = len(self.grammar) + 3 - len(kept)
+        self._frequency = np.concatenate([counted.count[kept], np.zeros(extra)])
+        self._orientation = np.concatenate([orientation(counted.rules)[kept], np.zeros(extra, np.int8)])
+        number = {line: k for k, line in enumerate(text.split("\n"))}
+        held = self.held_out.rules
+        lines = _lines(held, np.arange(len(held))).split("\n")
+        self._number = np.array([number.get(line, -1) for line in lines[: len(held)]], np.int64)
+
+    def _ask(self) -> None:
+        sentences = Yields.of(self.held_out).sentences(self.held_out, 0)
+        self._forests: list[Forest] = []
+        self._questions: list[list[Question]] = []
+        self.counts = {"pairs": len(sentences), "parsed": 0, "applications": 0, "in the forests": 0}
+        held_orientation = orientation(self.held_out.rules)
+        for tree, line in enumerate(progress(sentences, "parse", len(sentences))):
+            ids = self.grammar.vocab.add_line(line)
+            forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
+            if forest is None:
+                continue
+            self.counts["parsed"] += 1
+            self._forests.append(forest)
+            self._questions.append(self._questions_of(forest, tree, held_orientation))
+        if not self._forests:
+            raise InputError("no held-out sentence has a parse with the rules of the training derivations")
+
+    def _questions_of(self, forest: Forest, tree: int, held_orientation: np.ndarray) -> list[Question]:
+        held = self.held_out
+        first, last = held.trees[tree : tree + 2].tolist()
+        children: dict[int, list[int]] = {node: [] for node in range(first, last)}
+        for node in range(first + 1, last):
+            children[int(held.parent[node])].append(node)
+        at_span = {tuple(span): q for q, span in enumerate(forest.node_span.tolist())}
+        of_rule = self._orientation[forest.app_rule]
+        tails = forest.edge_tail[forest.app_edge]
+        split = np.where(of_rule > NEITHER, forest.node_span[tails[:, 0], 1], -1)
+        questions = []
+        for node in range(first, last):
+            rule, below = int(held.rule[node]), children[node]
+            self.counts["applications"] += 1
+            if held_orientation[rule] != NEITHER:
+                options = np.nonzero(split == held.span[below[0], 1])[0]
+                where = of_rule[options].astype(np.int64) - ORDERED
+                if len(np.unique(where)) == 2:
+                    questions.append(Question("blind", options, where, int(held_orientation[rule]) - ORDERED))
+            app = self._find(forest, at_span, node, below)
+            if app < 0:
+                continue
+            self.counts["in the forests"] += 1
+            edge = int(forest.app_edge[app])
+            head = int(forest.edge_head[edge])
+            begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
+            if end - begin > 1:
+                questions.append(Question("rule", np.arange(begin, end), None, app - begin))
+            begin, end = forest.edge_apps[edge : edge + 2].tolist()
+            options = np.arange(begin, end)
+            if of_rule[app] == NEITHER:
+                if end - begin > 1:
+                    questions.append(Question("target", options, None, app - begin))
+                continue
+            where = of_rule[options].astype(np.int64) - ORDERED
+            if len(np.unique(where)) == 2:
+                questions.append(Question("orient", options, where, int(of_rule[app]) - ORDERED))
+        return questions
+
+    def _find(self, forest: Forest, at_span: dict[tuple[int, ...], int], node: int, below: list[int]) -> int:
+        """The application of a reference node; -1 if the forest does not have it."""
+        number = int(self._number[self.held_out.rule[node]])
+        span = self.held_out.span
+        head, *tails = (at_span.get(tuple(span[n, :2].tolist()), -1) for n in (node, *below))
+        if number < 0 or min(head, *tails, 0) < 0:
+            return -1
+        begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
+        tails += [-1] * (2 - len(tails))
+        apps = begin + np.nonzero(forest.app_rule[begin:end] == number)[0]
+        fits = (forest.edge_tail[forest.app_edge[apps]] == tails).all(axis=1)
+        return int(apps[fits][0]) if fits.any() else -1
+
+    # ---- models ----
+
+    def references(self) -> list[Result]:
+        """Relative frequencies and the one-state model."""
+        scores = [self._frequency[forest.app_rule] for forest in self._forests]
+        frequency = Result(FREQUENCY, None, self._score(scores))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "mle.lscfg"
+            estimate_mle(self.train).save(path, np.float64)
+            one_state = self.measure(path)
+        one_state.name = ONE_STATE
+        return [frequency, one_state]
+
+    def measure(self, path: str | os.PathLike[str], context: bool = False) -> Result:
+        """What a model file knows.
+
+        Args:
+            context: also of the source words around a rule: its marginals times exp(its context features).
+
+        Raises:
+            InputError: the file cannot be read or is no model, or lacks the context weights that are asked for.
+        """
+        model = Model(path)
+        binding = Binding(model, self.grammar)
+        options = FeatureOptions(names=("context",))
+        name = os.fspath(path) + (IN_CONTEXT if context else "")
+        scores, masses, signs = [], [], []
+        for forest in progress(self._forests, os.path.basename(name), len(self._forests)):
+            inference = binding.infer(forest)
+            values = np.abs(inference.apps) if self.negative == "flip" else np.maximum(inference.apps, 0)
+            if context:
+                values *= np.exp(binding.features(forest, inference, options).sum(axis=1))
+            scores.append(values)
+            masses.append(inference.negative_mass)
+            signs.append(inference.sign)
+        return Result(
+            name,
+            model.rank,
+            self._score(scores),
+            float(np.mean(masses)),
+            signs.count(-1),
+            signs.count(0),
+        )
+
+    def measure_all(self, path: str | os.PathLike[str]) -> list[Result]:
+        """``measure``, and the same with context if the model has context weights."""
+        model = Model(path)
+        try:
+            model.check_features(FeatureOptions(names=("context",)))
+        except InputError:
+            return [self.measure(path)]
+        return [self.measure(path), self.measure(path, context=True)]
+
+    def _score(self, scores: Sequence[np.ndarray]) -> dict[str, Score]:
+        """Answers by measure.
+
+        Args:
+            scores: for each forest, float64 [n_apps], not negative.
+        """
+        n = len(self._forests)
+        found = {name: Score(np.zeros(n), np.zeros(n), np.zeros(n, np.int64)) for name in MEASURES}
+        for k, (questions, values) in enumerate(zip(self._questions, scores, strict=True)):
+            for question in questions:
+                loss, rank = question.answer(values, self.floor)
+                score = found[question.measure]
+                score.loss[k] += loss
+                score.rank[k] += rank
+                score.n[k] += 1
+        return found
+
+
+def _lines(rules: RuleTable, which: np.ndarray) -> str:
+    """Rules in cdec's format without features, a line each."""
+    return rules.kernel.text(which, (), np.empty((len(which), 0))).decode("utf-8")
+
+
+def report(diagnosis: Diagnosis, results: Sequence[Result]) -> dict[str, Any]:
+    """Everything as plain values for JSON; gains are over the one-state model (docs/FORMATS.md)."""
+    base = next(result for result in results if result.name == ONE_STATE)
+
+    def measures(result: Result) -> dict[str, dict[str, float | int | None]]:
+        values: dict[str, dict[str, float | int | None]] = {}
+        for name in MEASURES:
+            score = result.scores[name]
+            gain, error = score.gain(base.scores[name])
+            figures = {"loss": score.mean_loss, "gain": gain, "error": error, "reciprocal_rank": score.mean_rank}
+            values[name] = {"n": int(score.n.sum())}
+            values[name] |= {key: None if math.isnan(value) else value for key, value in figures.items()}
+        return values
+
+    return {
+        "held out": diagnosis.counts,
+        "settings": {
+            "max_targets": diagnosis.max_targets,
+            "floor": diagnosis.floor,
+            "negative": diagnosis.negative,
+        },
+        "models": [
+            {
+                "name": result.name,
+                "m": result.rank,
+                **measures(result),
+                "negative_mass": result.negative_mass,
+                "sentences below 0": result.below,
+                "sentences at 0": result.zero,
+            }
+            for result in results
+        ],
+    }
+
+
+def table(content: dict[str, Any]) -> str:
+    """The report as a table: of each measure the loss, what it gains over one state, and the reciprocal rank."""
+    models = content["models"]
+    head = ["model", "m"]
+    for name in MEASURES:
+        head += [f"{name} loss", "gain", "rank"]
+    rows = [[*head, "negative", "g < 0", "g = 0"]]
+    for model in models:
+        row = [model["name"], "-" if model["m"] is None else str(model["m"])]
+        for name in MEASURES:
+            figures = model[name]
+            if not figures["n"]:
+                row += ["-", "-", "-"]
+                continue
+            row.append(f"{figures['loss']:.4f}")
+            row.append(f"{figures['gain']:+.3f} ± {figures['error']:.3f}")
+            row.append(f"{figures['reciprocal_rank']:.3f}")
+        row += [f"{100 * model['negative_mass']:.1f} %", str(model["sentences below 0"]), str(model["sentences at 0"])]
+        rows.append(row)
+    counts = content["held out"]
+    asked = ", ".join(f"{name} {models[0][name]['n']}" for name in MEASURES)
+    return "\n".join(
+        [
+            f"{counts['parsed']} of {counts['pairs']} held-out sentences parsed; "
+            f"{counts['in the forests']} of {counts['applications']} reference applications are in the forests",
+            f"questions: {asked}; loss in nats, gain over {ONE_STATE} ± its standard error, mean reciprocal rank",
+            *align_columns(rows),
+        ]
+    )

@@ -1,0 +1,257 @@
+"""Descriptions of model and derivation files for people."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.table import MAX_ARITY
+from lscfg.io.text import split_fields
+from lscfg.model.parameters import Parameters
+
+
+def _table(rows: list[tuple[str, str]]) -> list[str]:
+    width = max(len(name) for name, _ in rows)
+    return [f"{name:<{width}}  {value}" for name, value in rows]
+
+
+BAR = 40
+"""Characters of the longest bar of a spectrum."""
+
+NOISE = 1e-9
+"""Tensors smaller than this part of the largest are rounding: no feature outside such a rule was kept."""
+
+HEAVIEST = 1000
+"""Rules that directions are read from: the direction of a rule that was seen twice says little."""
+
+_NOT_SETTINGS = ("singular values", "features by template", "condition", "method")
+
+
+def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
+    """What the model was made from, its sizes, signs and spectrum, and the rules of greatest weight by arity."""
+    parameters = Parameters.load(path)
+    about = dict(parameters.about)
+    made = [("method", str(about.get("method", "unknown")))]
+    made += [(name, _plain(value)) for name, value in about.items() if name not in _NOT_SETTINGS]
+    for side, columns in about.get("features by template", {}).items():
+        made.append((f"{side} features", ", ".join(f"{name} {n}" for name, n in columns.items())))
+    sizes = [("states (m)", str(parameters.rank))]
+    sizes += [(f"rules of arity {k}", str(len(parameters.tensors[k]))) for k in range(MAX_ARITY + 1)]
+    shared = sum(_is_oov(parameters, 0).tolist())
+    sizes.append(("rules left to the OOV rule", str(shared)))
+    values = sum(tensor.size for tensor in parameters.tensors)
+    sizes += [
+        ("words", str(len(parameters.rules.words))),
+        ("parameters", f"{values} ({values * 8 / 2**20:.1f} MiB)"),
+    ]
+    lines = ["made from", *_indent(_table(made)), "", "sizes", *_indent(_table(sizes))]
+    if about.get("singular values"):
+        lines += ["", "singular values", *_indent(spectrum(about["singular values"]))]
+        if "condition" in about:
+            lines.append(f"  condition {about['condition']:.4g}")
+    lines += ["", "signs", *_indent(_signs(parameters))]
+    lines += ["", "C^S " + " ".join(f"{value:.4g}" for value in parameters.root)]
+    first = 0
+    for k, tensor in enumerate(parameters.tensors):
+        weight = np.abs(tensor).reshape(len(tensor), -1).max(axis=1) if len(tensor) else np.empty(0)
+        if len(tensor) and n_rules > 0:
+            lines += ["", f"largest tensors of arity {k}:"]
+        for rule in np.argsort(-weight, kind="stable")[: max(n_rules, 0)].tolist():
+            lines.append(f"  {weight[rule]:.3e}  {parameters.rules.text(first + rule)}")
+        first += len(tensor)
+    return "\n".join(lines)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def spectrum(sigma: list[float]) -> list[str]:
+    """A line for each singular value: its number, value, part of the sum of squares so far, and a bar."""
+    energy = np.cumsum(np.square(sigma)) / np.square(sigma).sum()
+    return [
+        f"{k + 1:3d}  {value:9.4f}  {100 * share:5.1f} %  {'█' * max(round(BAR * value / sigma[0]), 1)}"
+        for k, (value, share) in enumerate(zip(sigma, energy.tolist(), strict=True))
+    ]
+
+
+def _signs(parameters: Parameters) -> list[str]:
+    """Share of negative parameters by arity, in number and in absolute mass."""
+    rows = []
+    for k, tensor in enumerate(parameters.tensors):
+        if tensor.size:
+            below = tensor[tensor < 0]
+            mass = np.abs(tensor).sum()
+            share = -below.sum() / mass if mass else 0.0
+            rows.append(
+                (f"arity {k}", f"{100 * below.size / tensor.size:5.1f} % negative, {100 * share:5.1f} % of mass")
+            )
+    return _table(rows)
+
+
+def _is_oov(parameters: Parameters, arity: int) -> np.ndarray:
+    """bool [rules of the arity]: those whose tensor is the OOV rule's."""
+    tensor = parameters.tensors[arity]
+    # a file has rules in the precision that it was saved in, and this one in double
+    return (tensor == parameters.unk.astype(tensor.dtype)).all(axis=1) if arity == 0 else np.zeros(len(tensor), bool)
+
+
+def _find_rule(parameters: Parameters, text: str, path: str | os.PathLike[str]) -> int:
+    """Number of the rule given as ``source ||| target``, with or without ``[X] |||`` before it.
+
+    Raises:
+        InputError: the model has no such rule.
+    """
+    wanted = " ||| ".join(" ".join(side.split()) for side in split_fields(text)).removeprefix("[X] ||| ")
+    for rule in range(len(parameters.rules)):
+        if f"{parameters.rules.src_text(rule)} ||| {parameters.rules.tgt_text(rule)}" == wanted:
+            return rule
+    raise InputError(
+        f"the model has no rule {wanted!r}; sides are separated by |||, nonterminals are [X,1] [X,2]", path
+    )
+
+
+def show_rule(path: str | os.PathLike[str], text: str) -> str:
+    """The tensor of one rule, given as ``source ||| target``.
+
+    Raises:
+        InputError: the model has no such rule.
+    """
+    parameters = Parameters.load(path)
+    rule = _find_rule(parameters, text, path)
+    values = np.array2string(parameters.tensor(rule), precision=4, max_line_width=120)
+    return f"{parameters.rules.text(rule)}\n{values}"
+
+
+def show_nearest(path: str | os.PathLike[str], text: str, n_rules: int) -> str:
+    """The rules of the same arity whose tensors have the greatest cosine with the given rule's, and the least.
+
+    Rules left to the OOV rule all have its tensor, and are passed over.
+
+    Raises:
+        InputError: the model has no such rule.
+    """
+    parameters = Parameters.load(path)
+    rule = _find_rule(parameters, text, path)
+    arity = int(parameters.rules.arity[rule])
+    first = int(np.searchsorted(parameters.rules.arity, arity))
+    flat = parameters.tensors[arity].reshape(len(parameters.tensors[arity]), -1)
+    norm = np.linalg.norm(flat, axis=1)
+    here = rule - first
+    oov = _is_oov(parameters, arity)
+    cosine = flat @ flat[here] / np.maximum(norm * norm[here], np.finfo(float).tiny)
+    lines = [parameters.rules.text(rule), f"  norm {norm[here]:.3e}"]
+    if oov[here]:
+        lines.append(f"  its tensor is that of the OOV rule, as those of {oov.sum() - 1} others: it was seen once")
+    candidates = np.nonzero(~oov & (norm > NOISE * norm.max()) & (np.arange(len(flat)) != here))[0]
+    order = candidates[np.argsort(-cosine[candidates], kind="stable")]
+    lines += ["", f"nearest of {len(order)} rules of arity {arity} (cosine, norm):"]
+    lines += [_near(parameters, first + k, cosine[k], norm[k]) for k in order[:n_rules].tolist()]
+    lines += ["", "farthest:"]
+    lines += [_near(parameters, first + k, cosine[k], norm[k]) for k in order[::-1][:n_rules].tolist()]
+    return "\n".join(lines)
+
+
+def _near(parameters: Parameters, rule: int, cosine: float, norm: float) -> str:
+    return f"  {cosine:+.4f}  {norm:.3e}  {parameters.rules.text(rule)}"
+
+
+def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
+    """What each state stands for.
+
+    Where no parameter is negative: the most probable rules of each state, by arity, and the states of the nonterminals
+    of binary rules. Else states are directions without a sign: the rules without nonterminals that point most along
+    and most against each.
+    """
+    parameters = Parameters.load(path)
+    if any((tensor < 0).any() for tensor in parameters.tensors):
+        return _directions(parameters, n_rules)
+    # p(r | h), rules by arity; the states of nonterminals summed out
+    mass = [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in parameters.tensors]
+    total = sum(part.sum(axis=0) for part in mass) + parameters.unk
+    start = parameters.root / max(parameters.root.sum(), np.finfo(float).tiny)
+    pairs = parameters.tensors[2].sum(axis=0)
+    lines = []
+    for state in range(parameters.rank):
+        scale = 1 / max(total[state], np.finfo(float).tiny)
+        lines += [
+            "",
+            f"state {state}: root {100 * start[state]:.1f} %, OOV {100 * parameters.unk[state] * scale:.2f} %",
+        ]
+        first = 0
+        for arity, part in enumerate(mass):
+            p = part[:, state] * scale
+            lines.append(f"  arity {arity}, {100 * p.sum():.1f} %")
+            for rule in np.argsort(-p, kind="stable")[:n_rules].tolist():
+                if p[rule] > 0:
+                    text = parameters.rules.text(first + rule).removeprefix("[X] ||| ")
+                    lines.append(f"    {100 * p[rule]:6.2f} %  {text}")
+            first += len(part)
+        shares = pairs[state].ravel() / max(pairs[state].sum(), np.finfo(float).tiny)
+        best = [k for k in np.argsort(-shares, kind="stable")[:n_rules].tolist() if shares[k] > 0]
+        if best:
+            m = parameters.rank
+            lines.append("  nonterminals " + ", ".join(f"{k // m} {k % m} ({100 * shares[k]:.1f} %)" for k in best))
+    return "\n".join(lines[1:])
+
+
+def _directions(parameters: Parameters, n_rules: int) -> str:
+    """For each latent dimension, the rules without nonterminals at both of its ends."""
+    flat = parameters.tensors[0]
+    norm = np.linalg.norm(flat, axis=1)
+    weight = np.where(_is_oov(parameters, 0) | (norm <= NOISE * norm.max(initial=0)), 0, norm)
+    seen = np.argsort(-weight, kind="stable")[: min(HEAVIEST, int((weight > 0).sum()))]
+    cosine = flat[seen] / norm[seen, None]
+    lines = [
+        f"parameters are signed: of the {len(seen)} heaviest rules without nonterminals, those at both ends of each",
+        "latent dimension (cosine with its axis, norm)",
+    ]
+    for state in range(parameters.rank):
+        order = np.argsort(-cosine[:, state], kind="stable")
+        for end, picked in (("+", order[:n_rules]), ("-", order[::-1][:n_rules])):
+            lines += ["", f"dimension {state} {end}"]
+            lines += [_near(parameters, int(seen[k]), cosine[k, state], norm[seen[k]]) for k in picked.tolist()]
+    return "\n".join(lines)
+
+
+def describe_derivations(path: str | os.PathLike[str], n_rules: int) -> str:
+    """Sizes and the most frequent rules."""
+    derivations = Derivations.load(path)
+    lines = _table([(name, str(value)) for name, value in derivations.statistics().items()])
+    counts = derivations.counts
+    lines += ["", "most frequent rules:"] if n_rules > 0 else []
+    for rule in np.argsort(-counts, kind="stable")[: max(n_rules, 0)].tolist():
+        lines.append(f"  {counts[rule]:8d}  {derivations.rules.text(rule)}")
+    return "\n".join(lines)
+
+
+def show_tree(path: str | os.PathLike[str], number: int) -> str:
+    """The N-th derivation tree (counted from 1; see ``Derivations``), a node a line, indented by depth.
+
+    Raises:
+        InputError: there is no such tree, or its pair was dropped.
+    """
+    derivations = Derivations.load(path)
+    if not 1 <= number <= len(derivations):
+        raise InputError(f"has no tree {number}; trees are counted from 1 to {len(derivations)}", path)
+    first, last = derivations.trees[number - 1 : number + 1].tolist()
+    if first == last:
+        raise InputError(f"the pair of tree {number} was dropped when trees were made", path)
+    depth: dict[int, int] = {-1: -1}
+    lines = []
+    for node in range(first, last):
+        depth[node] = depth[int(derivations.parent[node])] + 1
+        i, j, k, n = derivations.span[node].tolist()
+        rule = derivations.rules.text(int(derivations.rule[node])).removeprefix("[X] ||| ")
+        lines.append(f"{'  ' * depth[node]}[{i},{j}) [{k},{n})  {rule}")
+    return "\n".join(lines)
