@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import log
-from lscfg.estimate.examples import Examples
+from lscfg.extract.examples import Examples
 from lscfg.estimate.features import INSIDE, OUTSIDE, extract, scale
 from lscfg.estimate.spectral import SVD, truncated_svd
 from lscfg.extract.derive import Derivations

@@ -49,8 +49,12 @@ def load_commands() -> dict[str, ModuleType]:
     return {name: found[name].load() for name in names}
 
 
-def build_parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def build_parser(commands: dict[str, ModuleType], chosen: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands.
+
+    Args:
+        chosen: the one command whose options are declared, since some ask their packages for them; None: all.
+    """
     from lscfg import __version__
 
     width = max(map(len, commands), default=0)
@@ -67,7 +71,8 @@ def build_parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
         sub = subparsers.add_parser(
             name, help=module.HELP, description=module.HELP, epilog=f"example: {module.EXAMPLE}"
         )
-        module.add_arguments(sub)
+        if chosen in (None, name):
+            module.add_arguments(sub)
         sub.add_argument("--quiet", action="store_true", help=QUIET)
     return parser
 
@@ -90,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     commands = load_commands()
-    args = build_parser(commands).parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    chosen = next((word for word in given if not word.startswith("-")), "")
+    args = build_parser(commands, chosen).parse_args(given)
 
     from lscfg import log
     from lscfg.errors import LscfgError

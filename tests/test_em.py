@@ -11,7 +11,7 @@ from helpers import sampled_pairs
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import cluster_states, k_means, leading_directions, nearest
 from lscfg.estimate.em import EM, EMSettings, Pieces, Tying, estimate_em
-from lscfg.estimate.examples import Examples
+from lscfg.extract.examples import Examples
 from lscfg.estimate.mle import estimate_mle
 from lscfg.extract.derive import Derivations, derive
 from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights

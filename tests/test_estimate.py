@@ -5,7 +5,7 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings, estimate_em
-from lscfg.estimate.examples import Examples
+from lscfg.extract.examples import Examples
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.mle import estimate_mle
 from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, spectral_estimate, truncated_svd

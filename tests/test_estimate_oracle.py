@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers import derivations_of, node_children, reduced_tree
 
-from lscfg.estimate.examples import Examples
+from lscfg.extract.examples import Examples
 from lscfg.estimate.spectral import SpectralSettings, embed, from_embedding
 from lscfg.extract.derive import derive
 

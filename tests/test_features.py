@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_derive import aligned_pairs, expand
 
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
+from lscfg.extract.examples import Examples
 from lscfg.estimate.features import (
     INSIDE,
     INSIDE_KNOWN,

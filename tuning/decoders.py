@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tuning.tune import Decoder
 
 
+DECODERS = ("embedded", "cdec", "moses")
+
+
 def open_decoder(
     name: str,
     ini: str | os.PathLike[str],

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError
 from lscfg.kernel.lists import PackedLists, line_search
+from lscfg.settings import Declared, setting
 from tuning.bleu import SentenceReferences, corpus_bleu
+from tuning.optimisers import Step
 from tuning.pool import Pool
 
 if TYPE_CHECKING:
@@ -28,35 +30,17 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 
+HELP = "MERT on k-best lists"
+VERSION = 1
+
+
 @dataclass(frozen=True)
-class MertSettings:
-    """How MERT searches.
+class Settings(Declared):
+    """How MERT searches."""
 
-    Raises:
-        InputError: a value is out of its range.
-    """
-
-    restarts: int = 20
-    """Random starting points beside the old weights (at least 0)."""
-    directions: int = 15
-    """Random directions in each round beside those of the axes (at least 0)."""
-    epsilon: float = 1e-4
-    """A round that gains no more BLEU than this is the last one (above 0; in points of 100)."""
-    edges_per_word: int = 50
-    """For hypergraphs: edges kept for each source word, best first (at least 1)."""
-    graph_restarts: int = 1
-    """For hypergraphs, where a line search takes long: random starting points."""
-    graph_directions: int = 5
-    """For hypergraphs: random directions in each round."""
-
-    def __post_init__(self) -> None:
-        for name in ("restarts", "directions", "graph_restarts", "graph_directions"):
-            if getattr(self, name) < 0:
-                raise InputError(f"MERT's {name} must be 0 or more, not {getattr(self, name)}")
-        if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
-            raise InputError(f"MERT's epsilon must be above 0, not {self.epsilon}")
-        if self.edges_per_word < 1:
-            raise InputError(f"MERT needs at least 1 edge a word, not {self.edges_per_word}")
+    restarts: int = setting(20, "random starting points beside the old weights", least=0)
+    directions: int = setting(15, "random directions in each round beside the axes", least=0)
+    epsilon: float = setting(1e-4, "BLEU, in points of 100, that a round has to gain for another one", above=0)
 
 
 @dataclass(frozen=True)
@@ -198,10 +182,15 @@ class GraphLine:
         return line_search(*self._joined(point, direction))
 
 
+def learn(step: Step, settings: Settings) -> MertResult:
+    """MERT on the lists of all runs."""
+    return mert(step.pool, step.weights, settings, step.seed)
+
+
 def mert(
     pool: Pool,
     start: Mapping[str, float],
-    settings: MertSettings | None = None,
+    settings: Settings | None = None,
     seed: int | Sequence[int] = 0,
     graphs: Sequence[SentenceGraph | None] | None = None,
 ) -> MertResult:
@@ -221,7 +210,7 @@ def mert(
     Raises:
         InputError: a start weight is not finite, or there are no hypotheses.
     """
-    settings = settings or MertSettings()
+    settings = settings or Settings()
     for name, value in start.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {name} is {value}, which is not finite")
@@ -232,7 +221,6 @@ def mert(
     restarts, directions = settings.restarts, settings.directions
     if graphs is not None:
         line = GraphLine(lists, pool.names, graphs, [candidates.references for candidates in pool.sentences], start)
-        restarts, directions = settings.graph_restarts, settings.graph_directions
     spread = _spread(pool)
     free = np.flatnonzero(spread)
     first = pool.vector(start)

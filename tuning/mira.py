@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError
 from lscfg.kernel.lists import MiraState
+from lscfg.settings import Declared, setting
 from tuning.bleu import corpus_bleu
+from tuning.optimisers import Step
 from tuning.pool import Pool
 
 BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
@@ -29,28 +31,19 @@ BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
 zero, so no logarithm is infinite."""
 
 
+HELP = "batch MIRA"
+VERSION = 1
+
+
 @dataclass(frozen=True)
-class MiraSettings:
-    """How MIRA learns; the defaults are those of the authors' own program (kbmira in Moses).
+class Settings(Declared):
+    """How MIRA learns; the defaults are those of the authors' own program (kbmira in Moses)."""
 
-    Raises:
-        InputError: a value is out of its range.
-    """
-
-    step_cap: float = 0.01
-    """Largest step C (above 0): smaller keeps the weights closer to the start."""
-    decay: float = 0.999
-    """What the pseudo-corpus keeps per sentence (0 to 1): 0.999 remembers about the last thousand sentences."""
-    epochs: int = 60
-    """Passes J over the sentences (at least 1)."""
-
-    def __post_init__(self) -> None:
-        if not (self.step_cap > 0 and math.isfinite(self.step_cap)):
-            raise InputError(f"MIRA's step cap must be above 0, not {self.step_cap}")
-        if not 0 <= self.decay <= 1:
-            raise InputError(f"MIRA's decay must be between 0 and 1, not {self.decay}")
-        if self.epochs < 1:
-            raise InputError(f"MIRA needs at least 1 epoch, not {self.epochs}")
+    step_cap: float = setting(0.01, "largest step C: a smaller one keeps the weights closer to the start", above=0)
+    decay: float = setting(
+        0.999, "what the pseudo-corpus keeps for each sentence: .999 remembers about a thousand", least=0, most=1
+    )
+    epochs: int = setting(60, "passes J over the sentences", least=1)
 
 
 @dataclass(frozen=True)
@@ -65,8 +58,13 @@ class MiraResult:
     """The epoch, counted from 1, after which the average was best."""
 
 
+def learn(step: Step, settings: Settings) -> MiraResult:
+    """MIRA on the lists of all runs."""
+    return mira(step.pool, step.weights, settings, step.seed)
+
+
 def mira(
-    pool: Pool, start: Mapping[str, float], settings: MiraSettings | None = None, seed: int | Sequence[int] = 0
+    pool: Pool, start: Mapping[str, float], settings: Settings | None = None, seed: int | Sequence[int] = 0
 ) -> MiraResult:
     """Weights under which the pool's highest-scoring hypotheses have a high BLEU.
 
@@ -84,7 +82,7 @@ def mira(
     Raises:
         InputError: a start weight is not finite, or the pool is empty.
     """
-    settings = settings or MiraSettings()
+    settings = settings or Settings()
     for name, value in start.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {name} is {value}, which is not finite")

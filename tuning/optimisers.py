@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
-from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from tuning.mert import MertSettings, mert
-from tuning.mira import MiraSettings, mira
+from lscfg.kinds import OPTIMISERS, kind
+from lscfg.settings import Declared
 from tuning.pool import Pool
-from tuning.pro import ProSettings, pro
 
 if TYPE_CHECKING:
     from lscfg.decode.decoder import SentenceGraph
-
-OPTIMISERS = ("mira", "mert", "pro", "forest-mert")
-"""Those of lscfg itself; ``tuning.hosts`` runs those of cdec and Moses."""
 
 
 @dataclass(frozen=True)
@@ -57,27 +53,40 @@ class Learned(Protocol):
 Optimiser = Callable[[Step], Learned]
 
 
-@dataclass(frozen=True)
-class OptimiserSettings:
-    """The settings of all of lscfg's optimisers."""
+class OptimiserKind(Protocol):
+    """What the module of an optimiser has; its row is in the entry-point group ``lscfg.optimisers``.
 
-    mira: MiraSettings = field(default_factory=MiraSettings)
-    mert: MertSettings = field(default_factory=MertSettings)
-    pro: ProSettings = field(default_factory=ProSettings)
+    ``INTERPOLATION``, which may be missing, is the part of the way to its weights that is usually taken, else 1;
+    ``EDGES_PER_WORD`` in its settings asks for hypergraphs with so many edges.
+    """
+
+    HELP: str
+    VERSION: int
+    Settings: type[Declared]
+
+    def learn(self, step: Step, settings: Any) -> Learned:
+        """New weights; they depend on the arguments alone."""
 
 
-def optimiser(name: str, settings: OptimiserSettings) -> Optimiser:
+def optimiser_kind(name: str) -> OptimiserKind:
     """The optimiser of that name.
 
     Raises:
         InputError: there is none.
     """
-    if name == "mira":
-        return lambda step: mira(step.pool, step.weights, settings.mira, step.seed)
-    if name == "mert":
-        return lambda step: mert(step.pool, step.weights, settings.mert, step.seed)
-    if name == "forest-mert":
-        return lambda step: mert(step.pool, step.weights, settings.mert, step.seed, step.graphs())
-    if name == "pro":
-        return lambda step: pro(step.pool, step.weights, settings.pro, step.seed)
-    raise InputError(f"no optimiser {name!r}; there are {', '.join(OPTIMISERS)}")
+    found: OptimiserKind = kind(OPTIMISERS, name)
+    return found
+
+
+def optimiser(name: str, settings: Declared | None = None) -> Optimiser:
+    """The optimiser of that name, with its own default settings where none are given.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = optimiser_kind(name)
+    return partial(_learn, found, settings or found.Settings())
+
+
+def _learn(found: OptimiserKind, settings: Declared, step: Step) -> Learned:
+    return found.learn(step, settings)

@@ -14,34 +14,27 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from lscfg.errors import InputError
+from lscfg.settings import Declared, setting
 from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
+from tuning.optimisers import Step
 from tuning.pool import Pool
+
+HELP = "PRO: pairwise ranking"
+VERSION = 1
+INTERPOLATION = 0.1
+"""Its weights have no scale (Hopkins and May 2011, section 4.1)."""
 
 
 @dataclass(frozen=True)
-class ProSettings:
-    """How PRO samples and learns; the first three defaults are the paper's.
+class Settings(Declared):
+    """How PRO samples and learns; the first three defaults are the paper's."""
 
-    Raises:
-        InputError: a value is out of its range.
-    """
-
-    samples: int = 5000
-    """Γ, pairs of hypotheses that are drawn for each sentence (at least 1)."""
-    kept: int = 50
-    """Ξ, of these the most that are learnt from: those of the largest difference (at least 1)."""
-    threshold: float = 0.05
-    """Pairs whose sentence BLEU (0 to 1) differs by no more are passed over: α is a step from 0 to 1 here."""
-    regularisation: float = 1.0
-    """Half of it times the squared length of the weights is added to the loss (above 0)."""
-
-    def __post_init__(self) -> None:
-        if self.samples < 1 or self.kept < 1:
-            raise InputError(f"PRO needs 1 sample or more, not {self.samples} and {self.kept} of them")
-        if not 0 <= self.threshold < 1:
-            raise InputError(f"PRO's threshold must be 0 or more and below 1, not {self.threshold}")
-        if not (self.regularisation > 0 and math.isfinite(self.regularisation)):
-            raise InputError(f"PRO's regularisation must be above 0, not {self.regularisation}")
+    samples: int = setting(5000, "Γ, pairs of hypotheses drawn for each sentence", least=1)
+    kept: int = setting(50, "Ξ, pairs learnt from of these, those of the largest difference", least=1)
+    threshold: float = setting(
+        0.05, "difference in sentence BLEU (0 to 1) that a pair must exceed: α is a step from 0 to 1", least=0, below=1
+    )
+    regularisation: float = setting(1.0, "weight of half the squared length of the weights in the loss", above=0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +65,7 @@ def sentence_bleu(stats: Stats) -> NDArray[np.float64]:
 
 
 def sample_pairs(
-    scores: NDArray[np.float64], settings: ProSettings, random: np.random.Generator
+    scores: NDArray[np.float64], settings: Settings, random: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Better and worse hypotheses of some pairs of one sentence, given their sentence BLEU: figure 4 of the paper."""
     drawn = random.integers(len(scores), size=(settings.samples, 2))
@@ -84,8 +77,13 @@ def sample_pairs(
     return np.where(swap, two, one), np.where(swap, one, two)
 
 
+def learn(step: Step, settings: Settings) -> ProResult:
+    """PRO on the lists of all runs."""
+    return pro(step.pool, step.weights, settings, step.seed)
+
+
 def pro(
-    pool: Pool, start: Mapping[str, float], settings: ProSettings | None = None, seed: int | Sequence[int] = 0
+    pool: Pool, start: Mapping[str, float], settings: Settings | None = None, seed: int | Sequence[int] = 0
 ) -> ProResult:
     """Weights that tell the better one of two hypotheses of a sentence.
 
@@ -100,7 +98,7 @@ def pro(
     Raises:
         InputError: a start weight is not finite, or the pool is empty.
     """
-    settings = settings or ProSettings()
+    settings = settings or Settings()
     for name, value in start.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {name} is {value}, which is not finite")

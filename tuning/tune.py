@@ -43,8 +43,10 @@ from lscfg import log as lscfg_log
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest, write_kbest
 from lscfg.io.text import atomic_write, read_bytes
+from lscfg.kinds import OPTIMISERS, kinds
+from lscfg.settings import Declared, setting
 from tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from tuning.optimisers import OPTIMISERS, Learned, Optimiser, OptimiserSettings, Step, optimiser
+from tuning.optimisers import Learned, Optimiser, Step, optimiser, optimiser_kind
 from tuning.pool import Pool
 
 if TYPE_CHECKING:
@@ -82,48 +84,49 @@ class GraphDecoder(Protocol):
 
 
 @dataclass(frozen=True)
-class TuneSettings(OptimiserSettings):
+class TuneSettings(Declared):
     """How to tune.
 
     Raises:
         InputError: a value is out of its range.
     """
 
-    iterations: int = 15
-    """Decoding runs over the development set, at most (at least 1)."""
-    kbest: int = 100
-    """Hypotheses per sentence and run (at least 1)."""
-    unique: bool = True
-    """Ask for distinct translations: the lists then differ in words, not only in derivations."""
-    patience: int = 3
-    """Stop after so many iterations without a new best BLEU (at least 1)."""
-    seed: int = 1
-    """Seed of the optimiser (0 or above); each iteration derives its own from it."""
-    optimiser: str = "mira"
-    """One of ``tuning.optimisers.OPTIMISERS``, or the name of the one that ``tune`` is given."""
-    interpolation: float | None = None
-    """Part of the way from the old weights to the learned ones that is taken (above 0, at most 1).
-
-    None: 1, but 0.1 for PRO (Hopkins and May 2011, section 4.1)."""
-    restart_below: float = 0.9
-    """Learning restarts from the best weights when BLEU falls below this share of the best (0 to 1; 0: never)."""
+    iterations: int = setting(15, "decoding runs over the development set", least=1)
+    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K")
+    unique: bool = setting(True, "lists with derivations of equal translations, not of different ones only")
+    patience: int = setting(3, "runs without better BLEU after which tuning ends", least=1)
+    seed: int = setting(1, "seed of all random choices", least=0)
+    optimiser: str = setting("mira", "optimiser", metavar="NAME")
+    """One of the kinds of ``tuning.optimisers``, or the name of the one that ``tune`` is given."""
+    interpolation: float | None = setting(
+        None,
+        "part of the way to the learned weights that is taken",
+        above=0,
+        most=1,
+        shown="1, for PRO 0.1",
+    )
+    restart_below: float = setting(
+        0.9, "share of the best BLEU below which learning begins at the best weights again; 0: never", least=0, most=1
+    )
+    learner: Declared | None = None
+    """Settings of the optimiser; its own defaults if None is given."""
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "kbest", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.seed < 0:
-            raise InputError(f"seed must not be negative, but is {self.seed}")
-        if self.interpolation is not None and not 0 < self.interpolation <= 1:
-            raise InputError(f"interpolation must be above 0 and at most 1, not {self.interpolation}")
-        if not 0 <= self.restart_below <= 1:
-            raise InputError(f"restart_below must be between 0 and 1, not {self.restart_below}")
+        super().__post_init__()
+        if self.learner is None and self.optimiser in kinds(OPTIMISERS):
+            object.__setattr__(self, "learner", optimiser_kind(self.optimiser).Settings())
 
     def step(self) -> float:
         """The interpolation, with its default filled in."""
         if self.interpolation is not None:
             return self.interpolation
-        return 0.1 if self.optimiser == "pro" else 1.0
+        if self.optimiser not in kinds(OPTIMISERS):
+            return 1.0
+        return float(getattr(optimiser_kind(self.optimiser), "INTERPOLATION", 1.0))
+
+    def edges_per_word(self) -> int | None:
+        """Edges that hypergraphs keep for each source word, where the optimiser is of hypergraphs."""
+        return getattr(self.learner, "edges_per_word", None)
 
 
 @dataclass(frozen=True)
@@ -206,8 +209,8 @@ def tune(
         if not math.isfinite(value):
             raise InputError(f"start weight of {name} is {value}, which is not finite")
     if learn is None:
-        learn = optimiser(settings.optimiser, settings)
-    elif settings.optimiser in OPTIMISERS:
+        learn = optimiser(settings.optimiser, settings.learner)
+    elif settings.optimiser in kinds(OPTIMISERS):
         raise InputError(f"{settings.optimiser} is one of lscfg's own optimisers; give this one another name")
     pool = Pool(dev_references)
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
@@ -270,19 +273,18 @@ class _Runner:
         self._decoder = decoder
         self._sources = sources
         self._settings = settings
-        self._keep = settings.optimiser == "forest-mert"
+        self._edges = settings.edges_per_word()
         self._graphs: Sequence[SentenceGraph | None] | None = None
 
     def decode(self, weights: Mapping[str, float]) -> Sequence[Sequence[Hypothesis]]:
         """A run's lists."""
         settings = self._settings
         began = time.perf_counter()
-        if self._keep:
+        if self._edges is not None:
             if not isinstance(self._decoder, GraphDecoder):
                 raise InputError("MERT on hypergraphs needs the embedded decoder; this one gives k-best lists only")
-            edges = settings.mert.edges_per_word
             lists, self._graphs = self._decoder.decode_graphs(
-                self._sources, weights, settings.kbest, settings.unique, edges
+                self._sources, weights, settings.kbest, settings.unique, self._edges
             )
         else:
             lists = self._decoder.decode(self._sources, weights, settings.kbest, unique=settings.unique)

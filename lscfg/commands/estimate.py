@@ -3,131 +3,77 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
-from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lscfg.extract.derive import Derivations
-    from lscfg.model.parameters import Parameters
-
-M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
+    from lscfg.estimate.run import ContextInputs
 
 HELP = "estimate L-SCFG parameters from derivations"
 EXAMPLE = "lscfg estimate spectral train.deriv -m 8 -o spectral8.lscfg"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
-    parser.add_argument(
-        "method",
-        choices=("mle", "spectral", "em", "clusters"),
-        help="mle: relative frequencies, one state; spectral: method of moments; em: expectation maximisation; "
-        "clusters: states counted from clusters of the spectral embedding, then a few iterations of EM",
-    )
+    """Declares an action for each estimator, with its own settings as options."""
+    from lscfg.cli import add_action
+    from lscfg.estimate import checkpoints, estimator
+    from lscfg.kinds import ESTIMATORS, kinds
+    from lscfg.settings import add_options
+
+    actions = parser.add_subparsers(dest="estimator", metavar="ESTIMATOR", required=True)
+    for name in kinds(ESTIMATORS):
+        found = estimator(name)
+        action = add_action(actions, name, found.HELP)
+        _add_common(action)
+        add_options(action.add_argument_group(f"settings of {name}"), found.Settings)
+        if checkpoints(found):
+            action.add_argument("--checkpoint", metavar="DIR", help="folder that keeps the state after each iteration")
+            action.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+        _add_context(action.add_argument_group("context of the words around a rule"))
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("derivations", metavar="DERIVATIONS", help="derivation file of lscfg derive")
     parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="model file to write")
-    parser.add_argument("-m", type=int, default=8, metavar="M", help="hidden states (not mle; default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of random choices (default: %(default)s)")
-    parser.add_argument(
-        "--max-targets",
-        type=int,
-        default=0,
-        metavar="K",
-        help="most frequent target sides that a source side keeps (mle and spectral; default: all)",
-    )
     parser.add_argument(
         "--threads",
         type=int,
         default=1,
         metavar="N",
-        help="workers; the model does not depend on them (default: %(default)s)",
+        help="number of threads; the model does not depend on it (default: %(default)s)",
     )
     parser.add_argument(
         "--precision",
         choices=("single", "double"),
         default="single",
-        help="of the tensors in the file; sums over them are in double precision anyway (default: %(default)s)",
+        help="precision of the tensors in the model file; sums always use double (default: %(default)s)",
     )
-    parser.add_argument(
+
+
+def _add_context(group: argparse._ArgumentGroup) -> None:
+    from lscfg.kinds import CONTEXT_MODELS, kind, kinds
+    from lscfg.settings import add_options
+
+    group.add_argument(
         "--context",
         metavar="TEXT",
         help="source side of the corpus: the model also learns which target side a rule has among the words around it",
     )
-    parser.add_argument(
+    group.add_argument(
         "--hiero-context",
         nargs="+",
         metavar="FILE",
-        help="the same of Hiero rules, for use with a Hiero grammar: source side, target side, one or more alignments; "
+        help="source side, target side, one or more alignments: the same of Hiero rules, for use with a Hiero grammar; "
         "with --context of both kinds of rules",
     )
-    _add_spectral(parser.add_argument_group("spectral"))
-    _add_em_arguments(parser)
-
-
-def _add_spectral(group: argparse._ArgumentGroup) -> None:
-    both = "lexical, class, length, arity, real, constant"
-    group.add_argument(
-        "--inside",
-        metavar="LIST",
-        default="rule,children",
-        help=f"inside features: rule, children, {both} (default: %(default)s)",
-    )
-    group.add_argument(
-        "--outside",
-        metavar="LIST",
-        default="parent,sibling",
-        help=f"outside features: parent, sibling, slot, {both} (default: %(default)s)",
-    )
-    group.add_argument("--src-classes", metavar="FILE", help="classes of source words, 'word class' a line")
-    group.add_argument("--tgt-classes", metavar="FILE", help="classes of target words")
-    group.add_argument(
-        "--rule-values", metavar="FILE", help="values for the feature 'real', 'SRC ||| TGT ||| value ...' a line"
-    )
-    group.add_argument(
-        "--min-count", type=int, default=1, metavar="N", help="drop features of fewer examples (default: %(default)s)"
-    )
-    group.add_argument("--no-scaling", action="store_true", help="do not scale features by their frequency")
-    group.add_argument(
-        "--smoothing",
-        type=float,
-        default=0.0,
-        metavar="C",
-        help="interpolate moments with those of lower order (Cohen et al. 2013; default: 0, none)",
-    )
-    group.add_argument("--svd", choices=("arpack", "randomized"), default="arpack", help="default: %(default)s")
-
-
-def _add_em_arguments(parser: argparse.ArgumentParser) -> None:
-    em = parser.add_argument_group("em and clusters")
-    em.add_argument("--iterations", type=int, metavar="N", help="at most so many (default: 25, after clusters 5)")
-    em.add_argument(
-        "--init", choices=("random", "matsuzaki", "clusters"), default="random", help="beginning (default: %(default)s)"
-    )
-    em.add_argument("--restarts", type=int, default=1, metavar="N", help="beginnings (default: %(default)s)")
-    em.add_argument(
-        "--shrink-source",
-        type=float,
-        default=5,
-        metavar="X",
-        help="pseudo-counts that pull a rule's states to those of its source side (default: %(default)s)",
-    )
-    em.add_argument(
-        "--shrink-arity",
-        type=float,
-        default=25,
-        metavar="X",
-        help="... and those of the source side to the arity's (default: %(default)s); both 0: EM without smoothing",
-    )
-    em.add_argument(
-        "--held-out",
-        type=float,
-        default=0,
-        metavar="SHARE",
-        help="of the sentences, whose likelihood ends EM and chooses the model (default: none)",
-    )
-    em.add_argument("--checkpoint", metavar="DIR", help="folder that keeps the state after each iteration")
-    em.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    if len(kinds(CONTEXT_MODELS)) > 1:
+        group.add_argument(
+            "--context-model",
+            choices=kinds(CONTEXT_MODELS),
+            default="loglinear",
+            help="context model (default: %(default)s)",
+        )
+    for name in kinds(CONTEXT_MODELS):
+        add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix="context" if name == "loglinear" else name)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -136,110 +82,59 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
     """
-    from lscfg import log
-    from lscfg.context.loglinear import RuleTokens, add_context, read_source
-    from lscfg.errors import InputError
-    from lscfg.estimate.features import FeatureSources
-    from lscfg.estimate.mle import estimate_mle
-    from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
-    from lscfg.extract.derive import Derivations
-    from lscfg.io.text import check_output, read_lines
+    from pathlib import Path
 
-    _check_options(args)
-    _keep_freed_memory()
+    from lscfg import log
+    from lscfg.errors import InputError
+    from lscfg.estimate import estimator
+    from lscfg.estimate.run import estimate_model
+    from lscfg.extract.derive import Derivations
+    from lscfg.io.text import check_output
+    from lscfg.settings import from_options
+
+    settings = from_options(estimator(args.estimator).Settings, args)
+    if args.threads < 1:
+        raise InputError(f"the number of threads must be at least 1, not {args.threads}")
+    folder, resume = getattr(args, "checkpoint", None), getattr(args, "resume", False)
+    if resume and not folder:
+        raise InputError("--resume needs the folder: --checkpoint DIR")
     check_output(args.output)
+    context = _context(args)
     derivations = Derivations.load(args.derivations)
-    if args.hiero_context and len(args.hiero_context) < 3:
-        raise InputError("--hiero-context needs three files or more: source, target and alignments")
-    source = read_source(args.context, derivations) if args.context else []
-    if args.hiero_context:
-        text = read_lines(args.hiero_context[0])
-        if args.context and text != source:
-            raise InputError("--context has another text; give the same one to both", args.hiero_context[0])
-        source = text
-    # before what may take hours: a fault of these files would come too late behind it
-    tokens = [RuleTokens.minimal(derivations)] if args.context else []
-    if args.hiero_context:
-        src, tgt, *alignments = args.hiero_context
-        tokens.insert(0, RuleTokens.hiero(src, tgt, alignments))
-    if args.method == "mle":
-        model: Any = estimate_mle(derivations, args.max_targets)
-    elif args.method in ("em", "clusters"):
-        model = _run_em(args, derivations)
-    else:
-        settings = SpectralSettings(
-            rank=args.m,
-            inside=tuple(args.inside.split(",")),
-            outside=tuple(args.outside.split(",")),
-            seed=args.seed,
-            min_count=args.min_count,
-            scaling=not args.no_scaling,
-            smoothing=args.smoothing,
-            max_targets=args.max_targets,
-            svd=args.svd,
-            sources=FeatureSources(args.src_classes, args.tgt_classes, args.rule_values),
-            threads=args.threads,
-        )
-        model = spectral_estimate(derivations, settings)
-    if tokens:
-        model = add_context(model, reduce(RuleTokens.with_those_of, tokens), source)
+    checkpoint = Path(folder) if folder else None
+    model = estimate_model(derivations, args.estimator, settings, args.threads, checkpoint, resume, context)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
 
 
-SPECTRAL = ("spectral",)
-EM = ("em", "clusters")
-METHODS = {
-    **dict.fromkeys(("inside", "outside", "src_classes", "tgt_classes", "rule_values", "min_count"), SPECTRAL),
-    **dict.fromkeys(("no_scaling", "smoothing", "svd"), SPECTRAL),
-    **dict.fromkeys(("iterations", "restarts", "shrink_source", "shrink_arity", "held_out"), EM),
-    **dict.fromkeys(("checkpoint", "resume"), EM),
-    "init": ("em",),
-    "max_targets": ("mle", "spectral"),
-}
-"""What each option is for, where it is not for all methods."""
+def _context(args: argparse.Namespace) -> ContextInputs | None:
+    """What the options say of a context model."""
+    from pathlib import Path
 
-
-def _check_options(args: argparse.Namespace) -> None:
-    """Refuses options that the method would ignore."""
     from lscfg.errors import InputError
+    from lscfg.estimate.run import ContextInputs
+    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.io.text import read_lines
+    from lscfg.kinds import CONTEXT_MODELS, kind
+    from lscfg.settings import from_options, given_options, option_names
 
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    for name, methods in METHODS.items():
-        if args.method not in methods and getattr(args, name) != parser.get_default(name):
-            raise InputError(f"--{name.replace('_', '-')} is for {' and '.join(methods)}, not for {args.method}")
-
-
-def _keep_freed_memory() -> None:
-    """Tells the C library, where it is GNU's, to keep what is freed and use it again, in all threads.
-
-    Large arrays that come and go are otherwise given back to the system and their pages made anew each time: a fifth of
-    the time of a spectral estimate, and a fifth of its memory (benchmarks/spectral.py).
-    """
-    library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
-        for option, value in ((M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 2**31 - 1), (M_ARENA_MAX, 1)):
-            library.mallopt(option, value)
-
-
-def _run_em(args: argparse.Namespace, derivations: Derivations) -> Parameters:
-    from lscfg.errors import InputError
-    from lscfg.estimate.em import EMSettings, estimate_em
-
-    if args.threads < 1:
-        raise InputError(f"the number of threads must be at least 1, got {args.threads}")
-    if args.resume and not args.checkpoint:
-        raise InputError("--resume needs the folder: --checkpoint DIR")
-    settings = EMSettings.of(
-        args.method,
-        args.iterations,
-        args.init,
-        rank=args.m,
-        restarts=args.restarts,
-        seed=args.seed,
-        shrink_source=args.shrink_source,
-        shrink_arity=args.shrink_arity,
-        held_out=args.held_out,
-    )
-    return estimate_em(derivations, settings, args.threads, args.checkpoint, args.resume)
+    name = getattr(args, "context_model", "loglinear")
+    prefix, declared = "context" if name == "loglinear" else name, kind(CONTEXT_MODELS, name).Settings
+    settings = from_options(declared, args, prefix)
+    if not (args.context or args.hiero_context):
+        if given := option_names(declared, given_options(declared, args, prefix), prefix):
+            raise InputError(f"{', '.join(given)}: of a context model, which --context or --hiero-context asks for")
+        return None
+    names, text, inputs = [], args.context, RuleInputs(Path(), Path(), (), Path(args.derivations))
+    if args.hiero_context:
+        if len(args.hiero_context) < 3:
+            raise InputError("--hiero-context needs three files or more: source, target and alignments")
+        src, tgt, *alignments = args.hiero_context
+        if args.context and read_lines(src) != read_lines(args.context):
+            raise InputError("--context has another text; give the same one to both", src)
+        inputs = RuleInputs(Path(src), Path(tgt), tuple(map(Path, alignments)), Path(args.derivations))
+        names, text = ["hiero"], src
+    if args.context:
+        names.append("minimal")
+    sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
+    return ContextInputs(name, settings, Path(text), inputs, tuple(sources))

@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from importlib.metadata import entry_points
 
+    from lscfg.extract.hiero import HieroLimits
+    from lscfg.settings import add_options
+
     parser.add_argument(
         "derivations", metavar="DERIVATIONS", nargs="?", help="derivation file of lscfg derive: the minimal grammar"
     )
@@ -64,31 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads that write; the file is the same for any number (default: %(default)s)",
     )
-    limits = parser.add_argument_group("limits of Hiero rules")
-    limits.add_argument(
-        "--max-phrase",
-        type=int,
-        default=10,
-        metavar="N",
-        help="source words of an initial phrase pair (default: %(default)s)",
-    )
-    limits.add_argument(
-        "--max-target-phrase",
-        type=int,
-        default=0,
-        metavar="N",
-        help="target words of an initial phrase pair, 0: any number (default: %(default)s)",
-    )
-    limits.add_argument(
-        "--max-symbols",
-        type=int,
-        default=5,
-        metavar="N",
-        help="words and nonterminals on the source side of a rule (default: %(default)s)",
-    )
-    limits.add_argument(
-        "--max-arity", type=int, default=2, metavar="N", help="nonterminals of a rule, 0 to 2 (default: %(default)s)"
-    )
+    add_options(parser.add_argument_group("limits of Hiero rules"), HieroLimits)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -97,7 +76,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: options that do not go together, or a file that cannot be read or written.
     """
-    from dataclasses import asdict
     from importlib.metadata import entry_points
 
     from lscfg import log
@@ -106,6 +84,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.extract.hiero import HieroLimits
     from lscfg.grammar.write import write_grammar, write_union
     from lscfg.io.text import check_output, read_lines
+    from lscfg.settings import given_options, option_names
 
     if not (args.output or args.per_sentence or args.sizes):
         raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
@@ -113,9 +92,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no rules; give a derivation file, or a corpus with --hiero")
     if args.hiero and len(args.hiero) < 3:
         raise InputError("--hiero needs three files or more: source, target and alignments")
-    given = [
-        f"--{name.replace('_', '-')}" for name, value in asdict(HieroLimits()).items() if getattr(args, name) != value
-    ]
+    given = option_names(HieroLimits, given_options(HieroLimits, args))
     if given and not args.hiero:
         raise InputError(f"{', '.join(given)}: for Hiero rules, of which there are none without --hiero")
     both = args.derivations and args.hiero
@@ -185,10 +162,11 @@ def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
     from lscfg.extract.derive import Derivations
     from lscfg.extract.hiero import HieroLimits, extract_files
     from lscfg.extract.minimal import MinimalRules
+    from lscfg.settings import from_options
 
     grammars: dict[str, RuleCounts] = {}
     if args.hiero:
-        limits = HieroLimits(args.max_phrase, args.max_target_phrase, args.max_symbols, args.max_arity)
+        limits = from_options(HieroLimits, args)
         src, tgt, *alignments = args.hiero
         grammars["HIERO"] = extract_files(src, tgt, alignments, limits)
     if args.derivations:

@@ -14,8 +14,7 @@ ContextTargetBare and ContextTargetN (docs/FORMATS.md).
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -23,103 +22,39 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
 from lscfg.estimate.spectral import Estimate
 from lscfg.extract.derive import Derivations
-from lscfg.extract.hiero import HieroLimits, extract_files
 from lscfg.grammar.table import RuleTable
+from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
 from lscfg.kernel import ContextTrainer
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import Parameters
+from lscfg.settings import Declared, setting
 
 Model = TypeVar("Model", Parameters, Estimate)
 
 
+HELP = "log-linear model of target sides given the source words around a rule"
+VERSION = 1
+
+
 @dataclass(frozen=True)
-class ContextSettings:
+class Settings(Declared):
     """How the context model is learned.
 
-    Attributes:
-        penalty: 1 / the variance of the weights' prior, > 0; of Hiero's rules, which overlap and so say the same thing
-            many times, the mean number of tokens that a source word is in, if that is more.
-        min_count: weights of items that an outcome has fewer times, in all its tokens together, are 0; at least 1.
-        min_word: words of fewer occurrences are no items, at least 1.
-        max_targets: most frequent target sides of a source side among which is chosen, at least 2.
-        max_tokens: that are learned from, at least 1; of more, so many at random.
-        passes: over the tokens.
-        rate: of learning, > 0.
-        seed: of the order of the tokens.
+    The penalty of Hiero's rules, which overlap and so say the same thing many times, is the mean number of tokens that
+    a source word is in, if that is more.
     """
 
-    penalty: float = 2.0
-    min_count: int = 2
-    min_word: int = 3
-    max_targets: int = 20
-    max_tokens: int = 5_000_000
-    passes: int = 3
-    rate: float = 0.1
-    seed: int = 1
-
-
-@dataclass(frozen=True)
-class RuleTokens:
-    """Where a corpus has which rules.
-
-    Attributes:
-        rules: of up to two nonterminals.
-        places: int32 [tokens, 8]: rule, sentence pair, source span (begin, end), those of the first and the second
-            nonterminal in source order, -1 where there is none.
-    """
-
-    rules: RuleTable
-    places: np.ndarray
-
-    @classmethod
-    def minimal(cls, derivations: Derivations) -> RuleTokens:
-        """The minimal rules of derivations."""
-        examples = Examples.of(derivations)
-        node = np.nonzero(examples.is_example)[0]
-        places = np.full((len(node), 8), -1, np.int32)
-        places[:, 0] = examples.type[node]
-        places[:, 1] = (np.searchsorted(derivations.trees, node, "right") - 1) % derivations.pairs
-        places[:, 2:4] = derivations.span[node, :2]
-        for k, child in enumerate(examples.children[node].T):
-            places[child >= 0, 4 + 2 * k : 6 + 2 * k] = derivations.span[child[child >= 0], :2]
-        return cls(examples.rules, places)
-
-    @classmethod
-    def hiero(
-        cls,
-        src: str | os.PathLike[str],
-        tgt: str | os.PathLike[str],
-        alignments: Sequence[str | os.PathLike[str]],
-        limits: HieroLimits | None = None,
-    ) -> RuleTokens:
-        """The Hiero rules of a corpus with its alignments.
-
-        Raises:
-            InputError: as of ``lscfg.extract.hiero.extract_files``.
-        """
-        found = extract_files(src, tgt, alignments, limits, places=True)
-        places = found.places
-        places[:, 1] %= found.sentences // len(alignments)
-        return cls(found.rules, places)
-
-    def with_those_of(self, other: RuleTokens) -> RuleTokens:
-        """These and other ones of the same corpus; a rule application that is among both counts twice."""
-        rules, numbers = self.rules.with_those_of(other.rules)
-        places = np.column_stack([numbers[other.places[:, 0]], other.places[:, 1:]]).astype(np.int32)
-        return RuleTokens(rules, np.concatenate([self.places, places]))
-
-    def with_choice(self) -> RuleTokens:
-        """Those rules of a source side that has several; and their places."""
-        side = self.rules.source_id
-        kept = np.bincount(side)[side] > 1 if len(side) else np.zeros(0, bool)
-        number = np.cumsum(kept) - 1
-        places = self.places[kept[self.places[:, 0]]]
-        places[:, 0] = number[places[:, 0]]
-        return RuleTokens(self.rules.select(np.nonzero(kept)[0]), places)
+    penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
+    min_count: int = setting(2, "tokens of an outcome that an item needs for a weight", least=1)
+    min_word: int = setting(3, "occurrences that a word needs to be an item", least=1)
+    max_targets: int = setting(20, "target sides of a source side that are chosen among, the most frequent", least=2)
+    max_tokens: int = setting(5_000_000, "tokens that are learned from, drawn at random from more", least=1)
+    passes: int = setting(3, "passes over the tokens", least=1)
+    rate: float = setting(0.1, "rate of learning", above=0)
+    seed: int = setting(1, "seed of the order of the tokens", least=0)
 
 
 def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[str]:
@@ -138,7 +73,7 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     return lines
 
 
-def add_context(model: Model, tokens: RuleTokens, source: list[str], settings: ContextSettings | None = None) -> Model:
+def add_context(model: Model, tokens: RuleTokens, source: list[str], settings: Settings | None = None) -> Model:
     """The model with a context model.
 
     Args:
@@ -148,12 +83,12 @@ def add_context(model: Model, tokens: RuleTokens, source: list[str], settings: C
     Raises:
         InputError: no source side has a choice.
     """
-    settings = settings or ContextSettings()
+    settings = settings or Settings()
     context = estimate_context(tokens, source, settings)
-    return replace(model, context=context, about=model.about | {"context": asdict(settings)})
+    return replace(model, context=context, about=model.about | {"context": settings.facts()})
 
 
-def estimate_context(tokens: RuleTokens, source: list[str], settings: ContextSettings) -> ContextModel:
+def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings) -> ContextModel:
     """The context model of the rules that share their source side with another one.
 
     Raises:
@@ -212,7 +147,7 @@ STEP = 20_000
 """Tokens between two moves of the progress bar."""
 
 
-def _learn(trainer: ContextTrainer, n: int, settings: ContextSettings) -> tuple[np.ndarray, np.ndarray]:
+def _learn(trainer: ContextTrainer, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """The learned weights with their keys, ascending."""
     random = np.random.default_rng(settings.seed)
     starts = range(0, n, STEP)

@@ -7,12 +7,23 @@ if they were observed states.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
+from lscfg.estimate import em
 from lscfg.estimate.features import inside_features, outside_features, scale
+from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
+from lscfg.model.parameters import Parameters
+from lscfg.settings import setting
+
+HELP = "states counted from clusters of the spectral embedding, then a few iterations of EM"
+VERSION = 1
+CHECKPOINTS = em.CHECKPOINTS
 
 DIRECTIONS = 64
 """Singular vectors of the embedding; fewer where the features have no more."""
@@ -31,6 +42,28 @@ SAMPLE = 50_000
 
 SWEEPS = 50
 """Most sweeps of k-means."""
+
+
+@dataclass(frozen=True)
+class Settings(em.Iterations):
+    """What EM from clusters may be told; a few iterations do, since it begins near its end."""
+
+    iterations: int = setting(5, "iterations at most", least=0)
+
+
+def estimate(
+    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
+) -> Parameters:
+    """Parameters that EM finds from counts of clusters; see ``lscfg.estimate.em.estimate``.
+
+    Raises:
+        InputError: nothing to count, fewer different nodes than states, or a checkpoint of other settings.
+    """
+
+    def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
+        return cluster_states(examples, training, settings.m, settings.seed + restart)
+
+    return em.EM(derivations, settings, "clusters", threads, beginning, folder, resume).run()
 
 
 def cluster_states(examples: Examples, training: np.ndarray, m: int, seed: int) -> np.ndarray:

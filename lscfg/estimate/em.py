@@ -16,30 +16,30 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
 from lscfg.estimate.mle import by_arity, one_state, spread_oov
 from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
 from lscfg.io import tensors as files
 from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
 from lscfg.log import info, warn
 from lscfg.model.parameters import Parameters
+from lscfg.settings import Declared, setting
 
-INITIAL = ("random", "matsuzaki", "clusters")
-"""Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); states
-counted from clusters of the spectral embedding (``lscfg.estimate.clusters``)."""
+HELP = "expectation maximisation"
+VERSION = 1
 
-CHECKPOINT, BEST = "checkpoint.em", "best.em"
+INITIAL = ("random", "matsuzaki")
+"""Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005)."""
+
+CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
 """Files of a checkpoint folder: where EM stands, and the best model so far."""
-
-AFTER_CLUSTERS = 5
-"""Iterations that follow the count of clusters, unless another number is asked for."""
 
 PI, BELOW_WIDE = 0, 1
 """Kinds of roots: of sentences, and of trees below a rule of more than two nonterminals."""
@@ -55,71 +55,39 @@ DEAD = 1e-60
 
 
 @dataclass(frozen=True)
-class EMSettings:
-    """What EM may be told.
+class Iterations(Declared):
+    """What EM may be told, wherever it begins.
 
-    Attributes:
-        rank: m, the number of hidden states.
-        iterations: at most so many; restarts: from so many beginnings, of which the best model is kept: by held-out
-            likelihood if there are held-out trees, else by likelihood.
-        seed: of the beginnings and of the choice of held-out trees.
-        initial: one of ``INITIAL``.
-        shrink_source: pseudo-counts by which a rule's expected states are shrunk towards those of its source side.
-        shrink_arity: ... and those of the source side towards those of the arity. Both 0: EM as in the paper.
-        held_out: share of the sentences that are held out.
-        patience: EM ends after so many iterations without a better held-out likelihood.
+    Of several beginnings the best model is kept: by held-out likelihood if there are held-out trees, else by
+    likelihood. Both pseudo-counts 0: EM as in the paper.
     """
 
-    rank: int = 8
-    iterations: int = 25
-    restarts: int = 1
-    seed: int = 1
-    initial: str = "random"
-    shrink_source: float = 5.0
-    shrink_arity: float = 25.0
-    held_out: float = 0.0
-    patience: int = 3
-
-    @classmethod
-    def of(cls, estimator: str, iterations: int | None, initial: str, **others: Any) -> EMSettings:
-        """The settings of an estimator's name: ``"em"``, or ``"clusters"``, which has a beginning of its own.
-
-        Args:
-            iterations: None for as many as are usual for the estimator.
-            initial: the beginning of ``"em"``.
-            others: further attributes by name.
-
-        Raises:
-            InputError: a value is out of its range.
-        """
-        counted = estimator == "clusters"
-        if iterations is None:
-            iterations = AFTER_CLUSTERS if counted else cls.iterations
-        return cls(iterations=iterations, initial="clusters" if counted else initial, **others)
-
-    def __post_init__(self) -> None:
-        def need(good: bool, message: str) -> None:
-            if not good:
-                raise InputError(message)
-
-        need(
-            1 <= self.rank <= MAX_STATES,
-            f"the number of hidden states must be at least 1 and at most {MAX_STATES}, got {self.rank}",
-        )
-        need(self.iterations >= 0, f"the number of iterations must be at least 0, got {self.iterations}")
-        need(self.restarts >= 1, f"the number of restarts must be at least 1, got {self.restarts}")
-        need(self.seed >= 0, f"the seed must be at least 0, got {self.seed}")
-        need(self.initial in INITIAL, f"unknown initialisation {self.initial!r}; known are {', '.join(INITIAL)}")
-        for name in ("shrink_source", "shrink_arity"):
-            value = getattr(self, name)
-            need(0 <= value < np.inf, f"{name.replace('_', ' ')} must be at least 0, got {value}")
-        need(0 <= self.held_out < 1, f"the held-out share must be in [0, 1), got {self.held_out}")
-        need(self.patience >= 1, f"the patience must be at least 1, got {self.patience}")
+    m: int = setting(8, "hidden states", least=1, most=MAX_STATES, metavar="M")
+    iterations: int = setting(25, "iterations at most", least=0)
+    restarts: int = setting(1, "beginnings, of which the best model is kept", least=1)
+    seed: int = setting(1, "seed of the beginnings and of the choice of held-out trees", least=0)
+    shrink_source: float = setting(
+        5.0, "pseudo-counts that pull a rule's expected states to those of its source side", least=0
+    )
+    shrink_arity: float = setting(
+        25.0, "pseudo-counts that pull the states of a source side to those of its arity", least=0
+    )
+    held_out: float = setting(
+        0.0, "share of the sentences whose likelihood ends EM and chooses the model", least=0, below=1, metavar="SHARE"
+    )
+    patience: int = setting(3, "iterations without a better held-out likelihood after which EM ends", least=1)
 
     @property
     def smoothed(self) -> bool:
         """Whether counts are shrunk and singletons tied to classes."""
         return self.shrink_source > 0 or self.shrink_arity > 0
+
+
+@dataclass(frozen=True)
+class Settings(Iterations):
+    """What EM from random numbers may be told."""
+
+    init: str = setting("random", "beginning: random numbers, or frequencies times noise", choices=INITIAL)
 
 
 @dataclass(frozen=True)
@@ -262,8 +230,9 @@ class EM:
     """EM on the derivations of a corpus.
 
     Args:
+        initial: one of ``INITIAL``; with ``beginning`` its name.
         threads: how many to use; the result does not depend on it.
-        beginning: gives the hard states of all nodes, int64 [nodes of ``Examples``], for ``initial="clusters"``.
+        beginning: gives the hard states of all nodes, int64 [nodes of ``Examples``], to begin with.
         checkpoint: folder that gets the state after each iteration; with ``resume`` EM goes on from there.
 
     Raises:
@@ -273,13 +242,15 @@ class EM:
     def __init__(
         self,
         derivations: Derivations,
-        settings: EMSettings,
+        settings: Iterations,
+        initial: str = "random",
         threads: int = 1,
         beginning: Callable[[Examples, np.ndarray, int], np.ndarray] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
     ):
         self.derivations, self.settings, self.threads = derivations, settings, threads
+        self.initial = initial
         self.beginning = beginning
         self.examples = Examples.of(derivations)
         self.pieces = Pieces.of(self.examples, derivations.trees[:-1])
@@ -383,13 +354,13 @@ class EM:
 
     def begin(self, restart: int) -> Weights:
         """The weights before the first iteration."""
-        settings, m = self.settings, self.settings.rank
-        rng = np.random.default_rng([settings.seed, restart])
+        m = self.settings.m
+        rng = np.random.default_rng([self.settings.seed, restart])
         shapes = [(rows, *[m] * (k + 1)) for k, rows in enumerate(self.tying.rows)]
-        if settings.initial == "clusters":
+        if self.beginning:
             return self._from_states(restart, shapes)
         tensors = [rng.random(shape) for shape in shapes]
-        if settings.initial == "matsuzaki":
+        if self.initial == "matsuzaki":
             # each relative frequency, in equal shares to the states below, times a number in [1/3, 3]
             for k in ARITIES:
                 np.exp(np.log(3) * (2 * tensors[k] - 1), out=tensors[k])
@@ -401,9 +372,8 @@ class EM:
 
     def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
         """Relative frequencies of rules with the states of their nodes; shrunk, as EM cannot leave a zero."""
-        if self.beginning is None:
-            raise ValueError("no states are given to begin with")
-        m, pieces = self.settings.rank, self.pieces
+        assert self.beginning is not None
+        m, pieces = self.settings.m, self.pieces
         training = np.repeat(~self.held_out[pieces.sentence], np.diff(pieces.first_node))
         state = self.beginning(self.examples, training_nodes(self.examples, pieces, training), restart)[pieces.node]
         tensors = []
@@ -421,7 +391,7 @@ class EM:
         totals = _totals(tensors)
         plan = self._plan(self.tying)
         if not self.settings.smoothed:
-            defaults = EMSettings()
+            defaults = Iterations()
             plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups)
         self.train.shrink(weights, totals, plan)
         normalise(weights, totals, self.tying)
@@ -455,10 +425,10 @@ class EM:
         tensors[0], unk = (share_oov if self.settings.smoothed else spread_oov)(tensors[0], counts)
         settings = self.settings
         about = {
-            "method": "em" if settings.initial != "clusters" else "clusters",
+            "method": "clusters" if self.beginning else "em",
             "rule tokens": len(self.pieces.node),
             "sentences": len(self.derivations),
-            "settings": asdict(settings),
+            "settings": settings.facts() | {"init": self.initial},
             "tensors": list(tying.rows),
             "best restart": best.restart + 1,
             "best iteration": best.iteration,
@@ -472,7 +442,7 @@ class EM:
     # ---- checkpoints ----
 
     def _fingerprint(self) -> str:
-        settings = asdict(self.settings)
+        settings = self.settings.facts() | {"init": self.initial}
         if self.settings.restarts == 1:
             del settings["iterations"]  # one run may be given more of them afterwards
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
@@ -520,12 +490,8 @@ class EM:
             self.best = _Best(facts["score"], facts["restart"], facts["iteration"], weights)
 
 
-def estimate_em(
-    derivations: Derivations,
-    settings: EMSettings,
-    threads: int = 1,
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
+def estimate(
+    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
 ) -> Parameters:
     """Parameters that EM finds; t(rule, states | state) sums to 1 for each state, the OOV rule included.
 
@@ -534,17 +500,12 @@ def estimate_em(
 
     Args:
         threads: how many to use; the result does not depend on it.
-        checkpoint: folder that gets the state of each iteration; resume: go on from there.
+        folder: gets the state of each iteration; resume: go on from there.
 
     Raises:
         InputError: nothing to count, or a checkpoint of other settings or derivations.
     """
-    from lscfg.estimate.clusters import cluster_states
-
-    def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
-        return cluster_states(examples, training, settings.rank, settings.seed + restart)
-
-    return EM(derivations, settings, threads, beginning, checkpoint, resume).run()
+    return EM(derivations, settings, settings.init, threads, None, folder, resume).run()
 
 
 def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -605,7 +566,7 @@ def _column(histories: list[list[dict[str, float]]], name: str) -> list[list[flo
     return [[step[name] if np.isfinite(step[name]) else None for step in history] for history in histories]
 
 
-def _choose_held_out(sentences: int, settings: EMSettings) -> np.ndarray:
+def _choose_held_out(sentences: int, settings: Iterations) -> np.ndarray:
     """bool [sentences]; the same for all restarts."""
     found = np.zeros(sentences, bool)
     n = int(sentences * settings.held_out)

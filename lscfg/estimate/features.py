@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
+from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields, expand
 from lscfg.grammar.table import RuleTable
 from lscfg.io.text import read_lines, split_fields

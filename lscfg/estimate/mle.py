@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
 from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
 from lscfg.grammar.select import most_frequent
 from lscfg.grammar.table import MAX_ARITY
 from lscfg.model.parameters import OneState, Parameters
+from lscfg.settings import Declared, setting
+
+HELP = "relative frequencies, one state"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings(Declared):
+    """What the estimator of relative frequencies may be told."""
+
+    max_targets: int = setting(0, "target sides that a source side keeps, the most frequent; 0: all", least=0)
 
 
 def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,17 +69,15 @@ def one_state(examples: Examples, kept: np.ndarray | None = None) -> OneState:
     return OneState(frequencies if kept is None else frequencies[kept], np.array([unk]))
 
 
-def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
-    """C^r = count(r) / M with one state; C^S = 1.
-
-    Args:
-        max_targets: most frequent target sides that a source side keeps; 0 for all.
+def estimate(
+    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
+) -> Parameters:
+    """C^r = count(r) / M with one state; C^S = 1. The last three arguments change nothing.
 
     Raises:
         InputError: there is no rule token to count.
     """
-    if max_targets < 0:
-        raise InputError(f"the number of target sides must be at least 0, got {max_targets}")
+    max_targets = settings.max_targets
     examples = Examples.of(derivations)
     if not examples.n_examples:
         raise InputError("the derivations hold no rule of at most two nonterminals")

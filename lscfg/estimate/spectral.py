@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,17 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.estimate.examples import Examples
-from lscfg.estimate.features import INSIDE, OUTSIDE, FeatureSources, check_templates, extract, scale
+from lscfg.estimate.features import INSIDE, INSIDE_KNOWN, OUTSIDE, OUTSIDE_KNOWN, FeatureSources, extract, scale
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
 from lscfg.grammar.table import RuleTable
 from lscfg.io.tensors import Blocks
 from lscfg.kernel import add_moments
 from lscfg.log import warn
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import OneState, Parameters, rounded, save_model
+from lscfg.settings import Declared, setting
 
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Directions whose singular value is less than this part of the first are noise, and are dropped."""
@@ -38,52 +40,41 @@ SVD = ("arpack", "randomized")
 sentence pairs (benchmarks/spectral.py) it takes 0.6 s to machine precision, the randomized method 4 s to 5e-4."""
 
 
+HELP = "the method of moments"
+VERSION = 1
+
+
 @dataclass(frozen=True)
-class SpectralSettings:
+class Settings(Declared):
     """What the spectral estimator may be told.
 
-    Attributes:
-        rank: m, the number of hidden states, at least 1.
-        inside, outside: feature templates (see ``lscfg.estimate.features``).
-        seed: of the start vector of the SVD.
-        min_count: features of fewer examples are dropped.
-        scaling: whether columns are scaled by their frequency.
-        smoothing: C of Cohen et al. 2013: tokens' square root at which a rule's own moments weigh as much as those of
-            lower order; 0 for none.
-        max_targets: most frequent target sides that a source side keeps; 0 for all.
-        svd: ``"arpack"`` or ``"randomized"``.
-        sources: files that feature templates need.
-        threads: workers; the result does not depend on them.
+    Raises:
+        InputError: a value is out of its range, or a feature template is unknown or lacks its file.
     """
 
-    rank: int = 8
-    inside: tuple[str, ...] = INSIDE
-    outside: tuple[str, ...] = OUTSIDE
-    seed: int = 1
-    min_count: int = 1
-    scaling: bool = True
-    smoothing: float = 0.0
-    max_targets: int = 0
-    svd: str = "arpack"
-    sources: FeatureSources = FeatureSources()  # noqa: RUF009 (it cannot be changed)
-    threads: int = 1
+    m: int = setting(8, "hidden states", least=1, metavar="M")
+    inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
+    outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
+    seed: int = setting(1, "seed of the singular vectors' start", least=0)
+    min_count: int = setting(1, "examples that a feature needs", least=1)
+    scaling: bool = setting(True, "no scaling of features by their frequency")
+    smoothing: float = setting(
+        0.0, "C of Cohen et al. 2013: weight of moments of lower order; 0: none", least=0, metavar="C"
+    )
+    max_targets: int = setting(0, "target sides that a source side keeps, the most frequent; 0: all", least=0)
+    svd: str = setting("arpack", "method of the singular value decomposition", choices=SVD)
+    src_classes: Path | None = setting(None, "classes of source words, 'word class' a line")
+    tgt_classes: Path | None = setting(None, "classes of target words, 'word class' a line")
+    rule_values: Path | None = setting(None, "values of the feature 'real', 'SRC ||| TGT ||| value ...' a line")
 
     def __post_init__(self) -> None:
-        check_templates(self.inside, True)
-        check_templates(self.outside, False)
+        super().__post_init__()
         self.sources.check((*self.inside, *self.outside))
-        if self.rank < 1:
-            raise InputError(f"the number of hidden states must be at least 1, got {self.rank}")
-        if self.min_count < 1:
-            raise InputError(f"the feature threshold must be at least 1, got {self.min_count}")
-        if not 0 <= self.smoothing < np.inf:
-            raise InputError(f"smoothing must be a number of at least 0, got {self.smoothing}")
-        if self.max_targets < 0:
-            raise InputError(f"the number of target sides must be at least 0, got {self.max_targets}")
-        if self.svd not in SVD:
-            raise InputError(f"svd: one of {', '.join(SVD)}, got {self.svd!r}")
-        if self.threads < 1:
-            raise InputError(f"the number of threads must be at least 1, got {self.threads}")
+
+    @property
+    def sources(self) -> FeatureSources:
+        """The files that feature templates need."""
+        return FeatureSources(self.src_classes, self.tgt_classes, self.rule_values)
 
 
 class RowBlocks:
@@ -215,7 +206,7 @@ class Embedding:
     columns: dict[str, dict[str, int]]
 
 
-def embed(examples: Examples, settings: SpectralSettings) -> Embedding:
+def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding:
     """Steps 0 and 1: decomposes the covariance of scaled inside and outside features (Eq. 1) and projects every node.
 
     Raises:
@@ -227,19 +218,19 @@ def embed(examples: Examples, settings: SpectralSettings) -> Embedding:
         scaled = scale(features.matrix, examples.is_example) if settings.scaling else features.matrix
         return scaled, features.columns
 
-    with ThreadPoolExecutor(min(settings.threads, 2)) as workers:
+    with ThreadPoolExecutor(min(threads, 2)) as workers:
         (phi, *inside), (psi, *outside) = workers.map(matrix, (settings.inside, settings.outside), (True, False))
     columns = {"inside": inside[0], "outside": outside[0]}
     for side, sizes in columns.items():
         log.info(f"{side} features " + ", ".join(f"{name} {n}" for name, n in sizes.items()))
     covariance = (phi[examples.is_example].T @ psi[examples.is_example]) / examples.n_examples
-    u, sigma, v = truncated_svd(covariance.tocsr(), settings.rank, settings.seed, settings.svd, settings.threads)
+    u, sigma, v = truncated_svd(covariance.tocsr(), settings.m, settings.seed, settings.svd, threads)
     log.info(
         f"{covariance.nnz} covariances; singular values "
         + " ".join(f"{value:.4f}" for value in sigma)
         + f"; condition {sigma[0] / sigma[-1]:.1f}"
     )
-    y, z = RowBlocks(phi, settings.threads) @ u, RowBlocks(psi, settings.threads) @ (v / sigma)
+    y, z = RowBlocks(phi, threads) @ u, RowBlocks(psi, threads) @ (v / sigma)
     return Embedding(y, z, sigma, columns)
 
 
@@ -280,17 +271,18 @@ class Estimate:
         save_model(path, self, self.tensors, precision)
 
 
-def estimate_spectral(derivations: Derivations, settings: SpectralSettings) -> Parameters:
-    """The parameters of ``spectral_estimate`` in memory."""
-    return spectral_estimate(derivations, settings).parameters()
-
-
-def spectral_estimate(derivations: Derivations, settings: SpectralSettings) -> Estimate:
+def estimate(
+    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
+) -> Estimate:
     """C^r = count(r) / M x the mean over tokens of Z(o) (x) Y(t2) (x) Y(t3); C^S = the mean of Y over roots.
 
     Step 0 decomposes the covariance of scaled inside and outside features (Eq. 1), step 1 projects every node to
     Y(t) = U' phi(t) and Z(o) = S^-1 V' psi(o), steps 2 and 3 sum outer products. Singletons without nonterminals are
-    estimated as one OOV rule, whose tensor they share.
+    estimated as one OOV rule, whose tensor they share. The tensors are made when they are asked for.
+
+    Args:
+        threads: workers; the result does not depend on them.
+        folder, resume: of no use, since nothing is iterated.
 
     Raises:
         InputError: too little text for the rank asked, or files that do not fit the corpus.
@@ -298,7 +290,7 @@ def spectral_estimate(derivations: Derivations, settings: SpectralSettings) -> E
     examples = Examples.of(derivations)
     if not examples.n_examples:
         raise InputError("the derivations hold no rule of at most two nonterminals")
-    embedding = embed(examples, settings)
+    embedding = embed(examples, settings, threads)
     about: dict[str, Any] = {
         "method": "spectral",
         "rule tokens": examples.n_examples,
@@ -310,7 +302,7 @@ def spectral_estimate(derivations: Derivations, settings: SpectralSettings) -> E
         "feature scaling": settings.scaling,
         "singular values": embedding.sigma.tolist(),
         "condition": float(embedding.sigma[0] / embedding.sigma[-1]),
-        "rank asked": settings.rank,
+        "rank asked": settings.m,
         "rank kept": len(embedding.sigma),
         "smoothing": settings.smoothing,
         "targets of a source side": settings.max_targets or "all",
@@ -320,11 +312,16 @@ def spectral_estimate(derivations: Derivations, settings: SpectralSettings) -> E
     about |= {
         f"{name} file": os.path.basename(path) for name, path in vars(settings.sources).items() if path is not None
     }
-    return from_embedding(examples, embedding.y, embedding.z, settings, about)
+    return from_embedding(examples, embedding.y, embedding.z, settings, about, threads)
 
 
 def from_embedding(
-    examples: Examples, y: np.ndarray, z: np.ndarray, settings: SpectralSettings, about: dict[str, Any]
+    examples: Examples,
+    y: np.ndarray,
+    z: np.ndarray,
+    settings: Settings,
+    about: dict[str, Any],
+    threads: int = 1,
 ) -> Estimate:
     """Steps 2 and 3 for embedded nodes, float64 [nodes, m] each."""
     y, z = np.ascontiguousarray(y), np.ascontiguousarray(z / examples.n_examples)
@@ -334,13 +331,13 @@ def from_embedding(
     if settings.smoothing:
         means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
     # singletons share their mass before any of them is dropped
-    lexical = _moments(examples, everything, 0, y, z, means, settings).array()
+    lexical = _moments(examples, everything, 0, y, z, means, settings, threads).array()
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
     lexical = lexical[by_arity(kept, examples)[0]]
     tensors = (
         Blocks(lexical.shape, lambda precision: iter([rounded(lexical, precision)])),
-        _moments(examples, kept, 1, y, z, means, settings),
-        _moments(examples, kept, 2, y, z, means, settings),
+        _moments(examples, kept, 1, y, z, means, settings, threads),
+        _moments(examples, kept, 2, y, z, means, settings, threads),
     )
     roots = examples.is_root & examples.is_example
     root = y[roots].mean(axis=0) if roots.any() else y[examples.is_root].mean(axis=0)
@@ -359,7 +356,8 @@ def _moments(
     y: np.ndarray,
     z: np.ndarray,
     means: tuple[np.ndarray, np.ndarray],
-    settings: SpectralSettings,
+    settings: Settings,
+    threads: int,
 ) -> Blocks:
     """Sums over each kept rule's tokens of Z (x) Y ...: [rules, m], [., m, m] or [., m, m, m]; means for smoothing."""
     m = y.shape[1]
@@ -384,14 +382,14 @@ def _moments(
         tokens = slice(borders[block], borders[block + 1])
         here, local = nodes[tokens], rows[tokens] - first
         children = examples.children[here, :arity]
-        add_moments(local, here, children, z, y, out, max(settings.threads - 1, 1))
+        add_moments(local, here, children, z, y, out, max(threads - 1, 1))
         if arity and settings.smoothing:
             smooth(out, local, here, children, z, y, means, settings.smoothing)
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
         # while a block is written, the next is made beside it
-        ahead = min(settings.threads, 2)
+        ahead = min(threads, 2)
         spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(ahead)]
         blocks = range(len(borders) - 1)
         if ahead == 1:

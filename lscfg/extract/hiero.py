@@ -9,42 +9,64 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.corpus.parallel import stream_aligned
-from lscfg.errors import InputError
 from lscfg.grammar.counts import RuleCounts
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.select import MAX_TARGETS
+from lscfg.grammar.source import DECODE, SELECT, Decoding, RuleInputs
+from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.tokens import RuleTokens
 from lscfg.kernel import HieroExtractor, LineError
 from lscfg.log import progress
+from lscfg.settings import Declared, setting
+
+HELP = "rules with gaps from phrase pairs"
+VERSION = 1
+NEEDS = ("text",)
+FILTERED = True
+TABLE = "hiero"
 
 
 @dataclass(frozen=True)
-class HieroLimits:
+class HieroLimits(Declared):
     """Which rules are extracted; the defaults are Chiang's.
-
-    Attributes:
-        max_phrase: most words on the source side of an initial phrase pair.
-        max_target_phrase: the same on its target side; 0: no limit.
-        max_symbols: most words and nonterminals on the source side of a rule.
-        max_arity: most nonterminals of a rule, 0 to 2.
 
     Raises:
         InputError: a limit is out of range.
     """
 
-    max_phrase: int = 10
-    max_target_phrase: int = 0
-    max_symbols: int = 5
-    max_arity: int = 2
+    max_phrase: int = setting(10, "source words of an initial phrase pair", least=1, most=1000)
+    max_target_phrase: int = setting(0, "target words of an initial phrase pair; 0: any number", least=0, most=1000)
+    max_symbols: int = setting(5, "words and nonterminals on the source side of a rule", least=1, most=1000)
+    max_arity: int = setting(2, "nonterminals of a rule", least=0, most=MAX_ARITY)
 
-    def __post_init__(self) -> None:
-        for name, low, high in (
-            ("max_phrase", 1, 1000),
-            ("max_target_phrase", 0, 1000),
-            ("max_symbols", 1, 1000),
-            ("max_arity", 0, 2),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise InputError(f"Hiero limit {name} must be {low} to {high}, not {value}")
+
+@dataclass(frozen=True)
+class Settings(HieroLimits):
+    """The Hiero grammar and its decoder."""
+
+    max_targets: int = setting(
+        MAX_TARGETS, "target sides that a source side keeps, the most frequent", least=1, part=SELECT
+    )
+    max_span: int = setting(
+        15, "words that a rule other than glue may cover, in place of the decoder's own limit", least=1, part=DECODE
+    )
+
+
+def rules(inputs: RuleInputs, settings: HieroLimits) -> HieroRules:
+    """The rules of a corpus with all its alignments; see ``extract_files``."""
+    return extract_files(inputs.source, inputs.target, inputs.alignments, settings)
+
+
+def tokens(inputs: RuleInputs, settings: HieroLimits) -> RuleTokens:
+    """Where a corpus has its rules; see ``extract_files``."""
+    found = extract_files(inputs.source, inputs.target, inputs.alignments, settings, places=True)
+    places = found.places
+    places[:, 1] %= found.sentences // len(inputs.alignments)
+    return RuleTokens(found.rules, places)
+
+
+def decoding(settings: Settings) -> Decoding:
+    """With the decoder's glue rules, and only so long."""
+    return Decoding(glue=True, max_span=settings.max_span)
 
 
 @dataclass(frozen=True)

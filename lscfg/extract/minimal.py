@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
 from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.select import MAX_TARGETS
+from lscfg.grammar.source import SELECT, Decoding, RuleInputs
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.settings import Declared, setting
+
+HELP = "rules of minimal derivation trees"
+VERSION = 1
+NEEDS = ("derivations",)
+FILTERED = False
+TABLE = "grammar"
+
+
+@dataclass(frozen=True)
+class Settings(Declared):
+    """Which of the minimal rules a grammar gets."""
+
+    max_targets: int = setting(
+        MAX_TARGETS, "target sides that a source side keeps, the most frequent", least=1, part=SELECT
+    )
 
 
 class MinimalRules(RuleCounts):
@@ -19,3 +42,41 @@ class MinimalRules(RuleCounts):
         counts, lexicon = derivations.counts, (derivations.lexicon, derivations.lexicon_count)
         most = derivations.options.max_arity
         return cls(derivations.rules, counts.astype(np.float64), counts, *lexicon, max_arity=most)
+
+
+def rules(inputs: RuleInputs, settings: Settings) -> MinimalRules:
+    """The rules of the derivations.
+
+    Raises:
+        InputError: there are no derivations, or their file cannot be read.
+    """
+    return MinimalRules.of(_trees(inputs))
+
+
+def tokens(inputs: RuleInputs, settings: Settings) -> RuleTokens:
+    """Where the derivations have their rules; see ``rules``."""
+    return tokens_of(_trees(inputs))
+
+
+def decoding(settings: Settings) -> Decoding:
+    """With rules of bare nonterminals in place of glue, and of any length."""
+    return Decoding(model_rules=True)
+
+
+def tokens_of(derivations: Derivations) -> RuleTokens:
+    """Where derivations have their rules, those of too many nonterminals left out."""
+    examples = Examples.of(derivations)
+    node = np.nonzero(examples.is_example)[0]
+    places = np.full((len(node), 8), -1, np.int32)
+    places[:, 0] = examples.type[node]
+    places[:, 1] = (np.searchsorted(derivations.trees, node, "right") - 1) % derivations.pairs
+    places[:, 2:4] = derivations.span[node, :2]
+    for k, child in enumerate(examples.children[node].T):
+        places[child >= 0, 4 + 2 * k : 6 + 2 * k] = derivations.span[child[child >= 0], :2]
+    return RuleTokens(examples.rules, places)
+
+
+def _trees(inputs: RuleInputs) -> Derivations:
+    if inputs.derivations is None:
+        raise InputError("minimal rules need derivations")
+    return Derivations.load(inputs.derivations)

@@ -6,6 +6,7 @@ import errno
 import gzip
 import hashlib
 import io
+import json
 import os
 import re
 import sys
@@ -16,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lscfg.errors import InputError
 
@@ -266,6 +267,20 @@ def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None
         write_lines(path, lines)
     else:
         sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """A copy, compressed or not as each name says."""
+    with atomic_write(target, "wb") as file:
+        for block, _ in read_blocks(source, 1 << 16):
+            file.write(block)
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Writes the value, indented, in the order of its keys as they are."""
+    with atomic_write(path) as file:
+        json.dump(value, file, indent=1, ensure_ascii=False)
+        file.write("\n")
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:

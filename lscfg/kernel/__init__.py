@@ -22,6 +22,7 @@ from lscfg.kernel.extract import (
     HieroExtractor,
     Matcher,
     Rules,
+    TreeOptions,
 )
 from lscfg.kernel.forest import (
     EPSILON,
@@ -80,6 +81,7 @@ __all__ = [
     "ParseOptions",
     "Rules",
     "S",
+    "TreeOptions",
     "Vocab",
     "X",
     "add_moments",

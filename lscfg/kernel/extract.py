@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import InputError, KernelError
+from lscfg.errors import KernelError
 from lscfg.kernel.base import LineError, check, view
 from lscfg.kernel.forest import Forest
+from lscfg.settings import Declared, setting
 
 BRACKETINGS = ("normal", "left", "right", "balanced")
 """Bracketings of a sequence of phrases, in the kernel's numbering."""
@@ -29,38 +30,30 @@ DROP_REASONS = (
 
 
 @dataclass(frozen=True)
-class DeriveOptions:
-    """How sentence pairs become trees.
+class TreeOptions(Declared):
+    """How a sentence pair becomes a tree.
 
-    Attributes:
-        bracketing: of a sequence of phrases that stand in the same order, or in exactly opposite order, on both sides:
-            ``"normal"`` is the normal form of Zhang, Gildea & Chiang (2008), ((A B) C) D, and so is ``"left"``;
-            ``"right"`` A (B (C D)); ``"balanced"`` (A B) (C D), the left part one longer where the number is odd.
-        max_arity: most nonterminals, 0 to 2, of a rule that gets parameters and a place in the grammar.
-        binarise: no rule gets more than that: the smallest children become terminals of their parent's rule.
-        max_words: pairs with a longer side are dropped and counted; 0 for no limit.
-        drop: drop and count bad pairs, where they would else be an error.
+    Phrases in a sequence, in the same order on both sides or in exactly opposite order, can be bracketed in any way:
+    ``"normal"`` is the normal form of Zhang, Gildea & Chiang (2008), ((A B) C) D, and so is ``"left"``; ``"right"`` is
+    A (B (C D)); ``"balanced"`` is (A B) (C D), with the left part one longer where the number is odd.
 
-    Raises:
-        InputError: a value out of range.
+    A rule of more than ``max_arity`` nonterminals stays in the tree, but gets no parameters and no place in a grammar.
+    With ``binarise`` no rule has more: the smallest children become terminals of their parent's rule.
     """
 
-    bracketing: str = "normal"
-    max_arity: int = 2
-    binarise: bool = False
-    max_words: int = 0
-    drop: bool = False
+    bracketing: str = setting("normal", "bracketing of phrases in a sequence", choices=BRACKETINGS)
+    max_arity: int = setting(2, "nonterminals of a rule that counts", least=0, most=2)
+    binarise: bool = setting(False, "no rule of more nonterminals: all but the largest children become terminals")
 
-    def __post_init__(self) -> None:
-        if self.bracketing not in BRACKETINGS:
-            raise InputError(f"unknown bracketing {self.bracketing!r}; known are {', '.join(BRACKETINGS)}")
-        if not 0 <= self.max_arity <= 2:
-            raise InputError(
-                f"maximal arity must be 0, 1 or 2, got {self.max_arity}: neither tensors nor the decoder know rules of "
-                "more nonterminals"
-            )
-        if not 0 <= self.max_words < 2**31:
-            raise InputError(f"longest sentence must be 0 (no limit) or more words, got {self.max_words}")
+
+@dataclass(frozen=True)
+class DeriveOptions(TreeOptions):
+    """How a corpus becomes trees. Pairs that are dropped are counted by the reason."""
+
+    max_words: int = setting(0, "words of a side; a pair with more is dropped; 0: any number", least=0)
+    drop: bool = setting(
+        False, "bad pairs dropped and counted, where the first one would else end the run", option="drop-bad"
+    )
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import InputError
 from lscfg.kernel.base import check
 from lscfg.kernel.forest import Forest, Grammar
+from lscfg.settings import Declared, SettingError, setting
 
 
 class Model:
@@ -63,6 +63,9 @@ CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT_0 :]
 """Those of the source words around a rule, for which a model has to be estimated with them."""
 
 
+NEGATIVE = ("flip", "clamp")
+"""What a negative marginal may count as."""
+
 CONTEXT_SHAPES = int(lib.LSCFG_CONTEXT_SHAPES)
 CONTEXT_WORD_KINDS = int(lib.LSCFG_CONTEXT_WORD_KINDS)
 CONTEXT_LENGTHS = int(lib.LSCFG_CONTEXT_LENGTHS)
@@ -80,32 +83,28 @@ def feature_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class FeatureOptions:
+class FeatureOptions(Declared):
     """How marginals become features.
 
-    Attributes:
-        log: natural logarithms instead of the values; ratios and those of context are logarithms in either case.
-        floor: no logarithm is taken of less, > 0.
-        negative: what a negative marginal counts as: ``"flip"`` its absolute value, ``"clamp"`` zero.
-        names: the features wanted, some of ``LATENT_FEATURES`` in any order, ``paper`` for the first three of them,
-            ``ratios`` for those to one state, ``context`` for those of the source words around a rule.
+    Raises:
+        InputError: a value is out of its range, a feature unknown or named twice.
     """
 
-    log: bool = True
-    floor: float = 1e-6
-    negative: str = "flip"
-    names: tuple[str, ...] = LATENT_FEATURES[:3]
+    log: bool = setting(True, "values instead of their natural logarithms; ratios and context are logarithms anyway")
+    floor: float = setting(1e-6, "least value of which a logarithm is taken", above=0)
+    negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
+    names: tuple[str, ...] = setting(
+        LATENT_FEATURES[:3], "features: any by name, or the families paper, ratios and context", shown="paper"
+    )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "names", feature_names(self.names))
-        if not self.floor > 0:
-            raise InputError(f"feature floor must be above 0, got {self.floor}")
-        if self.negative not in ("flip", "clamp"):
-            raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
         if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
-            raise InputError(
-                f"features {','.join(self.names)!r}: expected some of {', '.join(LATENT_FEATURES)}, once each; "
-                "paper, ratios and context stand for several"
+            raise SettingError(
+                "names",
+                f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {','.join(self.names)!r}; "
+                "paper, ratios and context are families of them",
             )
 
     @property

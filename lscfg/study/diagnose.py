@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.estimate.mle import estimate_mle
+from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields
@@ -280,7 +280,7 @@ class Diagnosis:
         frequency = Result(FREQUENCY, None, self._score(scores))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "mle.lscfg"
-            estimate_mle(self.train).save(path, np.float64)
+            mle.estimate(self.train, mle.Settings()).save(path, np.float64)
             one_state = self.measure(path)
         one_state.name = ONE_STATE
         return [frequency, one_state]

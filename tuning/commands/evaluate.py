@@ -71,9 +71,8 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.corpus.parallel import check_length
     from lscfg.errors import InputError
-    from lscfg.io.text import check_output, read_lines
+    from lscfg.io.text import check_output, read_lines, write_json
     from tuning.evaluate import evaluate
-    from tuning.experiment.stages import write_json
     from tuning.replication import compare_runs
 
     metrics = ["BLEU"]

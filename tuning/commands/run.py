@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder], or embedded)"
     )
     parser.add_argument("--systems", metavar="LIST", help="only these systems, names separated by commas")
+    parser.add_argument("--plan", action="store_true", help="table of the stages and which are there; nothing is run")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
     )
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from tuning.experiment.config import Overrides
-    from tuning.experiment.run import run_experiment
+    from tuning.experiment.run import run_experiment, show_plan
 
     overrides = Overrides(
         data=Path(args.data) if args.data else None,
@@ -47,4 +48,7 @@ def run(args: argparse.Namespace) -> None:
         decoder=args.decoder,
         systems=[name.strip() for name in args.systems.split(",")] if args.systems is not None else None,
     )
+    if args.plan:
+        print(show_plan(args.experiment, args.output, overrides))
+        return
     print(run_experiment(args.experiment, args.output, args.jobs, overrides))

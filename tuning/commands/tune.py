@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lscfg.settings import Declared
 
 HELP = "tune feature weights for BLEU on a development set (MIRA, MERT, PRO)"
 EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --weights start.weights -o tuned"
@@ -10,6 +14,11 @@ EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --wei
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.kinds import OPTIMISERS, kinds
+    from lscfg.settings import add_options
+    from tuning.optimisers import optimiser_kind
+    from tuning.tune import TuneSettings
+
     parser.add_argument("--config", metavar="INI", required=True, help="decoder configuration (cdec.ini)")
     parser.add_argument("--source", metavar="TEXT", required=True, help="tokenized source, one sentence a line")
     parser.add_argument(
@@ -18,11 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", metavar="WEIGHTS", required=True, help="start weights, a name and value a line")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for weights, history and lists")
     which = parser.add_mutually_exclusive_group()
+    helps = (f"{name}: {optimiser_kind(name).HELP}" for name in kinds(OPTIMISERS))
     which.add_argument(
         "--optimiser",
-        default="mira",
-        choices=["mira", "mert", "pro", "forest-mert"],
-        help="batch MIRA, MERT on k-best lists, PRO, MERT on hypergraphs (default: %(default)s)",
+        default=TuneSettings.optimiser,
+        choices=kinds(OPTIMISERS),
+        help=f"{'; '.join(helps)} (default: %(default)s)",
     )
     which.add_argument(
         "--with",
@@ -35,30 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=["embedded", "cdec", "moses"],
         help="what reads the configuration (default: embedded; cdec with cdec's optimisers)",
     )
-    parser.add_argument(
-        "--iterations", type=int, default=15, metavar="N", help="decoding runs at most (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--patience",
-        type=int,
-        default=3,
-        metavar="N",
-        help="stop after N runs without better BLEU (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--kbest", type=int, default=100, metavar="K", help="hypotheses a sentence (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--interpolation",
-        type=float,
-        metavar="X",
-        help="part of the way to the learned weights that is taken (above 0 to 1; default: 1, PRO 0.1)",
-    )
+    add_options(parser, TuneSettings, leave=("optimiser",))
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="decoding processes (default: %(default)s)")
-    parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="seed of all random choices (default: %(default)s)"
-    )
     parser.add_argument("--resume", action="store_true", help="go on with the tuning that is in the output folder")
+    for name in kinds(OPTIMISERS):
+        settings = optimiser_kind(name).Settings
+        add_options(parser.add_argument_group(f"optimiser {name}"), settings, prefix=name)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -75,17 +67,12 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, read_lines
+    from lscfg.settings import from_options
     from tuning.decoders import decoder_identity, open_decoder
     from tuning.tune import TuneSettings, tune
 
-    settings = TuneSettings(
-        iterations=args.iterations,
-        kbest=args.kbest,
-        patience=args.patience,
-        seed=args.seed,
-        optimiser=args.host or args.optimiser,
-        interpolation=args.interpolation,
-    )
+    optimiser = args.host or args.optimiser
+    settings = from_options(TuneSettings, args, optimiser=optimiser, learner=_learner(args))
     sources = read_lines(args.source)
     references = [read_lines(path) for path in args.reference]
     if not sources:
@@ -97,14 +84,14 @@ def run(args: argparse.Namespace) -> None:
     if args.host:
         from tuning.hosts import host_optimiser
 
-        learn = host_optimiser(args.host, args.config, sources, references, args.kbest)
+        learn = host_optimiser(args.host, args.config, sources, references, settings.kbest)
     program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
     if program != "cdec":
         check_plain(sources, args.source)
         check_sentences(sources, args.source, allow_empty=True)
     make_folder(args.output)
     identity = decoder_identity(program, args.config, sources)
-    log.info(f"tuning on {len(sources)} sentences, seed {args.seed}, jobs {args.jobs}")
+    log.info(f"tuning on {len(sources)} sentences, seed {settings.seed}, jobs {args.jobs}")
     log.info(f"optimiser {settings.optimiser}, decoder {program} {identity[:12]}")
     library = find_library() if program == "cdec" else None
     with open_decoder(program, args.config, args.jobs, library=library) as decoder:
@@ -113,3 +100,21 @@ def run(args: argparse.Namespace) -> None:
     write_weights(path, result.weights)
     best = result.history[result.best_iteration - 1]
     log.info(f"{result.stopped}; weights of iteration {best.iteration} (BLEU {best.dev_bleu:.2f}): {path}")
+
+
+def _learner(args: argparse.Namespace) -> Declared | None:
+    """The settings of the optimiser; options of another one are refused."""
+    from lscfg.errors import InputError
+    from lscfg.kinds import OPTIMISERS, kinds
+    from lscfg.settings import from_options, given_options, option_names
+    from tuning.optimisers import optimiser_kind
+
+    for name in kinds(OPTIMISERS):
+        settings = optimiser_kind(name).Settings
+        given = option_names(settings, given_options(settings, args, name), name)
+        if given and (args.host or args.optimiser) != name:
+            raise InputError(f"{', '.join(given)}: for --optimiser {name} only")
+    if args.host:
+        return None
+    learner: Declared = from_options(optimiser_kind(args.optimiser).Settings, args, args.optimiser)
+    return learner

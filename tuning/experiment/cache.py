@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -15,12 +14,14 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from lscfg import __version__, log
+from lscfg import log
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import atomic_write, file_hash, remove_temporaries
+from lscfg.io.text import atomic_write, remove_temporaries
+from tuning.experiment.plan import Input, Output, Stage
 
 PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 
@@ -32,66 +33,67 @@ RECORD = "stage.json"
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A finished stage: its folder, the hash of all that it was made from, and its record."""
+class Made:
+    """A finished stage: its folder and record, and whether it was there before."""
 
-    name: str
+    stage: Stage
     path: Path
-    key: str
     record: dict[str, Any]
     reused: bool
 
-    def __truediv__(self, name: str) -> Path:
-        return self.path / name
-
 
 class StageCache:
-    """Finished stages below one folder; a stage whose inputs and settings are unchanged is not made again."""
+    """Finished stages below one folder; a stage whose key is there is not made again."""
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.stages: list[Stage] = []
+        self.made: dict[str, Made] = {}
 
-    def run(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        inputs: Mapping[str, Path | Stage],
-        make: Callable[[Path], None],
-    ) -> Stage:
-        """The stage's folder, made by ``make(folder)`` if it is not there yet.
+    def path(self, part: Stage | Output) -> Path:
+        """The folder of a stage, or a file that it makes."""
+        if isinstance(part, Output):
+            return self.path(part.stage) / part.name
+        return self.folder / part.folder
 
-        An unfinished folder is handed to ``make`` as it was left, so that a stage with checkpoints can go on; other
+    def is_made(self, stage: Stage) -> bool:
+        """Whether the stage is finished."""
+        return (self.path(stage) / RECORD).is_file()
+
+    def make(self, stage: Stage, jobs: int) -> Made:
+        """Makes the stage, unless it is there, from inputs that are.
+
+        An unfinished folder is handed to the work as it was left, so that a stage with checkpoints can go on; other
         stages write their files anew.
 
         Raises:
-            LscfgError: what ``make`` raised.
+            LscfgError: what the work raised.
         """
-        hashes = {k: v.key if isinstance(v, Stage) else file_hash(v) for k, v in sorted(inputs.items())}
-        facts = {"stage": name, "version": __version__, "settings": dict(settings), "inputs": hashes}
-        text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
-        key = hashlib.sha256(text.encode("utf-8")).hexdigest()
-        done = self.folder / f"{name}-{key[:16]}"
-        reused = (done / RECORD).is_file()
-        if not reused:
-            log.info(f"stage {name}")
-            self._make(done, facts, key, make)
-        record = json.loads((done / RECORD).read_text(encoding="utf-8"))
-        stage = Stage(name, done, key, record, reused)
-        self.stages.append(stage)
-        return stage
+        if stage.key not in self.made:
+            reused = self.is_made(stage)
+            if not reused:
+                log.info(f"stage {stage.name}")
+                self._make(stage, jobs)
+            record = json.loads((self.path(stage) / RECORD).read_text(encoding="utf-8"))
+            self.made[stage.key] = Made(stage, self.path(stage), record, reused)
+        return self.made[stage.key]
 
-    def _make(self, done: Path, facts: dict[str, Any], key: str, make: Callable[[Path], None]) -> None:
-        work = done.with_name(done.name + ".unfinished")
-        work.mkdir(parents=True, exist_ok=True)
-        remove_temporaries(work)
-        seconds, peak = measured(lambda: make(work))
-        with atomic_write(work / RECORD) as file:
-            record = {**facts, "key": key, "seconds": round(seconds, 3), "peak_mib": round(peak / 1024, 1)}
+    def inputs(self, inputs: Mapping[str, Input]) -> dict[str, Path]:
+        """The files that inputs are."""
+        return {name: self.path(part) if isinstance(part, Output) else part for name, part in inputs.items()}
+
+    def _make(self, stage: Stage, jobs: int) -> None:
+        done = self.path(stage)
+        unfinished = done.with_name(done.name + ".unfinished")
+        unfinished.mkdir(parents=True, exist_ok=True)
+        remove_temporaries(unfinished)
+        seconds, peak = measured(partial(stage.work, unfinished, stage.settings, self.inputs(stage.inputs), jobs))
+        record = {**stage.facts, "name": stage.name, "key": stage.key}
+        record |= {"seconds": round(seconds, 3), "peak_mib": round(peak / 1024, 1)}
+        with atomic_write(unfinished / RECORD) as file:
             json.dump(record, file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")
         shutil.rmtree(done, ignore_errors=True)
-        work.rename(done)
+        unfinished.rename(done)
 
 
 @contextmanager

@@ -20,33 +20,18 @@ from safetensors import safe_open
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
-from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines
+from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, write_json
 from tuning.evaluate import evaluate
-from tuning.experiment import stages
-from tuning.experiment.cache import Stage, StageCache, locked
-from tuning.experiment.config import Experiment, Overrides, read_experiment
-from tuning.experiment.hosts import check_host, programs
+from tuning.experiment.cache import StageCache, locked
+from tuning.experiment.config import NO_ESTIMATOR, Experiment, Overrides, read_experiment
+from tuning.experiment.installed import check_host, programs
+from tuning.experiment.plan import Output, Plan, format_plan, make_plan
+from tuning.experiment.stages import decoding, model, rules
 from tuning.replication import ReplicatedScore, compare_runs
-from tuning.report.content import Content, charted_sentences, charted_systems
+from tuning.report.content import Content
 from tuning.report.page import render
 
 PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safetensors", "matplotlib")
-
-
-@dataclass(frozen=True)
-class SystemStages:
-    """The stages of one system; the lists have an element for each run of the tuning."""
-
-    rules: Stage
-    model: Stage | None
-    tuned: list[Stage]
-    decoded: list[Stage]
-    scored: list[Stage]
-
-    @property
-    def outputs(self) -> list[list[str]]:
-        """The translations of each run."""
-        return [read_lines(stage / stages.OUTPUT) for stage in self.decoded]
 
 
 def run_experiment(
@@ -64,53 +49,68 @@ def run_experiment(
     """
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
+    experiment = _checked(path, overrides)
+    folder = Path(output)
+    with locked(folder):
+        run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
+        system = ""
+        for stage in run.plan.stages():
+            if (user := next(iter(run.plan.owners(stage)), system)) != system:
+                system = user
+                log.info(f"system {system}")
+            run.cache.make(stage, jobs)
+        for name in run.plan.systems:
+            _publish(folder / "systems" / name, run, name)
+        results = _results(run)
+        write_json(folder / "results.json", results)
+        manifest = _manifest(Path(path), run, jobs)
+        write_json(folder / "manifest.json", manifest)
+        content = _report_content(Path(path), run, results)
+        with atomic_write(folder / "report.html") as file:
+            file.write(render(content, manifest))
+    return format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+
+
+def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
+    """The table of an experiment's stages, and which are there already; nothing is made.
+
+    Raises:
+        InputError: as of ``run_experiment``.
+    """
+    cache = StageCache(Path(output) / "cache")
+    return format_plan(make_plan(_checked(path, overrides)), cache.is_made)
+
+
+def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Experiment:
     experiment = read_experiment(path, overrides)
     check_host(experiment)
     check_corpus(experiment)
-    folder = Path(output)
-    with locked(folder):
-        cache = StageCache(folder / "cache")
-        # what may be wrong with the text, or with files that are given, shows in the first minutes; tuning comes last
-        lm = stages.language_model(cache, experiment)
-        given = {
-            name: stages.given_grammar(cache, system.grammar, system.grammar_file)
-            for name, system in experiment.systems.items()
-            if system.grammar_file
-        }
-        alignments = stages.alignments(cache, experiment, jobs)
-        derivations = stages.derive(cache, experiment, alignments)
-        grammars = {}
-        used = {system.grammar for system in experiment.systems.values() if not system.grammar_file}
-        if used & {"minimal", "both"}:
-            grammars["minimal"] = stages.grammar(cache, experiment, derivations)
-        if used & {"hiero", "both"}:
-            grammars["hiero"] = stages.hiero(cache, experiment, alignments, jobs)
-        if "both" in used:
-            grammars["both"] = stages.both(cache, grammars["hiero"], grammars["minimal"], jobs)
-        models = {
-            name: stages.estimate(cache, experiment, system, derivations, alignments, jobs)
-            for name, system in experiment.systems.items()
-        }
-        systems = {}
-        for name, system in experiment.systems.items():
-            log.info(f"system {name}")
-            rules, model = given.get(name) or grammars[system.grammar], models[name]
-            found = systems[name] = SystemStages(rules, model, [], [], [])
-            own = experiment.of(system)
-            for run in range(experiment.tuning.runs):
-                start = systems[system.start].tuned[run] if system.start else None
-                found.tuned.append(stages.tune(cache, own, rules, lm, model, jobs, run, start))
-                found.decoded.append(stages.decode(cache, own, rules, lm, model, found.tuned[run], jobs))
-                found.scored.append(stages.score(cache, own, found.decoded[run]))
-            _publish(folder / "systems" / name, own, lm, found)
-        results = _results(experiment, derivations, systems)
-        stages.write_json(folder / "results.json", results)
-        content = _report_content(Path(path), experiment, cache, systems, results)
-        manifest = _manifest(Path(path), experiment, cache, systems, jobs)
-        stages.write_json(folder / "manifest.json", manifest)
-        with atomic_write(folder / "report.html") as file:
-            file.write(render(content, manifest))
-    return format_results(results, {name: _wall_seconds(system) for name, system in systems.items()})
+    return experiment
+
+
+@dataclass(frozen=True)
+class Run:
+    """An experiment with its plan and what was made of it."""
+
+    experiment: Experiment
+    plan: Plan
+    cache: StageCache
+
+    def json(self, output: Output) -> Any:
+        """What a stage wrote."""
+        return json.loads(self.cache.path(output).read_text(encoding="utf-8"))
+
+    def outputs(self, system: str) -> list[list[str]]:
+        """The translations of each run."""
+        return [read_lines(self.cache.path(stage / decoding.OUTPUT)) for stage in self.plan.systems[system].decoded]
+
+    def wall_seconds(self, system: str) -> tuple[float, float]:
+        """Of tuning, interrupted or not, and of decoding the test set; means over the runs."""
+        stages = self.plan.systems[system]
+        return (
+            statistics.fmean(self.json(stage / decoding.DEV)["seconds"] for stage in stages.tuned),
+            statistics.fmean(self.cache.made[stage.key].record["seconds"] for stage in stages.decoded),
+        )
 
 
 def check_corpus(experiment: Experiment) -> None:
@@ -139,81 +139,80 @@ def check_corpus(experiment: Experiment) -> None:
         raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", corpus.test_source)
 
 
-def _publish(folder: Path, experiment: Experiment, lm: Stage, system: SystemStages) -> None:
+def _publish(folder: Path, run: Run, name: str) -> None:
     """What a user wants of a system, in a folder of its own; of runs after the first in run2, run3, ... below it."""
     from lscfg.formats.ini import write_ini
 
+    system, path = run.plan.systems[name], run.cache.path
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
             shutil.rmtree(old)
-    write_ini(folder / "cdec.ini", stages.decoder_config(experiment, folder, system.rules, lm, system.model))
-    for run, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
-        place = folder if run == 1 else folder / f"run{run}"
+    inputs = run.cache.inputs(system.decoder_inputs)
+    write_ini(folder / "cdec.ini", decoding.decoder_config(system.decoder, folder, inputs))
+    for number, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
+        place = folder if number == 1 else folder / f"run{number}"
         place.mkdir(exist_ok=True)
-        shutil.copyfile(tuned / stages.WEIGHTS, place / "weights")
-        shutil.copyfile(tuned / stages.HISTORY, place / "tuning.json")
-        shutil.copyfile(decoded / stages.OUTPUT, place / "test.output")
+        shutil.copyfile(path(tuned / decoding.WEIGHTS), place / "weights")
+        shutil.copyfile(path(tuned / decoding.HISTORY), place / "tuning.json")
+        shutil.copyfile(path(decoded / decoding.OUTPUT), place / "test.output")
 
 
-def _read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _results(experiment: Experiment, derivations: Stage, systems: dict[str, SystemStages]) -> dict[str, Any]:
+def _results(run: Run) -> dict[str, Any]:
+    experiment, settings = run.experiment, run.experiment.evaluation
     references = [read_lines(path) for path in experiment.corpus.test_reference]
-    settings = experiment.evaluation
     log.info("tests of significance")
-    outputs = {name: system.outputs for name, system in systems.items()}
+    outputs = {name: run.outputs(name) for name in run.plan.systems}
     numbers = settings.samples, settings.trials, settings.seed
-    scores = compare_runs(outputs, references, settings.baseline, *numbers, settings.against)
-    rows = [_row(score, systems[score.name], experiment) for score in scores]
+    scores = compare_runs(outputs, references, settings.baseline, *numbers, list(settings.against))
+    rows = [_row(score, run) for score in scores]
     # of a single sentence: only the description of the metric is wanted
     signed = evaluate({"": [""]}, [lines[:1] for lines in references], None, settings.samples, settings.seed)
     return {
         "baseline": settings.baseline,
-        "against": settings.against,
+        "against": list(settings.against),
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
         "signature": signed.signatures["BLEU"],
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
-        "derivations": _read_json(derivations / "statistics.json"),
+        "derivations": run.json(run.plan.derivations / rules.STATISTICS),
         "systems": rows,
     }
 
 
-def _row(score: ReplicatedScore, system: SystemStages, experiment: Experiment) -> dict[str, Any]:
+def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
     """One system: means over the runs, sample deviations (null for one run), then the runs."""
-    size = _read_json(system.model / "size.json") if system.model else {"states": None, "effective": None}
+    stages, system = run.plan.systems[score.name], run.experiment.systems[score.name]
+    size = run.json(stages.model / rules.SIZE) if stages.model else {"states": None, "effective": None}
     runs = []
-    for run, bleu in enumerate(score.runs):
-        dev, history = (_read_json(system.tuned[run] / name) for name in ("dev.json", stages.HISTORY))
+    for number, bleu in enumerate(score.runs):
+        dev, history = (run.json(stages.tuned[number] / name) for name in (decoding.DEV, decoding.HISTORY))
         runs.append(
             {
-                "seed": experiment.tuning.seed + run,
+                "seed": run.experiment.tuning.seed + number,
                 "start_dev_bleu": dev["start_bleu"],
                 "dev_bleu": dev["bleu"],
                 "dev_length_ratio": dev["length_ratio"],
                 "tuning_iteration": dev["iteration"],
                 "dev_bleu_by_iteration": [record["dev_bleu"] for record in history["history"]],
                 "test_bleu": bleu,
-                **_read_json(system.scored[run] / "scores.json"),
+                **run.json(stages.scored[number] / decoding.SCORES),
             }
         )
 
     def mean(key: str) -> float:
-        return statistics.fmean(run[key] for run in runs)
+        return statistics.fmean(row[key] for row in runs)
 
-    dev_bleu = [run["dev_bleu"] for run in runs]
+    dev_bleu = [row["dev_bleu"] for row in runs]
     return {
         "system": score.name,
-        "estimator": experiment.systems[score.name].estimator,
-        "grammar": experiment.systems[score.name].grammar,
-        "rules": _read_json(system.rules / "size.json")["rules"],
+        "estimator": system.estimator.name if system.estimator else NO_ESTIMATOR,
+        "grammar": system.grammar,
+        "rules": run.json(stages.rules / rules.SIZE)["rules"],
         "states": size["states"],
         "effective_rules": size["effective"],
-        "singular_values": _singular_values(system.model),
+        "singular_values": _singular_values(run.cache.path(stages.model / model.MODEL)) if stages.model else None,
         "start_dev_bleu": mean("start_dev_bleu"),
         "dev_bleu": mean("dev_bleu"),
         "dev_bleu_deviation": statistics.stdev(dev_bleu) if len(runs) > 1 else None,
@@ -233,59 +232,33 @@ def _row(score: ReplicatedScore, system: SystemStages, experiment: Experiment) -
     }
 
 
-def _singular_values(model: Stage | None) -> list[float] | None:
+def _singular_values(path: Path) -> list[float] | None:
     """What the spectral estimator left in its model's header."""
-    if model is None:
-        return None
-    with safe_open(model / stages.MODEL, "numpy") as file:
+    with safe_open(path, "numpy") as file:
         found: list[float] | None = json.loads(file.metadata()["about"]).get("singular values")
     return found
 
 
-def _report_content(
-    path: Path, experiment: Experiment, cache: StageCache, systems: dict[str, SystemStages], results: dict[str, Any]
-) -> Content:
+def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     """What the report shows beside the manifest; of systems tuned several times the first run's translations."""
-    sources = read_lines(experiment.corpus.test_source)
-    references = [read_lines(name) for name in experiment.corpus.test_reference]
-    outputs = {name: system.outputs[0] for name, system in systems.items()}
-    chosen = experiment.report.charts or charted_systems(results["systems"])
-    lines = [number - 1 for number in experiment.report.sentences]
-    if chosen and not lines:
-        lines = charted_sentences(sources, {name: outputs[name] for name in chosen}, references)
-    charts = {}
-    for name in chosen:
-        model = systems[name].model
-        assert model is not None  # the configuration was checked
-        stage = stages.charts(cache, systems[name].rules, model, [sources[k] for k in lines])
-        charts[name] = _read_json(stage / "charts.json")
-    return Content(path.stem, results, sources, references, outputs, lines, charts, experiment.report.examples)
+    corpus, plan = run.experiment.corpus, run.plan
+    references = [read_lines(name) for name in corpus.test_reference]
+    outputs = {name: run.outputs(name)[0] for name in plan.systems}
+    lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
+    charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
+    sources, examples = read_lines(corpus.test_source), run.experiment.report.examples
+    return Content(path.stem, results, sources, references, outputs, lines, charts, examples)
 
 
-def _users(systems: dict[str, SystemStages], folder: Path) -> list[str]:
-    """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
-    users = []
-    for name, system in systems.items():
-        if system.model and system.model.path == folder:
-            users.append(name)
-        for run, made in enumerate(zip(system.tuned, system.decoded, system.scored, strict=True), 1):
-            if folder in [stage.path for stage in made]:
-                users.append(f"{name} run {run}" if len(system.tuned) > 1 else name)
-    return users
-
-
-def _manifest(
-    path: Path, experiment: Experiment, cache: StageCache, systems: dict[str, SystemStages], jobs: int
-) -> dict[str, Any]:
+def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     """What made the results: enough to make them again, and what it cost."""
-    corpus = experiment.corpus
+    experiment, corpus = run.experiment, run.experiment.corpus
     files = [corpus.source, corpus.target, corpus.dev_source, *corpus.dev_reference, corpus.test_source]
-    files += [*corpus.test_reference, *corpus.alignment]
-    files += [experiment.language_model.file] if experiment.language_model.file else []
+    files += [*corpus.test_reference, *corpus.alignment, *experiment.language_model.files().values()]
     for system in experiment.systems.values():
-        given = (system.grammar_file, system.src_classes, system.tgt_classes, system.rule_values)
-        files += [file for file in given if file]
-    latent = any(system.estimator != "none" for system in experiment.systems.values())
+        files += [system.grammar_file] if system.grammar_file else []
+        files += system.estimator.settings.files().values() if system.estimator else []
+    latent = any(system.estimator for system in experiment.systems.values())
     return {
         "lscfg": __version__,
         "python": platform.python_version(),
@@ -299,8 +272,8 @@ def _manifest(
         "settings": _plain(dataclasses.asdict(experiment)),
         "sha256": {str(file): file_hash(file) for file in files},
         "stages": [
-            {**stage.record, "folder": stage.path.name, "reused": stage.reused, "systems": _users(systems, stage.path)}
-            for stage in cache.stages
+            {**made.record, "folder": made.path.name, "reused": made.reused, "systems": run.plan.users(made.stage)}
+            for made in run.cache.made.values()
         ],
     }
 
@@ -309,20 +282,9 @@ def _plain(value: Any) -> Any:
     """The value with paths as strings, for JSON."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return str(value) if isinstance(value, Path) else value
-
-
-def _wall_seconds(system: SystemStages) -> tuple[float, float]:
-    """Of tuning, interrupted or not, and of decoding the test set; means over the runs."""
-    return (
-        # a tuning that an earlier lscfg made has no times of its own
-        statistics.fmean(
-            _read_json(stage / "dev.json").get("seconds", stage.record["seconds"]) for stage in system.tuned
-        ),
-        statistics.fmean(stage.record["seconds"] for stage in system.decoded),
-    )
 
 
 def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, float]]) -> str:

@@ -35,17 +35,6 @@ class Content:
     """Gains and losses that are shown of each system."""
 
 
-def charted_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The systems compared as in the paper's Figure 3: MLE, and of the spectral estimator and EM the one with the most
-    states (the first of equals)."""
-    chosen = []
-    for estimator in ("mle", "spectral", "em"):
-        found = [row for row in rows if row["estimator"] == estimator]
-        if found:
-            chosen.append(max(found, key=lambda row: row["states"])["system"])
-    return chosen
-
-
 def charted_sentences(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]
 ) -> list[int]:

@@ -17,7 +17,7 @@ def check_host(experiment: Experiment) -> None:
         InputError: the decoder is not installed, or the plug-in for latent features is missing.
     """
     settings = experiment.decoder
-    latent = [name for name, system in experiment.systems.items() if system.estimator != "none"]
+    latent = [name for name, system in experiment.systems.items() if system.estimator]
     programs(settings, bool(latent))
     if latent and settings.name == "cdec" and cdec_library(settings) is None:
         raise InputError(

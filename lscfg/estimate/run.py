@@ -1,0 +1,82 @@
+"""One way from derivations to a whole model: an estimator, and a context model of some rules beside it."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lscfg.estimate import estimator
+from lscfg.grammar.source import RuleInputs, RuleSource
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.kinds import CONTEXT_MODELS, kind
+from lscfg.settings import Declared
+
+if TYPE_CHECKING:
+    from lscfg.estimate.spectral import Estimate
+    from lscfg.extract.derive import Derivations
+    from lscfg.model.parameters import Parameters
+
+M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
+
+
+@dataclass(frozen=True)
+class ContextInputs:
+    """What a context model is learned from.
+
+    Attributes:
+        model: its kind; settings: of it.
+        text: the source side of the corpus.
+        inputs: what the sources take their rules from; sources: each with its settings.
+    """
+
+    model: str
+    settings: Declared
+    text: Path
+    inputs: RuleInputs
+    sources: tuple[tuple[RuleSource, Declared], ...]
+
+    def tokens(self) -> RuleTokens:
+        """Where the corpus has the rules of all sources."""
+        found = [source.tokens(self.inputs, settings) for source, settings in self.sources]
+        return reduce(RuleTokens.with_those_of, found)
+
+
+def estimate_model(
+    derivations: Derivations,
+    name: str,
+    settings: Declared,
+    threads: int = 1,
+    folder: Path | None = None,
+    resume: bool = False,
+    context: ContextInputs | None = None,
+) -> Parameters | Estimate:
+    """The model of an estimator by its name; see ``lscfg.estimate.Estimator``.
+
+    Raises:
+        InputError: a file cannot be read or does not fit the others, or the text is too little for what is asked.
+    """
+    _keep_freed_memory()
+    found = estimator(name)
+    learner: Any = kind(CONTEXT_MODELS, context.model) if context else None
+    # before what may take hours: a fault of these files would come too late behind it
+    source = learner.read_source(context.text, derivations) if context else []
+    tokens = context.tokens() if context else None
+    model = found.estimate(derivations, settings, threads, folder, resume)
+    if context:
+        model = learner.add_context(model, tokens, source, context.settings)
+    return model
+
+
+def _keep_freed_memory() -> None:
+    """Tells the C library, where it is GNU's, to keep what is freed and use it again, in all threads.
+
+    Large arrays that come and go are otherwise given back to the system and their pages made anew each time: a fifth of
+    the time of a spectral estimate, and a fifth of its memory (benchmarks/spectral.py).
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        for option, value in ((M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 2**31 - 1), (M_ARENA_MAX, 1)):
+            library.mallopt(option, value)

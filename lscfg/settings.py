@@ -1,0 +1,307 @@
+"""Settings as data: default, range and help of a setting are written once, with its field.
+
+From these declarations come the checks, the options of commands and their help, the keys of experiment files, what a
+stage's key depends on, and the tables of docs/FORMATS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+from lscfg.errors import InputError
+
+LARGEST = 2**31 - 1
+"""The largest whole number of any setting: the kernel counts in 32 bits."""
+
+
+class SettingError(InputError):
+    """A value out of its range.
+
+    Attributes:
+        name: of the setting, or of its option once that is known; requirement: what is wrong, without the name.
+    """
+
+    def __init__(self, name: str, requirement: str):
+        super().__init__(f"{name} {requirement}")
+        self.name, self.requirement = name, requirement
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What values a setting may have; None: no such limit."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def requirement(self, value: Any) -> str | None:
+        """What is wrong with the value, None if nothing is."""
+        if self.choices and value not in self.choices:
+            return f"must be one of {', '.join(self.choices)}, not {value!r}"
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"must be a finite number, not {value}"
+        for limit, wrong, words in (
+            (self.least, lambda limit: value < limit, "at least"),
+            (self.most, lambda limit: value > limit, "at most"),
+            (self.above, lambda limit: value <= limit, "more than"),
+            (self.below, lambda limit: value >= limit, "less than"),
+        ):
+            if limit is not None and wrong(limit):
+                return f"must be {words} {limit:g}, not {value}" if limit < LARGEST else f"must be {words} {LARGEST}"
+        return None
+
+    def __str__(self) -> str:
+        if self.choices:
+            return ", ".join(self.choices)
+        low = (
+            [f"≥ {self.least:g}"] if self.least is not None else [f"> {self.above:g}"] if self.above is not None else []
+        )
+        high = [f"≤ {self.most:g}"] if self.most not in (None, LARGEST) else []
+        return ", ".join(low + high + ([f"< {self.below:g}"] if self.below is not None else []))
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: Sequence[str] = (),
+    metavar: str = "",
+    shown: str = "",
+    part: str = "",
+    option: str = "",
+) -> Any:
+    """A field of a settings class.
+
+    Args:
+        default: its value where none is given; a list or a dict is copied for each instance.
+        help: one line with a noun at its head, without the default.
+        least, most, above, below: limits of a number, or of each of several.
+        choices: the values of a string, or of each of several.
+        metavar: the value in a command's help.
+        shown: the default in words, where the value itself would not tell.
+        part: of the work that alone depends on it, where that is not all of it.
+        option: its name on the command line, where it is another one.
+    """
+    metadata = {"help": help, "limits": Limits(least, most, above, below, tuple(choices))}
+    metadata |= {"metavar": metavar, "shown": shown, "part": part, "option_name": option}
+    if isinstance(default, (list, dict)):
+        return dataclasses.field(default_factory=default.copy, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a kind of estimator, rule source or the like may be told.
+
+    Raises:
+        SettingError: a value is out of its range.
+    """
+
+    def __post_init__(self) -> None:
+        for item in settings_of(type(self)):
+            item.check(getattr(self, item.name))
+
+    def facts(self, *parts: str) -> dict[str, Any]:
+        """All values but files, as JSON has them: what a result depends on, apart from what is in the files.
+
+        Args:
+            parts: of the work; none: the whole.
+        """
+        return {
+            item.name: list(value) if isinstance(value := getattr(self, item.name), tuple) else value
+            for item in settings_of(type(self))
+            if item.kind is not Path and (not parts or item.part in parts)
+        }
+
+    def files(self) -> dict[str, Path]:
+        """The files that are named, by the name of the setting."""
+        found = ((item.name, getattr(self, item.name)) for item in settings_of(type(self)) if item.kind is Path)
+        return {name: path for name, path in found if path is not None}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Self:
+        """The settings with these values of ``facts`` and ``files``."""
+        hints = {item.name: item for item in settings_of(cls)}
+        values = {name: tuple(value) if hints[name].many else value for name, value in facts.items()}
+        return cls(**values, **{name: path for name, path in (files or {}).items() if name in hints})
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a class, as its declaration has it."""
+
+    name: str
+    kind: type
+    """int, float, bool, str or Path; of several values, that of each."""
+    many: bool
+    optional: bool
+    default: Any
+    help: str
+    limits: Limits
+    metavar: str
+    shown: str
+    part: str
+    option_name: str
+
+    def check(self, value: Any) -> None:
+        """Refuses a value out of its range.
+
+        Raises:
+            SettingError: it is.
+        """
+        if value is None and self.optional:
+            return
+        for single in value if self.many else (value,):
+            if requirement := self.limits.requirement(single):
+                raise SettingError(self.name, requirement)
+
+    @property
+    def option(self) -> str:
+        """The command-line option; what is the default cannot be asked for, only its contrary."""
+        name = self.option_name or self.name.replace("_", "-")
+        if self.kind is bool and self.default:
+            name = f"no-{name}"
+        return f"-{name}" if len(name) == 1 else f"--{name}"
+
+    def default_text(self) -> str:
+        """The default as a reader is told, ``none`` where there is none."""
+        if self.shown:
+            return self.shown
+        if self.many:
+            return ",".join(map(str, self.default)) or "none"
+        if isinstance(self.default, bool):
+            return str(self.default).lower()
+        return "none" if self.default is None or self.default == "" else f"{self.default}"
+
+
+def settings_of(cls: type) -> tuple[Setting, ...]:
+    """The settings of a class in order; fields that are declared otherwise are none."""
+    return _settings_of(cls)
+
+
+@cache
+def _settings_of(cls: Any) -> tuple[Setting, ...]:
+    hints, found = get_type_hints(cls), []
+    for item in dataclasses.fields(cls):
+        if "help" not in item.metadata:
+            continue
+        hint, optional, many = hints[item.name], False, False
+        if isinstance(hint, UnionType):
+            optional = True
+            hint = next(argument for argument in get_args(hint) if argument is not type(None))
+        if get_origin(hint) in (tuple, list):
+            many, hint = True, get_args(hint)[0]
+        limits = item.metadata["limits"]
+        if hint is int and limits.most is None:
+            limits = dataclasses.replace(limits, most=LARGEST)
+        default: Any = item.default
+        if item.default_factory is not MISSING:
+            default = item.default_factory()
+        facts = {name: item.metadata[name] for name in ("help", "metavar", "shown", "part", "option_name")}
+        found.append(Setting(item.name, hint, many, optional, default, limits=limits, **facts))
+    return tuple(found)
+
+
+# ---- the command line ----
+
+
+def add_options(
+    parser: argparse._ActionsContainer, cls: type[Declared], prefix: str = "", leave: Collection[str] = ()
+) -> None:
+    """Declares an option for each setting; those not given leave nothing behind.
+
+    Args:
+        prefix: of the options' names and destinations, ``"hiero"`` for ``--hiero-max-arity``.
+        leave: names of settings that get no option.
+    """
+    for item in settings_of(cls):
+        if item.name in leave:
+            continue
+        keywords: dict[str, Any] = {"dest": _destination(item, prefix), "default": argparse.SUPPRESS}
+        if item.kind is bool:
+            keywords |= {"action": "store_false" if item.default else "store_true", "help": item.help}
+        else:
+            values = f" of {item.limits}" if item.many and item.limits.choices else ""
+            text = f"{item.help}{values} (default: {item.default_text()})".replace("%", "%%")
+            keywords |= {"help": text, "type": _listed(item.kind) if item.many else item.kind}
+            if item.limits.choices and not item.many:
+                keywords["choices"] = item.limits.choices
+            else:
+                keywords["metavar"] = item.metavar or _METAVARS[item.kind] if not item.many else item.metavar or "LIST"
+        parser.add_argument(_option(item, prefix), **keywords)
+
+
+_METAVARS = {int: "N", float: "X", str: "NAME", Path: "FILE"}
+
+
+def from_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "", **others: Any) -> Any:
+    """The settings that a command's options give.
+
+    Args:
+        others: further values by name.
+
+    Raises:
+        SettingError: a value is out of its range; it names the option.
+    """
+    try:
+        return cls(**given_options(cls, args, prefix), **others)
+    except SettingError as error:
+        item = next((item for item in settings_of(cls) if item.name == error.name), None)
+        name = _option(item, prefix) if item else error.name
+        raise SettingError(name, error.requirement) from None
+
+
+def given_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "") -> dict[str, Any]:
+    """Values by name of the settings that were given."""
+    found = {}
+    for item in settings_of(cls):
+        if hasattr(args, _destination(item, prefix)):
+            found[item.name] = getattr(args, _destination(item, prefix))
+    return found
+
+
+def option_names(cls: type[Declared], names: Collection[str], prefix: str = "") -> list[str]:
+    """The options of some settings."""
+    return [_option(item, prefix) for item in settings_of(cls) if item.name in names]
+
+
+def _destination(item: Setting, prefix: str) -> str:
+    return f"{prefix.replace('-', '_')}_{item.name}" if prefix else item.name
+
+
+def _option(item: Setting, prefix: str) -> str:
+    return f"--{prefix}-{item.option.lstrip('-')}" if prefix else item.option
+
+
+def _listed(kind: type) -> Any:
+    def values(text: str) -> tuple[Any, ...]:
+        return tuple(kind(part) for part in text.split(",") if part)
+
+    values.__name__ = "list"  # argparse names it where a value is not of the kind
+    return values
+
+
+# ---- documents ----
+
+
+def table(cls: type[Declared]) -> Iterator[str]:
+    """The lines of a Markdown table of the settings: key, default, range, meaning."""
+    yield "| key | default | values | meaning |"
+    yield "| --- | --- | --- | --- |"
+    for item in settings_of(cls):
+        values = str(item.limits) or {bool: "true, false", Path: "a file", str: "a string"}.get(item.kind, "any")
+        yield f"| `{item.name}` | {item.default_text()} | {values} | {item.help} |".replace("|  |", "| |")

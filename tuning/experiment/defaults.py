@@ -1,0 +1,32 @@
+"""What an experiment has where its file says nothing: start weights and systems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+START_WEIGHTS = {
+    "LanguageModel": 2.0,
+    "LanguageModel_OOV": -1.0,
+    "WordPenalty": -2.5,
+    "EgivenF": -0.5,
+    "FgivenE": -0.7,
+    "MaxLexEgivenF": -0.2,
+    "MaxLexFgivenE": -0.7,
+    "PassThrough": -1.0,
+    "LatentTarget": 0.5,
+    "LatentSourceN": 0.5,
+}
+"""Where tuning begins: the signs that the features ought to have, and a word penalty (less than 0 for every word, so
+that a negative weight rewards words) that makes the first translations about as long as the references. Features that
+are not named start at 0; a system passes over latent features that it does not have."""
+
+LATENT = {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"]}
+
+DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
+    "MIN": {},
+    "MLE": {"estimator": "mle"},
+    "SPECTRAL": {"estimator": "spectral"},
+    "LATENT": {**LATENT, "start": "MIN"},
+    "HIERO": {"grammar": "hiero"},
+    "HIERO+LATENT": {**LATENT, "grammar": "both", "start": "LATENT"},
+}

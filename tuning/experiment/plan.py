@@ -1,0 +1,360 @@
+"""An experiment as data: its stages, of which each is known by its key before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lscfg.estimate import estimator
+from lscfg.grammar.source import DECODE, EXTRACT, RuleInputs, rule_source
+from lscfg.io.text import align_columns, file_hash
+from lscfg.kinds import CONTEXT_MODELS, OPTIMISERS, kind
+from lscfg.settings import Declared
+from tuning.experiment.config import Experiment, System
+from tuning.experiment.installed import programs
+from tuning.experiment.stages import decoding, model, rules
+
+KEY = 16
+"""Digits of a key that a folder's name has."""
+
+
+class Output(NamedTuple):
+    """A file that a stage makes."""
+
+    stage: Stage
+    name: str
+
+
+Input = Path | Output
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A piece of work, and all that its output depends on.
+
+    Attributes:
+        name: for people and folders, nothing hangs on it.
+        work: a function of ``tuning.experiment.stages``.
+        settings: as JSON has them; inputs: files, by the names that the work has for them.
+    """
+
+    name: str
+    work: Callable[[Path, Mapping[str, Any], dict[str, Path], int], None]
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, Input]
+
+    def __truediv__(self, name: str) -> Output:
+        return Output(self, name)
+
+    @property
+    def version(self) -> int:
+        """The version of the work."""
+        return int(self.work.version)  # type: ignore[attr-defined]
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What the key is made from."""
+        hashes = {
+            name: f"{value.stage.key}/{value.name}" if isinstance(value, Output) else file_hash(value)
+            for name, value in sorted(self.inputs.items())
+        }
+        work = {"stage": self.work.__name__, "version": self.version}
+        return {**work, "settings": dict(self.settings), "inputs": hashes}
+
+    @cached_property
+    def key(self) -> str:
+        """The hash of work, version, settings and inputs."""
+        text = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return f"{self.name}-{self.key[:KEY]}"
+
+    @property
+    def sources(self) -> Iterator[Stage]:
+        """The stages whose files it reads."""
+        return (value.stage for value in self.inputs.values() if isinstance(value, Output))
+
+
+@dataclass(frozen=True)
+class SystemPlan:
+    """The stages of one system; the lists have an element for each run of the tuning."""
+
+    rules: Stage
+    model: Stage | None
+    decoder: Mapping[str, Any]
+    """Settings of its decoder; inputs of it: ``decoder_inputs``."""
+    decoder_inputs: Mapping[str, Input]
+    tuned: list[Stage] = field(default_factory=list)
+    decoded: list[Stage] = field(default_factory=list)
+    scored: list[Stage] = field(default_factory=list)
+
+    def stages(self) -> Iterator[Stage]:
+        """Those of its own, in order."""
+        for run in zip(self.tuned, self.decoded, self.scored, strict=True):
+            yield from run
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All stages of an experiment.
+
+    Attributes:
+        shared: what systems have in common, in the order of work.
+        charts: by system; sentences: which of them have charts.
+    """
+
+    derivations: Stage
+    shared: list[Stage]
+    systems: dict[str, SystemPlan]
+    sentences: Stage | None
+    charts: dict[str, Stage]
+
+    def stages(self) -> list[Stage]:
+        """Every stage once, after those that it needs.
+
+        What may be wrong with the text, or with files that are given, shows in the first minutes; tuning comes late.
+        """
+        every = [*self.shared, *(stage for system in self.systems.values() for stage in system.stages())]
+        every += [self.sentences] if self.sentences else []
+        return list({stage.key: stage for stage in [*every, *self.charts.values()]}.values())
+
+    def owners(self, stage: Stage) -> list[str]:
+        """The systems that the stage is a tuning, translation or score of."""
+        return [name for name, system in self.systems.items() if stage.key in [own.key for own in system.stages()]]
+
+    def users(self, stage: Stage) -> list[str]:
+        """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
+        users = []
+        for name, system in self.systems.items():
+            if system.model and system.model.key == stage.key:
+                users.append(name)
+            for run, made in enumerate(zip(system.tuned, system.decoded, system.scored, strict=True), 1):
+                if stage.key in [own.key for own in made]:
+                    users.append(f"{name} run {run}" if len(system.tuned) > 1 else name)
+        return users
+
+
+def make_plan(experiment: Experiment) -> Plan:
+    """The stages of an experiment."""
+    lm = language_model(experiment)
+    shared = [lm]
+    given = {
+        name: Stage("grammar-given", rules.given_grammar, {}, {"file": system.grammar_file})
+        for name, system in experiment.systems.items()
+        if system.grammar_file
+    }
+    alignments = _alignments(experiment)
+    derivations = _derivations(experiment, alignments)
+    shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
+    corpus = experiment.corpus
+    inputs = _RuleFiles(corpus.source, corpus.target, alignments, derivations / rules.DERIVATIONS)
+    grammars: dict[str, Stage] = {}
+    for name, system in experiment.systems.items():
+        if name not in given:
+            for stage in _grammar(experiment, system, inputs, grammars):
+                shared.append(stage)
+    models = {name: _model(experiment, system, inputs) for name, system in experiment.systems.items()}
+    shared += [stage for stage in models.values() if stage]
+    systems: dict[str, SystemPlan] = {}
+    for name, system in experiment.systems.items():
+        grammar = given.get(name) or grammars["+".join(system.sources)]
+        systems[name] = _system(experiment.of(system), system, grammar, lm, models[name], systems)
+    sentences, charts = _charts(experiment, systems)
+    return Plan(derivations, shared, systems, sentences, charts)
+
+
+@dataclass(frozen=True)
+class _RuleFiles:
+    """What rules may be taken from, made or not; see ``RuleInputs``."""
+
+    source: Path
+    target: Path
+    alignments: list[Input]
+    derivations: Input
+
+    def of(self, needs: tuple[str, ...]) -> dict[str, Input]:
+        """Those that a source needs."""
+        names = RuleInputs(Path(), Path(), (Path(),) * len(self.alignments), Path()).files(needs)
+        every: dict[str, Input] = {"source": self.source, "target": self.target, "derivations": self.derivations}
+        every |= {f"alignments {number:03}": path for number, path in enumerate(self.alignments, 1)}
+        return {name: every[name] for name in names}
+
+
+def language_model(experiment: Experiment) -> Stage:
+    """The stage of the language model."""
+    from lscfg.lm.lmplz import chosen_estimator
+
+    settings = experiment.language_model
+    if settings.file:  # nothing depends on what is installed
+        return Stage("lm", rules.language_model, {"order": settings.order}, {"file": settings.file})
+    facts = settings.facts() | {"estimator": chosen_estimator(settings.estimator)}
+    return Stage("lm", rules.language_model, facts, {"text": experiment.corpus.target})
+
+
+def _alignments(experiment: Experiment) -> list[Input]:
+    corpus, wanted = experiment.corpus, experiment.alignment
+    if corpus.alignment:
+        return [*corpus.alignment]
+    stage = Stage("align", rules.align, wanted.facts(), {"source": corpus.source, "target": corpus.target})
+    return [stage / heuristic for heuristic in wanted.heuristics]
+
+
+def _derivations(experiment: Experiment, alignments: list[Input]) -> Stage:
+    corpus = experiment.corpus
+    inputs: dict[str, Input] = {"source": corpus.source, "target": corpus.target}
+    inputs |= {f"alignments {number:03}": path for number, path in enumerate(alignments, 1)}
+    return Stage("derive", rules.derive, experiment.derive.facts(), inputs)
+
+
+def _grammar(experiment: Experiment, system: System, inputs: _RuleFiles, made: dict[str, Stage]) -> Iterator[Stage]:
+    """The stages of a system's grammar that are not among ``made``, to which they are added."""
+    corpus = experiment.corpus
+    for name in system.sources:
+        if name in made:
+            continue
+        source, settings = rule_source(name), experiment.sources[name]
+        files = {**inputs.of(source.NEEDS), **settings.files()}
+        if source.FILTERED:
+            files |= {"text 001": corpus.dev_source, "text 002": corpus.test_source}
+        own = {key: value for key, value in settings.facts().items() if key not in settings.facts(DECODE)}
+        facts = {"source": name, "source version": source.VERSION, "settings": own}
+        made[name] = Stage(f"grammar-{name}", rules.grammar, facts, files)
+        yield made[name]
+    joined = "+".join(system.sources)
+    if joined not in made:
+        parts = {f"grammar {number:03}": made[name] / rules.GRAMMAR for number, name in enumerate(system.sources, 1)}
+        made[joined] = Stage(f"grammar-{joined}", rules.union, {}, parts)
+        yield made[joined]
+
+
+def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage | None:
+    if not system.estimator:
+        return None
+    name, settings = system.estimator.name, system.estimator.settings
+    facts: dict[str, Any] = {"estimator": name, "estimator version": estimator(name).VERSION}
+    facts["settings"] = settings.facts()
+    files: dict[str, Input] = {"derivations": inputs.derivations, **settings.files()}
+    if experiment.with_context(system):
+        learner: Any = kind(CONTEXT_MODELS, experiment.context.name)
+        facts["context"] = {
+            "model": experiment.context.name,
+            "version": learner.VERSION,
+            "settings": experiment.context.settings.facts(),
+            "sources": [
+                {
+                    "name": name,
+                    "version": rule_source(name).VERSION,
+                    "settings": experiment.sources[name].facts(EXTRACT),
+                }
+                for name in system.sources
+            ],
+        }
+        files["source"] = inputs.source
+        for source in system.sources:
+            files |= inputs.of(rule_source(source).NEEDS)
+    return Stage("estimate", model.estimate, facts, files)
+
+
+def _system(
+    experiment: Experiment,
+    system: System,
+    grammar: Stage,
+    lm: Stage,
+    latent: Stage | None,
+    before: Mapping[str, SystemPlan],
+) -> SystemPlan:
+    """The stages of a system whose own experiment this is."""
+    corpus, tuning = experiment.corpus, experiment.tuning
+    settings = {
+        "decoder": experiment.decoder.facts(),
+        "decoding": experiment.decoding(system).facts(),
+        "features": experiment.features.facts() if latent else None,
+    }
+    inputs: dict[str, Input] = {"rules": grammar / rules.GRAMMAR, "lm": lm / rules.LM}
+    inputs |= programs(experiment.decoder, latent is not None)
+    if latent:
+        inputs["model"] = latent / model.MODEL
+    plan = SystemPlan(grammar, latent, settings, inputs)
+    learner = optimiser_settings(tuning.learner)
+    for run in range(tuning.runs):
+        start = before[system.start].tuned[run] if system.start else None
+        facts = tuning.facts() | {"seed": tuning.seed + run}
+        del facts["runs"]  # each is a stage of its own
+        optimiser = {"learner": learner, "learner version": kind(OPTIMISERS, tuning.optimiser).VERSION}
+        weights: dict[str, Any] = {} if start else {"weights": tuning.weights}
+        files: dict[str, Input] = {"dev source": corpus.dev_source}
+        files |= {f"dev reference {number:03}": path for number, path in enumerate(corpus.dev_reference, 1)}
+        files |= {"start": start / decoding.WEIGHTS} if start else {}
+        tuned = Stage("tune", decoding.tune, {**settings, "tuning": facts, **optimiser, **weights}, {**inputs, **files})
+        files = {"weights": tuned / decoding.WEIGHTS, "test source": corpus.test_source}
+        decoded = Stage("decode", decoding.decode, settings, {**inputs, **files})
+        files = {"output": decoded / decoding.OUTPUT, **_references(experiment)}
+        plan.tuned.append(tuned)
+        plan.decoded.append(decoded)
+        plan.scored.append(Stage("score", decoding.score, {}, files))
+    return plan
+
+
+def optimiser_settings(learner: Declared | None) -> dict[str, Any]:
+    """The settings of an optimiser, as JSON has them."""
+    return learner.facts() if learner else {}
+
+
+def _references(experiment: Experiment) -> dict[str, Input]:
+    return {f"test reference {number:03}": path for number, path in enumerate(experiment.corpus.test_reference, 1)}
+
+
+def charted_systems(experiment: Experiment) -> list[str]:
+    """The systems whose charts are drawn: those asked for, else of each estimator the one with the most states."""
+    if experiment.report.charts:
+        return list(experiment.report.charts)
+    best: dict[str, tuple[int, str]] = {}
+    for name, system in experiment.systems.items():
+        if system.estimator:
+            states = int(system.estimator.settings.facts().get("m", 1))
+            if states > best.get(system.estimator.name, (0, ""))[0]:
+                best[system.estimator.name] = (states, name)
+    chosen = {name for _, name in best.values()}
+    return [name for name in experiment.systems if name in chosen]
+
+
+def _charts(experiment: Experiment, systems: Mapping[str, SystemPlan]) -> tuple[Stage | None, dict[str, Stage]]:
+    chosen = charted_systems(experiment)
+    if not chosen:
+        return None, {}
+    corpus, wanted = experiment.corpus, list(experiment.report.sentences)
+    files: dict[str, Input] = {"test source": corpus.test_source}
+    if not wanted:
+        outputs = {f"output {name}": systems[name].decoded[0] / decoding.OUTPUT for name in chosen}
+        files |= {**outputs, **_references(experiment)}
+    sentences = Stage("sentences", decoding.charted_sentences, {"sentences": wanted}, files)
+    found = {}
+    for name in chosen:
+        system = systems[name]
+        assert system.model is not None  # it has an estimator
+        files = {
+            "rules": system.rules / rules.GRAMMAR,
+            "model": system.model / model.MODEL,
+            "sentences": sentences / decoding.SENTENCES,
+            "test source": corpus.test_source,
+        }
+        unknown = system.decoder["decoding"].get("unknown", "")
+        found[name] = Stage("charts", decoding.charts, {"unknown": unknown}, files)
+    return sentences, found
+
+
+def format_plan(plan: Plan, is_made: Callable[[Stage], bool]) -> str:
+    """A table of the stages that a person reads: which are there, which are still to be made."""
+    rows = [["stage", "key", "version", "state", "systems"]]
+    for stage in plan.stages():
+        state = "cached" if is_made(stage) else "to do"
+        rows.append([stage.name, stage.key[:KEY], str(stage.version), state, ", ".join(plan.users(stage)) or "all"])
+    return "\n".join(align_columns(rows))

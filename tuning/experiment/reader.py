@@ -1,0 +1,104 @@
+"""Tables of a TOML file as dataclasses: every key known and typed, every fault told by file and line."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from lscfg.errors import InputError
+from lscfg.settings import SettingError
+
+Keys = tuple[str, ...]
+
+
+class Reader:
+    """Turns TOML tables into dataclasses; knows where a key is, for messages.
+
+    Args:
+        data: folder from which the paths of ``corpus`` count; None: the file's own, as for all others.
+    """
+
+    def __init__(self, path: Path, text: str, data: Path | None):
+        self.path, self.lines, self.data = path, text.splitlines(), data
+
+    def error(self, keys: Keys, message: str) -> InputError:
+        """The message with the file and the line of the key."""
+        return InputError(message, self.path, self._line(keys))
+
+    def _line(self, keys: Keys) -> int | None:
+        """The line that sets the key, or opens the nearest table around it."""
+        table: Keys = ()
+        nearest = None
+        for number, line in enumerate(self.lines, 1):
+            if header := re.match(r"\s*\[([^\[\]]+)\]", line):
+                table = tuple(part.strip().strip("\"'") for part in header[1].split("."))
+                if table == keys[: len(table)]:
+                    nearest = number
+                if table == keys:
+                    return number
+            elif setting := re.match(r"\s*([A-Za-z0-9_.\"'+-]+)\s*=", line):
+                name = tuple(part.strip("\"'") for part in setting[1].split("."))
+                if table + name == keys[: len(table + name)]:
+                    nearest = number
+        return nearest
+
+    def build(self, kind: Any, table: Mapping[str, Any], keys: Keys) -> Any:
+        """An instance of the dataclass from the table.
+
+        Raises:
+            InputError: a key is unknown, missing or of the wrong type, or a value is out of its range.
+        """
+        hints = get_type_hints(kind)
+        for name in table:
+            if name not in hints:
+                known = ", ".join(hints) or "none"
+                raise self.error((*keys, name), f"unknown key {name!r}; known here are {known}")
+        values = {}
+        for item in dataclasses.fields(kind):
+            if item.name in table:
+                values[item.name] = self.value(hints[item.name], table[item.name], (*keys, item.name))
+            elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
+                raise self.error(keys, f"{'.'.join((*keys, item.name))} is missing")
+        try:
+            return kind(**values)
+        except SettingError as error:
+            raise self.error((*keys, error.name), str(error)) from error
+        except InputError as error:
+            raise self.error(keys, str(error)) from error
+
+    def value(self, hint: Any, found: Any, keys: Keys) -> Any:
+        """The value, checked against the type that is expected."""
+        if isinstance(hint, UnionType):
+            hint = next(argument for argument in get_args(hint) if argument is not type(None))
+        if get_origin(hint) is dict:
+            if not isinstance(found, dict):
+                raise self.error(keys, f"{keys[-1]} must be a table")
+            inner = get_args(hint)[1]
+            return {name: self.value(inner, item, (*keys, name)) for name, item in found.items()}
+        if get_origin(hint) in (list, tuple):
+            items = found if isinstance(found, list) else [found]
+            return get_origin(hint)(self.value(get_args(hint)[0], item, keys) for item in items)
+        if dataclasses.is_dataclass(hint):
+            if not isinstance(found, dict):
+                raise self.error(keys, f"{keys[-1]} must be a table")
+            return self.build(hint, found, keys)
+        if hint is Path and isinstance(found, str):
+            return self._file(found, keys)
+        if hint is float and isinstance(found, int) and not isinstance(found, bool):
+            return float(found)
+        if hint is not Path and type(found) is hint:
+            return found
+        names = {Path: "a file name", str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+        raise self.error(keys, f"{keys[-1]} must be {names[hint]}, not {found!r}")
+
+    def _file(self, name: str, keys: Keys) -> Path:
+        in_corpus = keys[0] == "corpus"
+        path = (self.data if in_corpus and self.data else self.path.parent) / name
+        if not path.is_file():
+            cure = "; name the folder of the corpus with --data" if in_corpus and not self.data else ""
+            raise self.error(keys, f"{keys[-1]}: no file {str(path)!r}{cure}")
+        return path

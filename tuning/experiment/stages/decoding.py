@@ -1,0 +1,151 @@
+"""Stages from a grammar and a model to scores: tuning, translation, scoring, charts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.io.text import read_lines, write_json, write_lines
+from tuning.decoders import open_decoder
+from tuning.experiment.stages import Facts, Files, numbered, version
+
+INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
+SENTENCES, CHARTS = "sentences.json", "charts.json"
+
+
+@version(1)
+def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
+
+    It begins with the weights of ``start``, another tuning, where there is one, and the latent features at 0.
+    """
+    from lscfg.formats.weights import read_weights, write_weights
+    from tuning.optimisers import optimiser_kind
+    from tuning.tune import TuneSettings
+    from tuning.tune import tune as tune_weights
+
+    write_ini(folder / INI, decoder_config(settings, folder, inputs))
+    learner = optimiser_kind(settings["tuning"]["optimiser"]).Settings.of(settings["learner"])
+    options = TuneSettings(**settings["tuning"], learner=learner)
+    weights = settings["weights"]
+    if "start" in inputs:
+        latent = dict.fromkeys(settings["features"]["names"], 0.0) if "model" in inputs else {}
+        weights = latent | read_weights(inputs["start"])
+    with open_decoder(settings["decoder"]["name"], folder / INI, jobs, library=inputs.get("plug-in")) as decoder:
+        result = tune_weights(
+            decoder,
+            read_lines(inputs["dev source"]),
+            [read_lines(inputs[name]) for name in numbered("dev reference", inputs)],
+            weights,
+            options,
+            folder,
+            resume=(folder / HISTORY).exists(),
+        )
+    write_weights(folder / WEIGHTS, result.weights)
+    best = result.history[result.best_iteration - 1]
+    summary = {
+        "bleu": best.dev_bleu,
+        "length_ratio": best.length_ratio,
+        "iteration": result.best_iteration,
+        "start_bleu": result.history[0].dev_bleu,
+        "stopped": result.stopped,
+        "seconds": result.seconds,
+    }
+    write_json(folder / DEV, summary)
+
+
+@version(1)
+def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The test set translated with the tuned weights."""
+    from lscfg.formats.weights import read_weights
+
+    write_ini(folder / INI, decoder_config(settings, folder, inputs))
+    name, library = settings["decoder"]["name"], inputs.get("plug-in")
+    with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
+        lists = decoder.decode(read_lines(inputs["test source"]), read_weights(inputs["weights"]), 1)
+    write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
+
+
+@version(1)
+def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """chrF2 and TER of one output; BLEU is scored with its tests when all systems are there."""
+    from tuning.evaluate import new_metric
+
+    lines = read_lines(inputs["output"])
+    documents = [read_lines(inputs[name]) for name in numbered("test reference", inputs)]
+    scores = {name: float(new_metric(name).corpus_score(lines, documents).score) for name in ("chrF2", "TER")}
+    write_json(folder / SCORES, scores)
+
+
+@version(1)
+def charted_sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """Which sentences of the test set have charts, counted from 0: those asked for, else the most telling ones."""
+    from tuning.report import content
+
+    chosen = [number - 1 for number in settings["sentences"]]
+    if not chosen:
+        outputs = {name: read_lines(inputs[name]) for name in numbered("output", inputs)}
+        references = [read_lines(inputs[name]) for name in numbered("test reference", inputs)]
+        chosen = content.charted_sentences(read_lines(inputs["test source"]), outputs, references)
+    write_json(folder / SENTENCES, chosen)
+
+
+@version(1)
+def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """Span marginals of sentences under a model: for each its spans [i, j, marginal], none where it has no parse."""
+    from lscfg.decode.latent import UNKNOWN
+    from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
+
+    grammar = Grammar.from_files([inputs["rules"]])
+    binding = Binding(Model(inputs["model"]), grammar, UNKNOWN[settings["unknown"] or "compose"])
+    sources, found = read_lines(inputs["test source"]), []
+    for number in json.loads(inputs["sentences"].read_text(encoding="utf-8")):
+        words = grammar.vocab.add_line(sources[number])
+        forest = grammar.parse(words, ParseOptions(max(len(words), 1), False, 2, X))
+        spans = []
+        if forest is not None:
+            marginals = binding.infer(forest).nodes.tolist()
+            spans = [[*span, value] for span, value in zip(forest.node_span.tolist(), marginals, strict=True)]
+        found.append(spans)
+    write_json(folder / CHARTS, found)
+
+
+def decoder_config(settings: Facts, folder: Path, inputs: Mapping[str, Path]) -> DecoderConfig:
+    """The decoder of one system, with paths relative to the folder of its ini file.
+
+    Args:
+        settings: ``decoder``, ``decoding`` and ``features``; inputs: ``rules``, ``lm``, and ``model`` and ``plug-in``
+            where there are any.
+    """
+
+    def relative(path: Path) -> Path:
+        return Path(os.path.relpath(path, folder))
+
+    decoder, decoding = settings["decoder"], settings["decoding"]
+    latent = None
+    if "model" in inputs:
+        features = settings["features"]
+        options = {
+            "model": str(relative(inputs["model"])),
+            "log": str(features["log"]).lower(),
+            "floor": repr(features["floor"]),
+            "negative": features["negative"],
+            "features": ",".join(features["names"]),
+        }
+        if decoding.get("unknown"):
+            options["unknown"] = decoding["unknown"]
+        library = inputs.get("plug-in")  # other decoders have latent features built in
+        latent = LatentFeature(options, str(library) if library else None)
+    return DecoderConfig(
+        grammars=(relative(inputs["rules"]),),
+        language_model=relative(inputs["lm"]),
+        word_penalty=True,
+        latent=latent,
+        max_span=decoding.get("max_span") or decoder["max_span"],
+        pop_limit=decoder["pop_limit"],
+        pass_through=True,
+        glue=decoding.get("glue", False),
+    )

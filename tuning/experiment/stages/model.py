@@ -1,0 +1,53 @@
+"""The stage from derivations to a latent model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lscfg.io.text import write_json
+from tuning.experiment.stages import Facts, Files, version
+from tuning.experiment.stages.rules import SIZE
+
+MODEL = "model.lscfg"
+
+
+@version(1)
+def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The model of an estimator, with a context model of the grammar's rules if there is one among the settings.
+
+    An estimator that iterates keeps its checkpoints in the folder, and goes on from them.
+    """
+    from lscfg.estimate import checkpoints, estimator
+    from lscfg.estimate.run import estimate_model
+    from lscfg.extract.derive import Derivations
+    from lscfg.extract.minimal import MinimalRules
+    from lscfg.grammar.counts import effective_size
+
+    found = estimator(settings["estimator"])
+    own = found.Settings.of(settings["settings"], inputs)
+    trees = Derivations.load(inputs["derivations"])
+    resume = any((folder / name).exists() for name in checkpoints(found)[:1])
+    model = estimate_model(trees, settings["estimator"], own, jobs, folder, resume, _context(settings, inputs))
+    model.save(folder / MODEL)
+    for name in checkpoints(found):
+        (folder / name).unlink(missing_ok=True)
+    size = effective_size(MinimalRules.of(trees), model.rank)
+    write_json(folder / SIZE, {"states": model.rank, "effective": size})
+
+
+def _context(settings: Facts, inputs: Files) -> Any:
+    from lscfg.estimate.run import ContextInputs
+    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.kinds import CONTEXT_MODELS, kind
+
+    wanted = settings.get("context")
+    if wanted is None:
+        return None
+    files = RuleInputs.of(inputs)
+    sources = []
+    for part in wanted["sources"]:
+        source = rule_source(part["name"])
+        sources.append((source, source.Settings.of(part["settings"])))
+    own = kind(CONTEXT_MODELS, wanted["model"]).Settings.of(wanted["settings"])
+    return ContextInputs(wanted["model"], own, inputs["source"], files, tuple(sources))

@@ -1,0 +1,91 @@
+"""Stages from text to rules: alignment, derivations, grammars, language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lscfg import log
+from lscfg.formats.ini import DecoderConfig
+from lscfg.io.text import copy_text, read_lines, write_json, write_lines
+from tuning.experiment.stages import Facts, Files, numbered, version
+
+DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
+
+
+@version(1)
+def align(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """A file of links for each heuristic, all from the same links of both directions."""
+    from lscfg.corpus.align import AlignmentSettings, align_both_ways
+    from lscfg.corpus.parallel import read_parallel
+
+    src, tgt = read_parallel(inputs["source"], inputs["target"])
+    heuristics = settings["heuristics"]
+    own = AlignmentSettings(settings["model"], heuristics[0], settings["iterations"], settings["seed"])
+    links = align_both_ways(src, tgt, own, jobs)
+    for heuristic in heuristics:
+        write_lines(folder / heuristic, links.joined(heuristic))
+
+
+@version(1)
+def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """Minimal derivation trees, for each pair as many as there are alignments."""
+    from lscfg.extract.derive import derive_files
+    from lscfg.kernel import DeriveOptions
+
+    alignments = [inputs[name] for name in numbered("alignments", inputs)]
+    options = DeriveOptions.of(settings)
+    sizes = derive_files(inputs["source"], inputs["target"], alignments, folder / DERIVATIONS, options, jobs)
+    write_json(folder / STATISTICS, sizes)
+
+
+@version(1)
+def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The grammar of one source of rules; of a filtered one, the rules that some text to be translated can use."""
+    from lscfg.grammar.select import select_rules
+    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.grammar.write import write_grammar
+
+    source = rule_source(settings["source"])
+    own = source.Settings.of(settings["settings"], inputs)
+    counted = source.rules(RuleInputs.of(inputs), own)
+    texts = [inputs[name] for name in numbered("text", inputs)]
+    sentences = [line for text in texts for line in read_lines(text)] if source.FILTERED else None
+    selection = select_rules(counted, settings["settings"]["max_targets"], sentences)
+    write_grammar(folder / GRAMMAR, counted, selection, jobs)
+    write_json(folder / SIZE, {"rules": len(selection.kept)})
+    write_json(folder / STATISTICS, counted.statistics() | {"dropped": selection.dropped})
+
+
+@version(1)
+def union(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """One grammar of several; a rule that is in some of them has the features of the first."""
+    from lscfg.grammar.write import write_union
+
+    rules = write_union(folder / GRAMMAR, *(inputs[name] for name in numbered("grammar", inputs)), threads=jobs)
+    write_json(folder / SIZE, {"rules": rules})
+
+
+@version(1)
+def given_grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The grammar of a file."""
+    from lscfg.decode.decoder import read_grammar
+
+    rules = len(read_grammar(DecoderConfig(grammars=(inputs["file"],))))
+    copy_text(inputs["file"], folder / GRAMMAR)
+    write_json(folder / SIZE, {"rules": rules})
+
+
+@version(1)
+def language_model(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The n-gram model of the target side: the one that is given, or estimated from text."""
+    from lscfg.lm.arpa import check_arpa
+    from lscfg.lm.estimate import DEFAULT_FALLBACK
+    from lscfg.lm.lmplz import build_lm
+
+    if "file" in inputs:
+        check_arpa(inputs["file"], settings["order"])
+        copy_text(inputs["file"], folder / LM)
+        return
+    fallback = DEFAULT_FALLBACK if settings["discount_fallback"] else None
+    build_lm(inputs["text"], folder / LM, settings["order"], (), fallback, settings["estimator"])
+    log.info(f"language model of order {settings['order']} estimated by {settings['estimator']}")
