@@ -23,7 +23,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from lscfg import log
-from lscfg.context.loglinear import ContextSettings, RuleTokens, estimate_context
+from lscfg.context.loglinear import RuleTokens, estimate_context
+from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.extract.derive import Derivations
 from lscfg.io.text import read_lines
 from lscfg.model.context import ContextModel, context_items

@@ -21,7 +21,8 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from lscfg.estimate.em import EM, EMSettings
+from lscfg.estimate.em import EM
+from lscfg.estimate.em import Settings as EMSettings
 from lscfg.extract.derive import Derivations
 
 

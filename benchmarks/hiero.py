@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.corpus.parallel import stream_aligned
-from lscfg.extract.hiero import HieroRules, extract
+from lscfg.extract.hiero import HieroRules, extract_hiero
 from lscfg.grammar.select import Selection, select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import read_lines
@@ -42,12 +42,12 @@ def growth(pairs: list[tuple[str, str, str]], repeats: int) -> list[str]:
     lines = []
     for parts in (8, 4, 2, 1):
         some = pairs[: len(pairs) // parts]
-        made, seconds = timed(lambda some=some: extract(some), repeats)
+        made, seconds = timed(lambda some=some: extract_hiero(some), repeats)
         lines.append(f"  {len(some):8d} pairs    {seconds}  {len(made.rules)} rules")
     for times in (1, 4, 16):
         some = [glued(pairs[k : k + times]) for k in range(0, len(pairs) - times + 1, times)]
         words = sum(len(f.split(" ")) for f, _, _ in some) / len(some)
-        made, seconds = timed(lambda some=some: extract(some), repeats)
+        made, seconds = timed(lambda some=some: extract_hiero(some), repeats)
         lines.append(f"  {words:8.0f} words    {seconds}  {made.phrases} phrase pairs")
     return lines
 
@@ -72,7 +72,7 @@ def main() -> None:
 
     made: HieroRules
     selection: Selection
-    made, extraction = timed(lambda: extract(stream_aligned(*args.corpus)), args.repeats)
+    made, extraction = timed(lambda: extract_hiero(stream_aligned(*args.corpus)), args.repeats)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     assert abs(made.count.sum() - made.used) < 1e-6 * made.used
     selection, selecting = timed(lambda: select_rules(made), args.repeats)

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import log
-from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import estimate_spectral
 from lscfg.study.simulate import GrammarSettings, random_model, sample, tree_values
 
 

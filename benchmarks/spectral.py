@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import log
-from lscfg.extract.examples import Examples
-from lscfg.estimate.features import INSIDE, OUTSIDE, extract, scale
+from lscfg.estimate.features import INSIDE, OUTSIDE, extract_features, scale
 from lscfg.estimate.spectral import SVD, truncated_svd
 from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
 
 FRACTIONS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
 
@@ -73,7 +73,7 @@ def decompositions(derivations: Derivations, rank: int) -> dict[str, dict[str, f
     """Seconds of each way of the SVD, and its largest error relative to ARPACK's singular values."""
     examples = Examples.of(derivations)
     phi, psi = (
-        scale(extract(examples, templates, inside).matrix, examples.is_example)[examples.is_example]
+        scale(extract_features(examples, templates, inside).matrix, examples.is_example)[examples.is_example]
         for templates, inside in ((INSIDE, True), (OUTSIDE, False))
     )
     covariance = (phi.T @ psi / examples.n_examples).tocsr()

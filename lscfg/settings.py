@@ -298,7 +298,7 @@ def _listed(kind: type) -> Any:
 # ---- documents ----
 
 
-def table(cls: type[Declared]) -> Iterator[str]:
+def settings_table(cls: type[Declared]) -> Iterator[str]:
     """The lines of a Markdown table of the settings: key, default, range, meaning."""
     yield "| key | default | values | meaning |"
     yield "| --- | --- | --- | --- |"

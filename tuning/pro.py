@@ -49,7 +49,7 @@ class ProResult:
     """Pairs learnt from."""
 
 
-def sentence_bleu(stats: Stats) -> NDArray[np.float64]:
+def bleu_plus_one(stats: Stats) -> NDArray[np.float64]:
     """BLEU+1 (0 to 1) of single sentences, shape (..., 10) to (...): Lin and Och (2004).
 
     Matches and n-grams of order 2 and above count one more; no match of any word is 0.
@@ -109,7 +109,7 @@ def pro(
     for candidates in pool.sentences:
         if len(candidates.stats) < 2:
             continue
-        better, worse = sample_pairs(sentence_bleu(candidates.stats), settings, random)
+        better, worse = sample_pairs(bleu_plus_one(candidates.stats), settings, random)
         values = candidates.features.astype(np.float64)
         rows = sparse.coo_array(values[better] - values[worse])
         columns = candidates.numbers()[rows.coords[1]]

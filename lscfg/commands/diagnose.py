@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.extract.derive import Derivations
     from lscfg.io.text import atomic_write, check_output
-    from lscfg.study.diagnose import Diagnosis, report, table
+    from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
 
     if args.output:
         check_output(args.output)
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     for path in args.models:
         results += diagnosis.measure_all(path)
     content = report(diagnosis, results)
-    print(table(content))
+    print(format_diagnosis(content))
     if args.output:
         with atomic_write(args.output) as file:
             json.dump(content, file, indent=1, ensure_ascii=False)

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
 
     if args.rules < 0:
         raise InputError(f"the number of rules to show must be at least 0, got {args.rules}")
-    kind = tensors.kind(args.file)
+    kind = tensors.file_kind(args.file)
     asked = [
         name
         for name in ("rule", "nearest", "states", "tree")

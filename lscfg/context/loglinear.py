@@ -32,7 +32,7 @@ from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import Parameters
 from lscfg.settings import Declared, setting
 
-Model = TypeVar("Model", Parameters, Estimate)
+AnyModel = TypeVar("AnyModel", Parameters, Estimate)
 
 
 HELP = "log-linear model of target sides given the source words around a rule"
@@ -73,7 +73,7 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     return lines
 
 
-def add_context(model: Model, tokens: RuleTokens, source: list[str], settings: Settings | None = None) -> Model:
+def add_context(model: AnyModel, tokens: RuleTokens, source: list[str], settings: Settings | None = None) -> AnyModel:
     """The model with a context model.
 
     Args:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.extract.examples import Examples
-from lscfg.extract.yields import Yields, expand
+from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.table import RuleTable
 from lscfg.io.text import read_lines, split_fields
 from lscfg.log import warn
@@ -66,7 +66,7 @@ class FeatureSources:
 
 
 @dataclass(frozen=True)
-class Features:
+class FeatureMatrix:
     """A feature matrix and where its columns come from.
 
     Attributes:
@@ -127,7 +127,7 @@ class Context:
         matrices = []
         for first, last in ((rules.offsets[:-1], middle), (middle, rules.offsets[1:])):
             lengths = last - first
-            row, word = np.repeat(np.arange(len(rules)), lengths), rules.symbols[expand(first, lengths)]
+            row, word = np.repeat(np.arange(len(rules)), lengths), rules.symbols[expand_ranges(first, lengths)]
             ones = np.ones(int((word >= 0).sum()))
             matrix = sparse.csr_matrix(
                 (ones, (row[word >= 0], word[word >= 0])), (len(rules), max(len(rules.words), 1))
@@ -234,13 +234,13 @@ def check_templates(templates: Iterable[str], inside: bool) -> None:
             raise InputError(f"unknown {side} feature template {template!r}; known are {', '.join(known)}")
 
 
-def extract(
+def extract_features(
     examples: Examples,
     templates: Iterable[str],
     inside: bool,
     sources: FeatureSources | None = None,
     min_count: int = 1,
-) -> Features:
+) -> FeatureMatrix:
     """The features of all nodes.
 
     Rules that the OOV rule stands for share one column of each template of rules.
@@ -271,17 +271,17 @@ def extract(
     columns: dict[str, int] = {}
     for number, (template, _) in enumerate(blocks):
         columns[template] = columns.get(template, 0) + int(kept[owner == number].sum())
-    return Features(_select(matrix, kept), columns)
+    return FeatureMatrix(_select(matrix, kept), columns)
 
 
 def inside_features(examples: Examples, templates: tuple[str, ...] = INSIDE) -> sparse.csr_matrix:
-    """phi(t), float64 [nodes, columns]; see ``extract``."""
-    return extract(examples, templates, True).matrix
+    """phi(t), float64 [nodes, columns]; see ``extract_features``."""
+    return extract_features(examples, templates, True).matrix
 
 
 def outside_features(examples: Examples, templates: tuple[str, ...] = OUTSIDE) -> sparse.csr_matrix:
-    """psi(o), float64 [nodes, columns]; see ``extract``."""
-    return extract(examples, templates, False).matrix
+    """psi(o), float64 [nodes, columns]; see ``extract_features``."""
+    return extract_features(examples, templates, False).matrix
 
 
 def scale(features: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
@@ -311,51 +311,51 @@ def _select(matrix: sparse.csr_matrix, kept: np.ndarray) -> sparse.csr_matrix:
     return sparse.csr_matrix((matrix.data[keep], number[matrix.indices[keep]], before[matrix.indptr]), shape)
 
 
-Blocks = Iterator[sparse.csr_matrix]
+FeatureBlocks = Iterator[sparse.csr_matrix]
 
 
-def _rule(context: Context, inside: bool) -> Blocks:
+def _rule(context: Context, inside: bool) -> FeatureBlocks:
     yield _one_hot(*context.types)
 
 
-def _children(context: Context, inside: bool) -> Blocks:
+def _children(context: Context, inside: bool) -> FeatureBlocks:
     types, n = context.types
     for side in (0, 1):
         yield _one_hot(_of(types, context.examples.children[:, side]), n)
 
 
-def _parent(context: Context, inside: bool) -> Blocks:
+def _parent(context: Context, inside: bool) -> FeatureBlocks:
     types, n = context.types
     yield _one_hot(_of(types, context.examples.parent), n)
 
 
-def _slot(context: Context, inside: bool) -> Blocks:
+def _slot(context: Context, inside: bool) -> FeatureBlocks:
     types, n = context.types
     parent = _of(types, context.examples.parent)
     yield _one_hot(np.where(parent >= 0, 2 * parent + np.minimum(context.examples.slot, 1), -1), 2 * n)
 
 
-def _sibling(context: Context, inside: bool) -> Blocks:
+def _sibling(context: Context, inside: bool) -> FeatureBlocks:
     types, n = context.types
     sibling, side = context.sibling
     rule = _of(types, sibling)
     yield _one_hot(np.where(rule >= 0, 2 * rule + side, -1), 2 * n)
 
 
-def _lexical(context: Context, inside: bool) -> Blocks:
+def _lexical(context: Context, inside: bool) -> FeatureBlocks:
     n = max(len(context.examples.derivations.rules.words), 1)
     identity = np.arange(n)
     for side in (0, 1):
         yield from _words(context, inside, side, identity, n)
 
 
-def _class(context: Context, inside: bool) -> Blocks:
+def _class(context: Context, inside: bool) -> FeatureBlocks:
     for side, classes in enumerate(context.classes):
         if classes is not None:
             yield from _words(context, inside, side, *classes)
 
 
-def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int) -> Blocks:
+def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int) -> FeatureBlocks:
     """Words, each as the column ``number`` says (-1: none), of a rule and at the ends of the spans around it."""
     words = context.rule_words[side]
     classed = np.nonzero(number >= 0)[0]
@@ -369,7 +369,7 @@ def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int
             yield _one_hot(np.where(column >= 0, 2 * column + place, -1), 2 * n)
 
 
-def _length(context: Context, inside: bool) -> Blocks:
+def _length(context: Context, inside: bool) -> FeatureBlocks:
     n = len(LENGTH_BUCKETS) + 1
     for side in (0, 1):
         bucket = np.searchsorted(LENGTH_BUCKETS, context.yields.length(side), "right")
@@ -379,7 +379,7 @@ def _length(context: Context, inside: bool) -> Blocks:
             yield _one_hot(np.where(column >= 0, 2 * column + place, -1), 2 * n)
 
 
-def _arity(context: Context, inside: bool) -> Blocks:
+def _arity(context: Context, inside: bool) -> FeatureBlocks:
     derivations = context.examples.derivations
     rules = derivations.rules
     kind = np.minimum(rules.arity.astype(np.int64), 3)
@@ -390,16 +390,16 @@ def _arity(context: Context, inside: bool) -> Blocks:
     yield _one_hot(_of(kind[derivations.rule], context.centre(inside)), 5)
 
 
-def _real(context: Context, inside: bool) -> Blocks:
+def _real(context: Context, inside: bool) -> FeatureBlocks:
     values = sparse.csr_matrix(context.rule_values)
     yield _rows(values, _of(context.examples.derivations.rule.astype(np.int64), context.centre(inside)))
 
 
-def _constant(context: Context, inside: bool) -> Blocks:
+def _constant(context: Context, inside: bool) -> FeatureBlocks:
     yield sparse.csr_matrix(np.ones((len(context.examples.type), 1)))
 
 
-_TEMPLATES: dict[str, Callable[[Context, bool], Blocks]] = {
+_TEMPLATES: dict[str, Callable[[Context, bool], FeatureBlocks]] = {
     "rule": _rule,
     "children": _children,
     "parent": _parent,
@@ -423,7 +423,7 @@ def _rows(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
     """matrix[rows], an empty row where it is -1."""
     chosen = matrix[np.maximum(rows, 0)]
     lengths = np.where(rows >= 0, np.diff(chosen.indptr), 0)
-    index = expand(chosen.indptr[:-1].astype(np.int64), lengths)
+    index = expand_ranges(chosen.indptr[:-1].astype(np.int64), lengths)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     return sparse.csr_matrix((chosen.data[index], chosen.indices[index], indptr), chosen.shape)
 

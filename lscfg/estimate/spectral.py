@@ -17,7 +17,15 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.estimate.features import INSIDE, INSIDE_KNOWN, OUTSIDE, OUTSIDE_KNOWN, FeatureSources, extract, scale
+from lscfg.estimate.features import (
+    INSIDE,
+    INSIDE_KNOWN,
+    OUTSIDE,
+    OUTSIDE_KNOWN,
+    FeatureSources,
+    extract_features,
+    scale,
+)
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
@@ -214,7 +222,7 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
     """
 
     def matrix(templates: tuple[str, ...], inside: bool) -> tuple[sparse.csr_matrix, dict[str, int]]:
-        features = extract(examples, templates, inside, settings.sources, settings.min_count)
+        features = extract_features(examples, templates, inside, settings.sources, settings.min_count)
         scaled = scale(features.matrix, examples.is_example) if settings.scaling else features.matrix
         return scaled, features.columns
 

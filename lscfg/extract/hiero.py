@@ -99,7 +99,7 @@ class HieroRules(RuleCounts):
         return sizes | super().statistics()
 
 
-def extract(
+def extract_hiero(
     pairs: Iterable[tuple[str, str, str]],
     limits: HieroLimits | None = None,
     path: str | os.PathLike[str] | None = None,
@@ -137,7 +137,7 @@ def extract_files(
         places: keep where each rule is found, 32 bytes for each time.
 
     Raises:
-        InputError: see ``extract`` and ``lscfg.corpus.parallel.stream_aligned``.
+        InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
     return _extract([(stream_aligned(src, tgt, path), path) for path in alignments], limits, None, places)
 

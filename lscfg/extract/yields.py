@@ -61,7 +61,7 @@ class Yields:
         ]
 
 
-def expand(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The ranges ``starts[k] .. starts[k] + lengths[k] - 1``, one behind the other, int64."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)
@@ -91,7 +91,7 @@ def _side(derivations: Derivations, side: int) -> tuple[np.ndarray, np.ndarray, 
 
     lengths = length[rule]
     node = np.repeat(np.arange(len(rule)), lengths)
-    symbol = rules.symbols[expand(first[rule], lengths)]
+    symbol = rules.symbols[expand_ranges(first[rule], lengths)]
     nonterminal = symbol < 0
     if side:
         slot = -1 - symbol[nonterminal].astype(np.int64)

@@ -205,7 +205,7 @@ def _check(
             raise InputError(f"array {name!r} is missing; make the file anew", path)
 
 
-def kind(path: str | os.PathLike[str]) -> str:
+def file_kind(path: str | os.PathLike[str]) -> str:
     """What an lscfg file says it is: ``model`` or ``derivations``.
 
     Raises:

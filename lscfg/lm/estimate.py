@@ -60,7 +60,7 @@ class OrderTable:
 
 
 @dataclass(frozen=True)
-class Model:
+class NgramModel:
     """An estimated model.
 
     Attributes:
@@ -243,12 +243,12 @@ def _log10(values: Floats) -> Floats:
     return np.minimum(np.log10(np.maximum(values, 10.0**LOG_ZERO)), 0.0) + 0.0
 
 
-def estimate(
+def estimate_ngrams(
     path: str | os.PathLike[str],
     order: int = 4,
     prune: Sequence[int] = (),
     discount_fallback: Sequence[float] | None = None,
-) -> Model:
+) -> NgramModel:
     """Estimates a model from a text of one tokenized sentence a line (UTF-8; decompressed if the name ends in .gz).
 
     Args:
@@ -311,10 +311,10 @@ def estimate(
         log_backoff = _log10(backoffs[length][keep]) if length < order else None
         tables.append(OrderTable(table.first[keep], moved[table.suffix[keep]], _log10(prob[keep]), log_backoff))
         moved = np.cumsum(keep) - 1
-    return Model(words, tables, discounts)
+    return NgramModel(words, tables, discounts)
 
 
-def write_arpa(model: Model, path: str | os.PathLike[str]) -> None:
+def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
     """Writes the model in ARPA format (log10, 7 significant digits); equal models give equal bytes.
 
     ``<s>`` is never predicted; it carries the probability of ``<unk>``, as what adds up to 1 does not include it.

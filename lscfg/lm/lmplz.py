@@ -12,7 +12,14 @@ from pathlib import Path
 from lscfg.errors import InputError
 from lscfg.io.text import atomic_write
 from lscfg.lm.arpa import check_arpa
-from lscfg.lm.estimate import check_fallback, check_order, estimate, prune_thresholds, tokenized_lines, write_arpa
+from lscfg.lm.estimate import (
+    check_fallback,
+    check_order,
+    estimate_ngrams,
+    prune_thresholds,
+    tokenized_lines,
+    write_arpa,
+)
 
 ESTIMATORS = ("auto", "lscfg", "lmplz")
 
@@ -60,7 +67,7 @@ def build_lm(
             )
         _run_lmplz(program, text_path, arpa_path, order, thresholds, fallback)
     else:
-        write_arpa(estimate(text_path, order, thresholds, fallback), arpa_path)
+        write_arpa(estimate_ngrams(text_path, order, thresholds, fallback), arpa_path)
     return estimator
 
 

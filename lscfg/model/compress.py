@@ -63,7 +63,7 @@ class LowRank:
         return np.diff(self.components)
 
 
-def decompose(full: np.ndarray, settings: CPSettings) -> LowRank:
+def low_rank(full: np.ndarray, settings: CPSettings) -> LowRank:
     """CP decompositions of tensors [n, m, m, m], by alternating least squares from the tensors' leading subspaces.
 
     Raises:
@@ -167,7 +167,7 @@ def compress(path: str | os.PathLike[str], output: str | os.PathLike[str], setti
     if "C2.components" in arrays:
         raise InputError("the model is of low rank already; compress the one that it was made from", path)
     parameters = Parameters.load(path)
-    found = decompose(parameters.tensors[2], settings)
+    found = low_rank(parameters.tensors[2], settings)
     about = json.loads(metadata["about"]) | {
         "components at most": settings.rank,
         "tolerance of a tensor": settings.tolerance,

@@ -102,7 +102,7 @@ class Parameters:
         try:
             rules = RuleTable.from_arrays(arrays)
             if "C2.components" in arrays:
-                arrays["C2"] = expand(arrays["C2.components"], arrays["C2.factors"])
+                arrays["C2"] = full_tensors(arrays["C2.components"], arrays["C2.factors"])
             parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
             one = OneState(arrays["one.rules"], arrays["one.unk"]) if "one.rules" in arrays else None
             context = None
@@ -114,7 +114,7 @@ class Parameters:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
 
 
-class Model(Protocol):
+class ModelParts(Protocol):
     """What a model file holds beside the tensors; ``Parameters`` has all of it."""
 
     @property
@@ -133,7 +133,7 @@ class Model(Protocol):
 
 def save_model(
     path: str | os.PathLike[str],
-    model: Model,
+    model: ModelParts,
     arrays: Sequence[np.ndarray | tensors.Blocks],
     precision: DTypeLike = np.float32,
 ) -> None:
@@ -166,7 +166,7 @@ def save_low_rank(
 
 def _save(
     path: str | os.PathLike[str],
-    model: Model,
+    model: ModelParts,
     values: Mapping[str, np.ndarray | tensors.Blocks],
     about: dict[str, Any],
 ) -> None:
@@ -180,7 +180,7 @@ def _save(
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 
-def expand(components: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def full_tensors(components: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """The tensors [n, m, m, m] of low rank, of the factors' type: sums of u (x) v (x) w over their components.
 
     Args:

@@ -383,7 +383,7 @@ def report(diagnosis: Diagnosis, results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def table(content: dict[str, Any]) -> str:
+def format_diagnosis(content: dict[str, Any]) -> str:
     """The report as a table: of each measure the loss, what it gains over one state, and the reciprocal rank."""
     models = content["models"]
     head = ["model", "m"]

@@ -50,7 +50,7 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
     ]
     lines = ["made from", *_indent(_table(made)), "", "sizes", *_indent(_table(sizes))]
     if about.get("singular values"):
-        lines += ["", "singular values", *_indent(spectrum(about["singular values"]))]
+        lines += ["", "singular values", *_indent(spectrum_text(about["singular values"]))]
         if "condition" in about:
             lines.append(f"  condition {about['condition']:.4g}")
     lines += ["", "signs", *_indent(_signs(parameters))]
@@ -76,7 +76,7 @@ def _indent(lines: list[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def spectrum(sigma: list[float]) -> list[str]:
+def spectrum_text(sigma: list[float]) -> list[str]:
     """A line for each singular value: its number, value, part of the sum of squares so far, and a bar."""
     energy = np.cumsum(np.square(sigma)) / np.square(sigma).sum()
     return [

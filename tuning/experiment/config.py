@@ -113,7 +113,7 @@ class Tuning(TuneSettings):
 
 
 @dataclass(frozen=True)
-class Evaluation(Declared):
+class EvaluationSettings(Declared):
     """The table."""
 
     baseline: str = setting("MIN", "system that all others are tested against")
@@ -189,7 +189,7 @@ class Experiment:
     decoder: DecoderSettings = field(default_factory=DecoderSettings)
     features: FeatureOptions = field(default_factory=FeatureOptions)
     tuning: Tuning = field(default_factory=Tuning)
-    evaluation: Evaluation = field(default_factory=Evaluation)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     report: Report = field(default_factory=Report)
 
     def with_context(self, system: System) -> bool:
@@ -283,7 +283,7 @@ _PARTS: dict[str, type] = {
     "language_model": LanguageModelSettings,
     "decoder": DecoderSettings,
     "features": FeatureOptions,
-    "evaluation": Evaluation,
+    "evaluation": EvaluationSettings,
     "report": Report,
 }
 """Tables of the file that have the same keys whatever is chosen in them."""

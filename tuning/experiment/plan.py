@@ -144,7 +144,7 @@ class Plan:
 
 def make_plan(experiment: Experiment) -> Plan:
     """The stages of an experiment."""
-    lm = language_model(experiment)
+    lm = _language_model(experiment)
     shared = [lm]
     given = {
         name: Stage("grammar-given", rules.given_grammar, {}, {"file": system.grammar_file})
@@ -188,7 +188,7 @@ class _RuleFiles:
         return {name: every[name] for name in names}
 
 
-def language_model(experiment: Experiment) -> Stage:
+def _language_model(experiment: Experiment) -> Stage:
     """The stage of the language model."""
     from lscfg.lm.lmplz import chosen_estimator
 
@@ -335,7 +335,7 @@ def _charts(experiment: Experiment, systems: Mapping[str, SystemPlan]) -> tuple[
     if not wanted:
         outputs = {f"output {name}": systems[name].decoded[0] / decoding.OUTPUT for name in chosen}
         files |= {**outputs, **_references(experiment)}
-    sentences = Stage("sentences", decoding.charted_sentences, {"sentences": wanted}, files)
+    sentences = Stage("sentences", decoding.sentences, {"sentences": wanted}, files)
     found = {}
     for name in chosen:
         system = systems[name]

@@ -269,7 +269,7 @@ def _grammars(content: Content) -> str:
     counts = _table(["of the training corpus", "number"], numbers, "Minimal derivation trees.")
     text += f"<details><summary>Derivations</summary>{counts}</details>"
     figures = [
-        f'<figure class="plot">{plots.spectrum(row["system"], row["singular_values"])}<figcaption>'
+        f'<figure class="plot">{plots.spectrum_bars(row["system"], row["singular_values"])}<figcaption>'
         f"<b>{escape(row['system'])}</b>: {len(row['singular_values'])} values, condition "
         f"{row['singular_values'][0] / row['singular_values'][-1]:.1f}</figcaption></figure>"
         for row in rows

@@ -118,7 +118,7 @@ def curves(
     return _svg(width, height, f"Dev BLEU of {name} by iteration: {reached}", parts)
 
 
-def spectrum(name: str, values: Sequence[float]) -> str:
+def spectrum_bars(name: str, values: Sequence[float]) -> str:
     """Singular values, as bars from 0 to the largest."""
     width, height, left, right, top, bottom = 260, 120, 38, 6, 8, 100
     high = max(values)

@@ -25,6 +25,6 @@ def version(number: int) -> Callable[[Function], Function]:
     return noted
 
 
-def numbered(name: str, files: Iterable[str]) -> list[str]:
+def several(name: str, files: Iterable[str]) -> list[str]:
     """The names of those inputs that are several of one kind, in order: ``"alignments 001"``, ..."""
     return sorted(key for key in files if key.startswith(f"{name} "))

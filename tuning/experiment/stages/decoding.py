@@ -10,7 +10,7 @@ from pathlib import Path
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
 from tuning.decoders import open_decoder
-from tuning.experiment.stages import Facts, Files, numbered, version
+from tuning.experiment.stages import Facts, Files, several, version
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
 SENTENCES, CHARTS = "sentences.json", "charts.json"
@@ -38,7 +38,7 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
         result = tune_weights(
             decoder,
             read_lines(inputs["dev source"]),
-            [read_lines(inputs[name]) for name in numbered("dev reference", inputs)],
+            [read_lines(inputs[name]) for name in several("dev reference", inputs)],
             weights,
             options,
             folder,
@@ -75,20 +75,20 @@ def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     from tuning.evaluate import new_metric
 
     lines = read_lines(inputs["output"])
-    documents = [read_lines(inputs[name]) for name in numbered("test reference", inputs)]
+    documents = [read_lines(inputs[name]) for name in several("test reference", inputs)]
     scores = {name: float(new_metric(name).corpus_score(lines, documents).score) for name in ("chrF2", "TER")}
     write_json(folder / SCORES, scores)
 
 
 @version(1)
-def charted_sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+def sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Which sentences of the test set have charts, counted from 0: those asked for, else the most telling ones."""
     from tuning.report import content
 
     chosen = [number - 1 for number in settings["sentences"]]
     if not chosen:
-        outputs = {name: read_lines(inputs[name]) for name in numbered("output", inputs)}
-        references = [read_lines(inputs[name]) for name in numbered("test reference", inputs)]
+        outputs = {name: read_lines(inputs[name]) for name in several("output", inputs)}
+        references = [read_lines(inputs[name]) for name in several("test reference", inputs)]
         chosen = content.charted_sentences(read_lines(inputs["test source"]), outputs, references)
     write_json(folder / SENTENCES, chosen)
 

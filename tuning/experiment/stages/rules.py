@@ -7,7 +7,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.formats.ini import DecoderConfig
 from lscfg.io.text import copy_text, read_lines, write_json, write_lines
-from tuning.experiment.stages import Facts, Files, numbered, version
+from tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
 
@@ -32,7 +32,7 @@ def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     from lscfg.extract.derive import derive_files
     from lscfg.kernel import DeriveOptions
 
-    alignments = [inputs[name] for name in numbered("alignments", inputs)]
+    alignments = [inputs[name] for name in several("alignments", inputs)]
     options = DeriveOptions.of(settings)
     sizes = derive_files(inputs["source"], inputs["target"], alignments, folder / DERIVATIONS, options, jobs)
     write_json(folder / STATISTICS, sizes)
@@ -48,7 +48,7 @@ def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     source = rule_source(settings["source"])
     own = source.Settings.of(settings["settings"], inputs)
     counted = source.rules(RuleInputs.of(inputs), own)
-    texts = [inputs[name] for name in numbered("text", inputs)]
+    texts = [inputs[name] for name in several("text", inputs)]
     sentences = [line for text in texts for line in read_lines(text)] if source.FILTERED else None
     selection = select_rules(counted, settings["settings"]["max_targets"], sentences)
     write_grammar(folder / GRAMMAR, counted, selection, jobs)
@@ -61,7 +61,7 @@ def union(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """One grammar of several; a rule that is in some of them has the features of the first."""
     from lscfg.grammar.write import write_union
 
-    rules = write_union(folder / GRAMMAR, *(inputs[name] for name in numbered("grammar", inputs)), threads=jobs)
+    rules = write_union(folder / GRAMMAR, *(inputs[name] for name in several("grammar", inputs)), threads=jobs)
     write_json(folder / SIZE, {"rules": rules})
 
 

@@ -1,0 +1,117 @@
+"""The rules of the house, executed: which room may use which, where pointers and pools live, what names mean."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FLOORS = (
+    ("lscfg.errors",),
+    ("lscfg.log", "lscfg.settings", "lscfg.kinds"),
+    ("lscfg.parallel",),
+    ("lscfg.io",),
+    ("lscfg.kernel",),
+    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.demo"),
+    ("lscfg.grammar",),
+    ("lscfg.extract", "lscfg.model"),
+    ("lscfg.estimate", "lscfg.adapter"),
+    ("lscfg.context", "lscfg.decode"),
+    ("lscfg.study",),
+    ("lscfg.cli",),
+    ("lscfg.commands", "lscfg.__main__"),
+    ("cdec_bridge", "moses_bridge"),
+    ("tuning",),
+)
+"""A room uses rooms of lower floors only."""
+
+OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
+"""What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
+
+POOLS = {"concurrent", "multiprocessing"}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    """Every module of the packages by its dotted name."""
+    for top in ("lscfg", "tuning", "cdec_bridge", "moses_bridge"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), ast.parse(path.read_text("utf-8"))
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Dotted names of what a module imports, wherever it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(name: str) -> str | None:
+    """The room of a dotted name; None outside the project and for what the package itself has."""
+    parts = name.split(".")
+    if parts[0] != "lscfg":
+        return parts[0] if parts[0] in ("tuning", "cdec_bridge", "moses_bridge") else None
+    return ".".join(parts[:2]) if len(parts) > 1 and parts[1] not in ("__version__", "_kernel") else None
+
+
+def test_rooms_use_lower_floors_only():
+    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+    wrong = set()
+    for name, tree in modules():
+        here = room(name)
+        if here is None:
+            continue
+        assert here in floor, f"{here} is on no floor; add it to FLOORS"
+        for used in filter(None, map(room, imports(tree))):
+            if used != here and floor[used] >= floor[here]:
+                wrong.add(f"{name} uses {used}")
+    assert not wrong
+
+
+def test_the_bridges_do_not_know_each_other():
+    for name, tree in modules():
+        if room(name) in ("cdec_bridge", "moses_bridge"):
+            other = {"cdec_bridge", "moses_bridge"} - {room(name)}
+            assert other.isdisjoint(filter(None, map(room, imports(tree)))), name
+
+
+def test_only_the_kernel_package_has_pointers():
+    for name, tree in modules():
+        if not name.startswith("lscfg.kernel"):
+            assert not any(used.startswith("lscfg._kernel") for used in imports(tree)), name
+        private = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "pointer"}
+        assert not private, f"{name}: a pointer is called _pointer and stays inside"
+
+
+def test_only_one_room_makes_pools():
+    users = {
+        name for name, tree in modules() if any(used.partition(".")[0] in POOLS for used in imports(tree))
+    }
+    assert {room(name) for name in users} <= {"lscfg.parallel"}, users
+
+
+def test_a_public_name_has_one_meaning():
+    """Classes and functions; demo is a generator of text, whose languages are alike, and a stage has its work's name."""
+    found = defaultdict(set)
+    for name, tree in modules():
+        if name.startswith(("lscfg.demo", "tuning.experiment.stages")) or ".commands" in name:
+            continue
+        for node in tree.body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
+                found[node.name].add(name)
+    twice = {name: sorted(where) for name, where in found.items() if len(where) > 1 and name not in OF_KINDS}
+    assert not twice
+
+
+def test_files_have_one_head():
+    """No module is longer than a reader can keep in mind."""
+    lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in _sources()}
+    assert {path: lines for path, lines in lengths.items() if lines > 620} == {}
+
+
+def _sources() -> Iterator[Path]:
+    for top in ("lscfg", "tuning", "cdec_bridge", "moses_bridge", "tests"):
+        yield from (path for path in (ROOT / top).rglob("*.py") if path.parent.name != "demo")

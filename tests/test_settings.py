@@ -1,0 +1,139 @@
+"""Settings as data: what a declaration gives to checks, commands, stage keys and documents."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.settings import (
+    Declared,
+    SettingError,
+    add_options,
+    from_options,
+    given_options,
+    option_names,
+    setting,
+    settings_of,
+    settings_table,
+)
+
+
+@dataclass(frozen=True)
+class Sample(Declared):
+    m: int = setting(8, "hidden states", least=1, most=64, metavar="M")
+    share: float = setting(0.5, "share of the text", above=0, below=1)
+    way: str = setting("left", "way to go", choices=("left", "right"))
+    names: tuple[str, ...] = setting(("a", "b"), "names", choices=("a", "b", "c"))
+    scaling: bool = setting(True, "no scaling")
+    drop: bool = setting(False, "bad pairs dropped", option="drop-bad")
+    limit: int | None = setting(None, "limit", least=1)
+    file: Path | None = setting(None, "a file", part="late")
+
+
+def parsed(*words: str, prefix: str = "") -> argparse.Namespace:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_options(parser, Sample, prefix)
+    return parser.parse_args(words)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"m": 0}, "m must be at least 1, not 0"),
+        ({"m": 65}, "m must be at most 64, not 65"),
+        ({"share": 0.0}, "share must be more than 0, not 0.0"),
+        ({"share": 1.0}, "share must be less than 1, not 1.0"),
+        ({"share": float("nan")}, "share must be a finite number, not nan"),
+        ({"way": "up"}, "way must be one of left, right, not 'up'"),
+        ({"names": ("a", "x")}, "names must be one of a, b, c, not 'x'"),
+        ({"limit": 2**31}, "limit must be at most 2147483647"),
+    ],
+)
+def test_ranges_are_checked(values, message):
+    with pytest.raises(SettingError, match=message) as caught:
+        Sample(**values)
+    assert caught.value.name == next(iter(values))
+
+
+def test_options_come_from_the_declaration():
+    assert from_options(Sample, parsed()) == Sample()
+    words = "-m 3 --share .25 --way right --names c,a --no-scaling --drop-bad --limit 4 --file here".split()
+    assert from_options(Sample, parsed(*words)) == Sample(
+        3, 0.25, "right", ("c", "a"), False, True, 4, Path("here")
+    )
+    assert given_options(Sample, parsed("-m", "3")) == {"m": 3}
+    assert option_names(Sample, ("m", "drop", "scaling")) == ["-m", "--no-scaling", "--drop-bad"]
+
+
+def test_options_with_a_prefix():
+    found = from_options(Sample, parsed("--some-m", "3", "--some-drop-bad", prefix="some"), "some")
+    assert found == Sample(m=3, drop=True)
+
+
+def test_an_option_out_of_its_range_is_named():
+    with pytest.raises(InputError, match=r"^-m must be at least 1, not 0$"):
+        from_options(Sample, parsed("-m", "0"))
+    with pytest.raises(InputError, match=r"^--some-share must be less than 1"):
+        from_options(Sample, parsed("--some-share", "2", prefix="some"), "some")
+
+
+def test_facts_are_all_but_files_and_come_back():
+    given = Sample(m=3, names=("c",), file=Path("here"))
+    assert given.facts() == {
+        "m": 3,
+        "share": 0.5,
+        "way": "left",
+        "names": ["c"],
+        "scaling": True,
+        "drop": False,
+        "limit": None,
+    }
+    assert given.files() == {"file": Path("here")}
+    assert Sample.of(given.facts(), {**given.files(), "another": Path("x")}) == given
+    assert given.facts("late") == {} and "m" in given.facts("")
+
+
+def test_the_table_of_the_documents():
+    lines = list(settings_table(Sample))
+    assert lines[2] == "| `m` | 8 | ≥ 1, ≤ 64 | hidden states |"
+    assert lines[3] == "| `share` | 0.5 | > 0, < 1 | share of the text |"
+    assert lines[5] == "| `names` | a,b | a, b, c | names |"
+    assert len(lines) == 2 + len(settings_of(Sample))
+
+
+@pytest.mark.parametrize("group", [ESTIMATORS, RULE_SOURCES, CONTEXT_MODELS, OPTIMISERS])
+def test_every_kind_is_whole(group):
+    """One line of help, a version, settings with a noun at the head of each help, defaults within their ranges."""
+    assert kinds(group)
+    for name in kinds(group):
+        module = kind(group, name)
+        assert module.HELP and "\n" not in module.HELP
+        assert isinstance(module.VERSION, int) and module.VERSION >= 1
+        assert module.Settings.of(module.Settings().facts()) == module.Settings()
+        for item in settings_of(module.Settings):
+            assert item.help and item.help[-1] != "." and not item.help.startswith(("of ", "for ", "to ", "in "))
+
+
+@pytest.mark.parametrize("group", [ESTIMATORS, RULE_SOURCES, CONTEXT_MODELS, OPTIMISERS])
+def test_an_unknown_kind_names_those_there_are(group):
+    with pytest.raises(InputError, match=f"no .* 'simplex'; there are .*{kinds(group)[0]}"):
+        kind(group, "simplex")
+
+
+@pytest.mark.parametrize("group", [ESTIMATORS, RULE_SOURCES, CONTEXT_MODELS, OPTIMISERS])
+def test_values_beyond_each_range_are_refused(group):
+    """Bad values are made of the declarations themselves."""
+    for name in kinds(group):
+        cls = kind(group, name).Settings
+        for item in settings_of(cls):
+            limits = item.limits
+            beyond = [limits.least - 1] if limits.least is not None else []
+            beyond += [limits.most + 1] if limits.most is not None else []
+            beyond += [bound for bound in (limits.above, limits.below) if bound is not None]
+            beyond += ["no such choice"] if limits.choices else []
+            for value in beyond:
+                with pytest.raises(SettingError, match=item.name):
+                    cls(**{item.name: (value,) if item.many else value})
