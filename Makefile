@@ -35,15 +35,15 @@ $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
 SANITIZED = build/sanitized
 SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
 # Of other programs, or of nothing that other tests do not ask of the kernel.
-NOT_SANITIZED = bleu bridges c_interface cdec_plugin cdec_processes demo_corpus experiment fuzz heatmap hosts ini \
-  moses_plugin options replication report
+NOT_SANITIZED = bleu c_interface cdec_decoder cdec_plugin* cdec_processes demo_corpus experiment* fuzz heatmap hosts \
+  ini moses_nbest moses_plugin options replication report
 
 IN_SANITIZED = PYTHONPATH="$(CURDIR)/$(SANITIZED)/lib" LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 
 sanitize: $(SANITIZED)/done
 	$(IN_SANITIZED) $(BIN)/python -P -c "import lscfg._kernel as k; assert '$(SANITIZED)' in k.__file__, k.__file__"
-	$(IN_SANITIZED) $(BIN)/pytest --capture=sys $(NOT_SANITIZED:%=--ignore=tests/test_%.py)
+	$(IN_SANITIZED) $(BIN)/pytest --capture=sys $(NOT_SANITIZED:%='--ignore-glob=*/test_%.py')
 
 $(SANITIZED)/done: $(VENV)/test.done
 	mkdir -p $(SANITIZED)
@@ -53,7 +53,7 @@ $(SANITIZED)/done: $(VENV)/test.done
 
 valgrind: $(VENV)/test.done
 	valgrind --version
-	$(BIN)/pytest tests/test_c_interface.py -k valgrind
+	$(BIN)/pytest tests/kernel/test_c_interface.py -k valgrind
 
 # Looks for inputs that break the kernel, SECONDS with each harness. One that is found belongs into tests/fuzz/corpus.
 SECONDS = 60

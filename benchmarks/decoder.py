@@ -26,7 +26,7 @@ from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.io.text import read_lines
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from reference import common_hypotheses
 

@@ -12,6 +12,9 @@ settings.register_profile("default", settings.get_profile("default"), deadline=N
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
+# Assertions of the shared modules are explained like those of the tests.
+pytest.register_assert_rewrite(*(path.stem for path in (Path(__file__).parent / "support").glob("*.py")))
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

@@ -1,0 +1,338 @@
+"""The command line: help, each subcommand on files, exit status, errors without traceback."""
+
+import gzip
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from lscfg.cli import ORDER, build_parser, load_commands
+from lscfg.io.text import write_lines
+
+README = Path(__file__).parents[2] / "README.md"
+SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
+TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
+LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
+
+
+def lscfg(*arguments):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A small model, grammar, language model and configuration, all made by the commands themselves."""
+    folder = tmp_path_factory.mktemp("cli")
+    for name, lines in (("f", SRC), ("e", TGT), ("links", LINKS), ("test", ["una flor roja", "", "la x"])):
+        write_lines(folder / name, lines)
+    for command in (
+        ("align", folder / "f", folder / "e", "-o", folder / "aligned"),
+        ("derive", folder / "f", folder / "e", folder / "links", "-o", folder / "deriv"),
+        ("grammar", folder / "deriv", "-o", folder / "g.gz"),
+        ("estimate", "mle", folder / "deriv", "--precision", "double", "-o", folder / "mle.lscfg"),
+        ("estimate", "spectral", folder / "deriv", "-m", 2, "-o", folder / "spectral.lscfg"),
+        ("lm", folder / "e", "-o", folder / "lm.arpa", "--order", 2, "--discount-fallback", "--estimator", "lscfg"),
+    ):
+        run = lscfg(*command)
+        assert run.returncode == 0 and run.stdout == "", run.stderr
+    (folder / "cdec.ini").write_text(
+        "formalism=scfg\ngrammar=g.gz\nfeature_function=WordPenalty\nfeature_function=KLanguageModel lm.arpa\n"
+        "feature_function=LSCFG model=spectral.lscfg floor=1e-4\nadd_pass_through_rules=true\n"
+        "scfg_max_span_limit=100\nscfg_no_hiero_glue_grammar=true\n"
+    )
+    (folder / "weights").write_text("LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n")
+    return folder
+
+
+def test_every_command_is_in_the_help_with_an_example():
+    assert {point.name for point in entry_points(group="lscfg.commands")} == set(ORDER)
+    text = lscfg("--help").stdout
+    for name in ORDER:
+        assert f"lscfg {name} " in text, name
+
+
+def test_commands_in_help_and_readme_are_understood():
+    commands = load_commands()
+    parser = build_parser(commands)
+    lines = [module.EXAMPLE for module in commands.values()]
+    for block in re.findall(r"^```\w*\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S):
+        lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", block.replace("\\\n", ""), re.M)
+    assert len(lines) > 2 * len(ORDER) - 5
+    for line in lines:
+        words = shlex.split(line.split(" > ")[0])
+        assert parser.parse_args(words[1:]).command == words[1], line
+
+
+def test_python_in_the_readme_runs(files, tmp_path):
+    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
+    code = code.replace("spectral8.lscfg", str(files / "spectral.lscfg")).replace(
+        "una habitación tranquila .", "una casa"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0 and run.stdout.startswith("-"), run.stderr
+
+
+def test_em_and_clusters_make_models_that_decode(files, tmp_path):
+    ini = (files / "cdec.ini").read_text()
+    for method, *options in (
+        (
+            "em",
+            "--iterations",
+            4,
+            "--restarts",
+            2,
+            "--held-out",
+            0.2,
+            "--threads",
+            2,
+            "--checkpoint",
+            tmp_path / "state",
+        ),
+        ("em", "--init", "matsuzaki", "--shrink-source", 0, "--shrink-arity", 0, "--iterations", 3),
+        ("clusters",),
+    ):
+        run = lscfg("estimate", method, files / "deriv", "-m", 2, "-o", tmp_path / "model", *options)
+        assert run.returncode == 0 and "iteration 3: -" in run.stderr, run.stderr
+        for name in ("g.gz", "lm.arpa"):
+            ini = ini.replace(f"={name}", f"={files / name}").replace(f" {name}", f" {files / name}")
+        (tmp_path / "cdec.ini").write_text(ini.replace("spectral.lscfg", str(tmp_path / "model")))
+        run = lscfg("decode", "-c", tmp_path / "cdec.ini", "-w", files / "weights", files / "test")
+        assert run.returncode == 0 and run.stdout.startswith("a red flower\n"), run.stderr
+    assert (tmp_path / "state" / "checkpoint.em").exists()
+
+
+def test_usage_errors_have_status_2():
+    for arguments in ((), ("nothing",), ("align", "f"), ("estimate", "moments", "d", "-o", "m")):
+        run = lscfg(*arguments)
+        assert run.returncode == 2 and "usage:" in run.stderr
+
+
+def test_decode_keeps_the_number_of_lines(files):
+    run = lscfg("decode", "-c", files / "cdec.ini", "-w", files / "weights", files / "test")
+    assert run.returncode == 0
+    assert run.stdout.split("\n") == ["a red flower", "", "the x", ""]
+    assert "sentence 2 is empty" in run.stderr
+
+
+def test_kbest_is_cdecs_format(files):
+    command = ("decode", "-c", files / "cdec.ini", "-w", files / "weights", files / "test", "-k", 5, "-r")
+    lines = lscfg(*command).stdout.splitlines()
+    assert lines[0].startswith("0 ||| a red flower ||| ") and "LatentMarginal=" in lines[0]
+    assert {line.split(" ||| ")[0] for line in lines} == {"0", "1", "2"}
+    assert lscfg(*command, "--jobs", 3).stdout.splitlines() == lines
+
+
+def test_unique_lists_have_each_translation_once(files):
+    """The best five of those in a longer list, which has some of them several times, as the shorter one has."""
+    command = ("decode", "-c", files / "cdec.ini", "-w", files / "weights", files / "test", "-k")
+
+    def translations(*options):
+        run = lscfg(*command, *options)
+        assert run.returncode == 0, run.stderr
+        return [tuple(line.split(" ||| ")[:2]) for line in run.stdout.splitlines()]
+
+    unique, short, long = translations(5, "-r"), translations(5), translations(100)
+    assert len(set(short)) < len(short)
+    for sentence, number in (("0", 5), ("1", 1), ("2", 4)):
+        found = [text for n, text in unique if n == sentence]
+        assert len(found) == number and found == [text for n, text in dict.fromkeys(long) if n == sentence][:5]
+
+
+def test_marginals_are_json_lines(files, tmp_path):
+    run = lscfg("marginals", files / "mle.lscfg", files / "test")
+    records = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [record["parsed"] for record in records] == [True, False, True]
+    assert ["X", 0, 3, pytest.approx(1)] in records[0]["nodes"]
+    edge = next(edge for edge in records[2]["edges"] if edge["source"] == "x")
+    assert records[2]["nodes"][edge["node"]][:3] == ["X", 1, 2] and edge["targets"][0][0] == "x"
+    output = tmp_path / "out.gz"
+    again = lscfg("marginals", files / "cdec.ini", files / "test", "--threads", 2, "-o", output)
+    assert again.returncode == 0, again.stderr
+    with gzip.open(output, "rt", encoding="utf-8") as text:
+        of_ini = [json.loads(line) for line in text]
+    assert [record["parsed"] for record in of_ini] == [True, False, True]
+    assert len(of_ini[0]["edges"][0]["targets"][0]) == 2 + len(of_ini[0]["features"])
+    assert "change them there" in lscfg("marginals", files / "cdec.ini", files / "test", "--raw").stderr
+    run = lscfg("marginals", files / "mle.lscfg", files / "test", "--per-sentence-grammars", tmp_path / "g")
+    assert run.returncode == 1 and "name a cdec.ini" in run.stderr
+
+
+def test_heatmaps(files, tmp_path):
+    models = (f"MLE={files / 'mle.lscfg'}", files / "spectral.lscfg")
+    command = ("heatmap", *models, "--text", files / "test", "-o", tmp_path / "charts")
+    run = lscfg(*command)
+    assert run.returncode == 0, run.stderr
+    # the second sentence is empty
+    assert sorted(path.name for path in (tmp_path / "charts").iterdir()) == ["sentence.0.svg", "sentence.2.svg"]
+    svg = (tmp_path / "charts" / "sentence.0.svg").read_text(encoding="utf-8")
+    assert ">MLE<" in svg and ">spectral<" in svg and ">sentence 0<" in svg
+    run = lscfg(*command, "--sentences", "2", "--format", "png")
+    assert run.returncode == 0 and (tmp_path / "charts" / "sentence.2.png").is_file()
+    for numbers, message in (("3", "the sentences 0 to 2"), ("1-", "expected numbers"), ("x", "expected numbers")):
+        assert message in lscfg(*command, "--sentences", numbers).stderr
+    assert "two models are called MLE" in lscfg("heatmap", models[0], *command[1:]).stderr
+
+
+def test_evaluate_and_tune(files, tmp_path):
+    longer = [f"{line} and {line}" for line in TGT]
+    write_lines(tmp_path / "a", longer)
+    write_lines(tmp_path / "b", [line.replace("red", "blue") for line in longer])
+    run = lscfg(
+        "evaluate", "--reference", tmp_path / "a", "--baseline", "B", f"B={tmp_path / 'b'}", f"A={tmp_path / 'a'}"
+    )
+    assert run.returncode == 0 and "100.00" in run.stdout
+    run = lscfg(
+        *("tune", "--config", files / "cdec.ini", "--source", files / "f", "--reference", files / "e"),
+        *("--weights", files / "weights", "-o", tmp_path / "tuned", "--iterations", 2),
+    )
+    assert run.returncode == 0, run.stderr
+    assert "LanguageModel" in (tmp_path / "tuned" / "weights").read_text()
+
+
+def test_inspect(files):
+    text = lscfg("inspect", files / "spectral.lscfg").stdout
+    assert "singular values" in text and "parameters" in text
+    assert "█" in text and "% negative" in text and "condition" in text
+    assert "[X] ||| una ||| a" in lscfg("inspect", files / "spectral.lscfg", "--rule", "una ||| a").stdout
+    nearest = lscfg("inspect", files / "spectral.lscfg", "--nearest", "una ||| a").stdout
+    assert "nearest of 4 rules of arity 0" in nearest and "[X] ||| la ||| the" in nearest
+    states = lscfg("inspect", files / "mle.lscfg", "--states").stdout
+    assert "state 0: root 100.0 %" in states and "una ||| a" in states
+    assert "state 1: root" in lscfg("inspect", files / "spectral.lscfg", "--states").stdout
+    run = lscfg("inspect", files / "deriv")
+    sizes = {name: int(size) for name, size in re.findall(r"^(\w.*?) +(\d+)$", run.stdout, re.M)}
+    words = sum(len(line.split()) for line in SRC)
+    expected = {"sentence pairs": 40, "trees": 40, "rule tokens": 2 * words - 40, "rule types": 7}
+    expected |= {"types of arity 0": 5, "tokens of arity 0": words}
+    expected |= {"types of arity 2": 2, "tokens of arity 2": words - 40, "tokens of arity 1": 0}
+    assert run.returncode == 0 and expected.items() <= sizes.items(), run.stderr
+    assert re.search(r"^ +40  \[X\] \|\|\| \[X,1\] \[X,2\] \|\|\| \[X,1\] \[X,2\]$", run.stdout, re.M)
+    assert "[0,2) [0,2)  [X,1] [X,2] ||| [X,1] [X,2]" in lscfg("inspect", files / "deriv", "--tree", 1).stdout
+
+
+def test_diagnose(files, tmp_path):
+    names = ("mle.lscfg", "spectral.lscfg")
+    options = ("--train", files / "deriv", "--held-out", files / "deriv", "-o", tmp_path / "json")
+    run = lscfg("diagnose", *(files / name for name in names), *options)
+    assert run.returncode == 0 and run.stderr == "", run.stderr
+    content = json.loads((tmp_path / "json").read_text())
+    assert [model["m"] for model in content["models"]] == [None, 1, 1, 2]
+    assert content["models"][1]["rule"] == content["models"][2]["rule"]
+    assert run.stdout.splitlines()[2].split()[:3] == ["model", "m", "rule"] and len(run.stdout.splitlines()) == 7
+
+
+def test_simulate(files, tmp_path):
+    run = lscfg("simulate", "-m", 2, "--sentences", 300, "-o", tmp_path / "s")
+    assert run.returncode == 0, run.stderr
+    assert len((tmp_path / "s" / "train.src").read_text().splitlines()) == 300
+    run = lscfg("estimate", "spectral", tmp_path / "s" / "train.deriv", "-m", 2, "-o", tmp_path / "model")
+    assert run.returncode == 0 and "singular values" in run.stderr
+    run = lscfg("simulate", "--model", tmp_path / "model", "-o", tmp_path / "again")
+    assert run.returncode == 1 and "without negative parameters" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("align", "{f}", "{test}", "-o", "{out}"), "test: 3 lines, but"),
+        (("align", "{f}", "{e}", "--heuristic", "all", "-o", "{out}"), "unknown alignment heuristic 'all'"),
+        (("align", "{f}", "{e}", "--iterations", "0", "-o", "{out}"), "alignment needs 1 iteration or more, got 0"),
+        (("derive", "{f}", "{e}", "{test}", "-o", "{out}"), "test: 3 lines for 40 sentence pairs"),
+        (("derive", "{f}", "{none}", "{links}", "-o", "{out}"), "none: cannot read: No such file"),
+        (("grammar", "{mle.lscfg}", "-o", "{out}"), "not an lscfg derivations file, but 'model'"),
+        (("grammar", "{f}", "-o", "{out}"), "not a safetensors file, or cut off"),
+        (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
+        (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "at least 1"),
+        (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "hidden states must be at least 1"),
+        (("estimate", "em", "{deriv}", "--held-out", "1", "-o", "{out}"), "held-out share"),
+        (("estimate", "em", "{deriv}", "--threads", "0", "-o", "{out}"), "threads must be at least 1"),
+        (("estimate", "em", "{deriv}", "--resume", "-o", "{out}"), "--checkpoint DIR"),
+        (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
+        (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
+        (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
+        (("marginals", "{mle.lscfg}", "{f}", "--threads", "0"), "threads must be at least 1"),
+        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "expected some of LatentMarginal"),
+        (("diagnose", "{mle.lscfg}", "--train", "{deriv}", "--held-out", "{f}"), "f: not a safetensors file"),
+        (("diagnose", "{deriv}", "--train", "{deriv}", "--held-out", "{deriv}"), "tensor 'CS' is missing"),
+        (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
+        (("decode", "-c", "{cdec.ini}", "{test}"), "no weights"),
+        (("decode", "-c", "{cdec.ini}", "-w", "{e}", "{test}"), "e:1: expected 'name value'"),
+        (("decode", "-c", "{cdec.ini}", "-w", "{weights}", "{test}", "-k", "0"), "k must be 1 to 2147483647, not 0"),
+        (("decode", "-c", "{cdec.ini}", "-w", "{weights}", "{test}", "-k", "5000000000"), "not 5000000000"),
+        (
+            ("decode", "-c", "{cdec.ini}", "-w", "{weights}", "{cdec.ini}", "-o", "{.}"),
+            "is a folder; name a file in it",
+        ),
+        (("align", "{f}", "{e}", "-o", "{.}"), "is a folder; name a file in it"),
+        (
+            ("estimate", "mle", "{deriv}", "--held-out", "7", "-o", "{out}"),
+            "--held-out is for em and clusters, not for m",
+        ),
+        (("estimate", "clusters", "{deriv}", "--init", "random", "--inside", "rule", "-o", "{out}"), "--inside is for"),
+        (("grammar", "{deriv}", "--max-arity", "0", "-o", "{out}"), "--max-arity: for Hiero rules, of which there are"),
+        (("inspect", "{deriv}", "--tree", "0"), "has no tree 0; trees are counted from 1"),
+        (("inspect", "{f}"), "not a safetensors file"),
+        (("inspect", "{mle.lscfg}", "--rule", "no ||| such"), "the model has no rule"),
+        (("inspect", "{mle.lscfg}", "--tree", "1"), "are for models"),
+        (("inspect", "{deriv}", "--states"), "are for models"),
+        (("inspect", "{mle.lscfg}", "--states", "--rule", "una ||| a"), "one at a time"),
+        (("estimate", "spectral", "{deriv}", "--inside", "real", "-o", "{out}"), "needs a file of rule values"),
+        (("estimate", "spectral", "{deriv}", "--smoothing", "-1", "-o", "{out}"), "smoothing must be"),
+        (("run", "{e}", "-o", "{out}"), "e:1: not TOML"),
+        (("evaluate", "--reference", "{e}", "A={test}"), "test: 3 lines, but"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_1(files, tmp_path, arguments, message):
+    def fill(argument):
+        if "{" not in argument:
+            return argument
+        prefix, name = argument.rstrip("}").split("{")
+        return f"{prefix}{tmp_path / 'out' if name == 'out' else files / name}"
+
+    run = lscfg(*map(fill, arguments))
+    errors = [line for line in run.stderr.splitlines() if line and not line.startswith("[lscfg]")]
+    assert run.returncode == 1 and len(errors) == 1, run.stderr
+    assert message in errors[0] and "Traceback" not in run.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_fault_of_the_context_is_found_before_the_estimation(files, tmp_path):
+    (tmp_path / "links").write_text("0-0\n" * 39 + "0-9\n")
+    context = ["--hiero-context", files / "f", files / "e", tmp_path / "links"]
+    run = lscfg("estimate", "spectral", files / "deriv", "-m", 2, *context, "-o", tmp_path / "model")
+    assert run.returncode == 1 and "links:40: link '0-9' points beyond" in run.stderr
+    assert "singular values" not in run.stderr
+    run = lscfg("estimate", "spectral", files / "deriv", "-m", 2, "-o", tmp_path)
+    assert run.returncode == 1 and "is a folder; name a file in it" in run.stderr
+    assert "singular values" not in run.stderr
+
+
+def test_standard_output_is_utf_8_or_one_error(files, tmp_path):
+    (tmp_path / "text").write_text("é\n", encoding="utf-8")
+    command = [sys.executable, "-P", "-m", "lscfg", "decode", "-c", files / "cdec.ini", "-w", files / "weights"]
+    done = subprocess.run(
+        [*command, tmp_path / "text"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert done.stdout == "é\n".encode()
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full to be a full disk")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*command, files / "f"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("lscfg decode: standard output: cannot write: No space left")
+
+
+def test_quiet_is_silent(files, tmp_path):
+    run = lscfg("grammar", files / "deriv", "-o", tmp_path / "g", "--quiet")
+    assert run.returncode == 0 and run.stderr == "" and (tmp_path / "g").exists()

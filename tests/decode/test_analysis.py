@@ -1,0 +1,36 @@
+"""Analyses of sentences: the same for any number of threads, and what is told of those without probability."""
+
+from forests import build
+
+from lscfg.decode.analysis import Analyser
+from lscfg.parallel.threads import in_order
+
+
+def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
+    build(tmp_path, 3, 11, True)
+    sentences = [" ".join("abcn"[(k * 7 + n * n) % 4] for n in range(2 + k % 9)) for k in range(60)] + [""]
+    texts = []
+    for threads in (1, 2, 4):
+        analyser = Analyser.from_model(tmp_path / "m")
+        size = len(analyser.grammar.vocab)
+        numbered = list(enumerate(sentences))
+        texts.append(list(in_order(lambda item: analyser.json(item[0], analyser(item[1])), numbered, threads)))  # noqa: B023
+        assert len(analyser.grammar.vocab) == size
+    assert texts[0] == texts[1] == texts[2] and len({*texts[0]}) == len(sentences)
+
+
+def test_what_is_no_probability_is_told_once(tmp_path, capsys):
+    build(tmp_path, 3, 11, True)
+    analyser = Analyser.from_model(tmp_path / "m")
+    analyses = [analyser(line) for line in ("b a b a c b", "a b c", "b b a", "a", "a a b a c a", "new")]
+    signs = [analysis.inference.sign for analysis in analyses]
+    negative = [a.inference.negative_mass for a in analyses if a.inference.sign > 0 and a.inference.negative]
+    assert -1 in signs and negative
+    analyser.latent.report()
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1 and f"g < 0: {signs.count(-1)}, g = 0: {signs.count(0)}" in told[0]
+    assert f"{len(negative)} have negative marginals, {sum(negative) / len(negative):.1%}" in told[0]
+    for analysis, sign in zip(analyses, signs, strict=True):
+        assert analysis.features.any() == (sign > 0)
+    analyser.latent.report()
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,186 @@
+"""The embedded decoder's own behaviour: features, caches, processes, odd sentences."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from decoders import SENTENCES, WEIGHTS, small_config
+
+from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
+from lscfg.errors import InputError, KernelError
+from lscfg.formats.ini import DecoderConfig
+from lscfg.kernel import Forest
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> DecoderConfig:
+    return small_config(tmp_path)
+
+
+class Provider:
+    """The width of each application's head as a feature; counts how often it is asked."""
+
+    names: tuple[str, ...] = ("Latent", "P")
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def features(self, forest: Forest) -> np.ndarray:
+        self.calls += 1
+        spans = forest.node_span[forest.edge_head[forest.app_edge]]
+        return np.stack([spans[:, 1] - spans[:, 0], np.full(forest.n_apps, 0.5)], axis=1).astype(float)
+
+
+def test_features_and_score_of_a_known_derivation(config: DecoderConfig) -> None:
+    with EmbeddedDecoder(config) as decoder:
+        lists = decoder.decode(["la casa verde"], WEIGHTS, k=1000)
+    hypothesis = next(h for h in lists[0] if h.text == "green the house" and "Glue" not in h.features)
+    lm = (-0.25 - 1.125) + (-0.0625 - 1) - 0.5 + (-0.125 - 0.75)
+    expected = {"P": 2.0, "Count": 1.0, "WordPenalty": -3 / math.log(10), "LanguageModel": lm}
+    assert dict(hypothesis.features) == pytest.approx(expected)
+    assert hypothesis.score == pytest.approx(2.0 - 0.9 / math.log(10) + 0.9 * lm)
+    words = [h.text for h in lists[0]]
+    assert "la casa verde" in words  # passed through
+    unknown = next(h for h in lists[0] if h.text == "la casa verde")
+    assert unknown.features["PassThrough"] == unknown.features["LanguageModel_OOV"] == 3
+
+
+def test_scores_are_weighted_features(config: DecoderConfig) -> None:
+    with EmbeddedDecoder(config, Provider()) as decoder:
+        assert decoder.feature_names == ("P", "Count", "Glue", "PassThrough", "WordPenalty", "LanguageModel",
+                                         "LanguageModel_OOV", "Latent")  # fmt: skip
+        for list_ in decoder.decode(SENTENCES, WEIGHTS, k=100):
+            for h in list_:
+                assert h.score == pytest.approx(sum(WEIGHTS.get(n, 0) * v for n, v in h.features.items()))
+                assert h.features["Latent"] > 0
+
+
+def test_what_does_not_depend_on_weights_is_kept(config: DecoderConfig) -> None:
+    provider = Provider()
+    with EmbeddedDecoder(config, provider, read_grammar(config), cached=2) as decoder:
+        first = decoder.decode(SENTENCES[:2], WEIGHTS, k=5)
+        assert decoder.decode(SENTENCES[:2], WEIGHTS, k=5) == first
+        assert decoder.decode(SENTENCES[:2], {}, k=5) != first
+        assert provider.calls == 2
+        decoder.decode(["casa", "casa"], WEIGHTS)
+        assert provider.calls == 4  # the cache is full
+
+
+def test_unique_lists_have_no_string_twice(config: DecoderConfig) -> None:
+    with EmbeddedDecoder(config) as decoder:
+        plain, unique = (decoder.decode(SENTENCES, WEIGHTS, k=1000, unique=u) for u in (False, True))
+    for a, b in zip(plain, unique, strict=True):
+        assert [h.text for h in b] == list(dict.fromkeys(h.text for h in a))
+        assert len(b) < len(a) or len(a) == 1 or len({h.text for h in a}) == len(a)
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 8])
+def test_processes_do_not_change_results(config: DecoderConfig, jobs: int) -> None:
+    with EmbeddedDecoder(config, Provider()) as one, EmbeddedDecoder(config, Provider(), jobs=jobs) as many:
+        for weights in (WEIGHTS, {"P": -1.0}):
+            assert many.decode(SENTENCES, weights, k=20) == one.decode(SENTENCES, weights, k=20)
+        many.close()
+        assert many.decode([], WEIGHTS) == []
+        assert many.decode(SENTENCES[:1], WEIGHTS) == one.decode(SENTENCES[:1], WEIGHTS)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_odd_sentences_lose_no_line(
+    config: DecoderConfig, tmp_path: Path, capfd: pytest.CaptureFixture[str], jobs: int
+) -> None:
+    (tmp_path / "grammar").write_text("[X] ||| casa ||| house ||| P=1\n")
+    config = DecoderConfig(grammars=config.grammars)
+    sentences = ["casa", "", "la  casa", "  ", "casa casa"]
+    with EmbeddedDecoder(config, jobs=jobs) as decoder:
+        for _ in range(2):
+            lists = decoder.decode(sentences, {"P": 2.0}, k=3)
+    assert [list_[0].text for list_ in lists] == ["house", "", "la casa", "", "house house"]
+    assert [len(list_) for list_ in lists] == [1] * 5
+    assert [list_[0].score for list_ in lists] == [2, 0, 0, 0, 4]
+    warnings = sorted(line for line in capfd.readouterr().err.splitlines() if "warning" in line)
+    assert warnings == [
+        "[lscfg] warning: sentence 2 is empty",
+        "[lscfg] warning: sentence 3 has no parse; its words are passed through",
+        "[lscfg] warning: sentence 4 is empty",
+    ]
+
+
+def test_sentence_beyond_the_span_limit_is_glued(config: DecoderConfig) -> None:
+    """Without glue rules it has no parse; it is translated all the same, and shorter sentences see no glue."""
+    grammar = "[S] ||| [X,1] ||| [1] |||\n[X] ||| casa ||| house ||| P=1\n[X] ||| [X,1] [X,2] ||| [1] [2] |||\n"
+    config.grammars[0].write_text(grammar)
+    limited = DecoderConfig(grammars=config.grammars, glue=False, max_span=2)
+    with EmbeddedDecoder(limited) as decoder:
+        (short,), (long,) = decoder.decode(["casa casa", "casa casa casa"], {"P": 1.0, "Glue": -0.5})
+    assert (short.text, dict(short.features)) == ("house house", {"P": 2.0})
+    assert long.text == "house house house" and long.features["Glue"] == 1.0
+
+
+class Dying(Provider):
+    def features(self, forest: Forest) -> np.ndarray:
+        if forest.n_words == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().features(forest)
+
+
+class Failing(Provider):
+    def features(self, forest: Forest) -> np.ndarray:
+        if forest.n_words == 2:
+            raise ZeroDivisionError("two words")
+        return super().features(forest)
+
+
+def test_death_of_a_process_names_the_sentence(config: DecoderConfig) -> None:
+    with EmbeddedDecoder(config, Dying(), jobs=2) as decoder:
+        with pytest.raises(KernelError, match=r"SIGKILL\) at sentence 4: verde casa"):
+            decoder.decode(["casa", "casa", "casa", "verde casa"], WEIGHTS)
+        assert len(decoder.decode(["casa", "casa"], WEIGHTS)) == 2  # new processes
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_errors_come_out_of_processes(config: DecoderConfig, jobs: int) -> None:
+    with EmbeddedDecoder(config, Failing(), jobs=jobs) as decoder:
+        with pytest.raises(ZeroDivisionError, match="two words"):
+            decoder.decode(SENTENCES, WEIGHTS)
+        assert len(decoder.decode(["casa"], WEIGHTS)) == 1
+
+
+class NotFinite(Provider):
+    def features(self, forest: Forest) -> np.ndarray:
+        return np.full((forest.n_apps, 2), np.nan)
+
+
+class WrongShape(Provider):
+    def features(self, forest: Forest) -> np.ndarray:
+        return np.zeros((forest.n_apps, 1))
+
+
+def test_bad_arguments_are_refused(config: DecoderConfig) -> None:
+    with EmbeddedDecoder(config) as decoder:
+        bad: Mapping[str, float] = {"P": math.nan}
+        with pytest.raises(InputError, match="weight of P is nan"):
+            decoder.decode(["casa"], bad)
+        with pytest.raises(InputError, match="k must be"):
+            decoder.decode(["casa"], {}, k=0)
+    with pytest.raises(InputError, match="names no grammar"):
+        EmbeddedDecoder(DecoderConfig())
+    with pytest.raises(InputError, match="jobs"):
+        EmbeddedDecoder(config, jobs=0)
+    with EmbeddedDecoder(config, NotFinite()) as decoder, pytest.raises(InputError, match=r"sentence 1 .* not finite"):
+        decoder.decode(["casa"], {})
+    with EmbeddedDecoder(config, WrongShape()) as decoder, pytest.raises(ValueError, match="shape"):
+        decoder.decode(["casa"], {})
+
+
+def test_another_goal(tmp_path: Path) -> None:
+    (tmp_path / "grammar").write_text("[X] ||| casa ||| house ||| P=1\n[TOP] ||| [X,1] ||| [X,1] ||| P=1\n")
+    config = DecoderConfig(grammars=(tmp_path / "grammar",), goal="TOP", glue=False)
+    with EmbeddedDecoder(config) as decoder:
+        (hypothesis,) = decoder.decode(["casa"], {"P": 1.0}, k=5)[0]
+    assert (hypothesis.text, hypothesis.score) == ("house", 2.0)

@@ -1,0 +1,148 @@
+"""Grammar reading and chart parsing."""
+
+import numpy as np
+import pytest
+from forests import paths
+
+from lscfg.errors import InputError
+from lscfg.kernel import Grammar, ParseOptions, Vocab, X
+
+
+def grammar(text: str) -> Grammar:
+    g = Grammar()
+    g.read_text(text)
+    g.finish()
+    return g
+
+
+def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
+    """As in cdec; an index has one or two digits, the first of which is not 0."""
+    g = grammar("[X] ||| a [X,1] [b,c] [laughter,] ||| [1] [01] [X,01] [,1] [123] [1994] [laughter] |||\n")
+    words = {g.vocab.word(k) for k in range(len(g.vocab))}
+    assert words == {"a", "[b,c]", "[laughter,]", "[01]", "[X,01]", "[,1]", "[123]", "[1994]", "[laughter]"}
+
+
+def test_grammars_that_are_not_utf_8(tmp_path):
+    (tmp_path / "g").write_bytes(b"[X] ||| a ||| b |||\n[X] ||| p ||| caf\xe9 |||\n")
+    with pytest.raises(InputError, match="g:2: not valid UTF-8"):
+        Grammar.from_files([tmp_path / "g"])
+
+
+def test_features_and_sides():
+    g = grammar("[X] ||| a [X,1] b [Y,2] ||| [2] c [X,1] ||| A=1 B=-2e3 0.5 ||| 0-0\n\n[X] ||| a ||| ||| \n")
+    assert len(g) == 2
+    assert g.src(0) == [g.vocab.find("a"), -1, g.vocab.find("b"), -1 - g.category("Y")]
+    assert g.tgt(0) == [-2, g.vocab.find("c"), -1]
+    assert g.tgt(1) == []
+    assert g.feature_names == ["A", "B", "PhraseModel_0"]
+    indptr, indices, values = g.features()
+    assert indptr.tolist() == [0, 3, 3] and indices.tolist() == [0, 1, 2] and values.tolist() == [1, -2000, 0.5]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "[X] ||| a",
+        "X ||| a ||| b",
+        "[X] ||| ||| b",
+        "[X] ||| [X,1] ||| b",
+        "[X] ||| [X,2] a ||| [1]",
+        "[X] ||| [X,1] a ||| [1] [1]",
+        "[X] ||| [X,1] a ||| [2]",
+        "[X] ||| [X,1] [X,2] [X,3] ||| [1] [2] [3]",
+        "[X] ||| a ||| b ||| A=nan",
+        "[X] ||| a ||| b ||| A=x",
+        "[X] ||| a ||| b ||| A=",
+    ],
+)
+def test_malformed_rule_names_its_line(rule, tmp_path):
+    path = tmp_path / "g"
+    path.write_text(f"[X] ||| a ||| b\n{rule}\n")
+    with pytest.raises(InputError, match=f"{path}:2: "):
+        Grammar().read(path)
+
+
+def test_unary_cycle_is_refused():
+    g = Grammar()
+    g.read_text("[X] ||| [Y,1] ||| a [1]\n[Y] ||| [X,1] ||| [1]\n")
+    for _ in range(2):  # asked again, it is no better
+        with pytest.raises(InputError, match="back to itself"):
+            g.finish()
+
+
+def test_grammars_share_a_vocabulary_that_is_still_empty():
+    vocabulary = Vocab()
+    assert Grammar(vocabulary).vocab is vocabulary
+
+
+def test_glue_only():
+    g = grammar("[X] ||| a ||| b\n[X] ||| a ||| c\n")
+    forest = g.parse(g.vocab.add_line("a a z"), ParseOptions())
+    assert forest is not None
+    # three X nodes (a, a, z) and three S nodes; a word has its rules and the pass-through rule
+    assert forest.n_nodes == 6
+    assert paths(forest) == 3 * 3 * 1
+    assert forest.node_span[-1].tolist() == [0, 3]
+    assert sorted(np.diff(forest.edge_apps).tolist()) == [1] * 6 + [2, 2]
+
+
+def test_pass_through_only_where_no_rule_translates_the_word():
+    g = grammar("[X] ||| a ||| b\n[X] ||| z z ||| c\n")
+    forest = g.parse(g.vocab.add_line("a z z"), ParseOptions(pass_through=2))
+    assert forest is not None and paths(forest) == 2
+
+
+def test_binary_bracketings_are_counted():
+    g = grammar("[X] ||| a ||| b\n[X] ||| [X,1] [X,2] ||| [1] [2]\n[X] ||| [X,1] [X,2] ||| [2] [1]\n")
+    for n, catalan in ((1, 1), (2, 1), (3, 2), (4, 5), (7, 132)):
+        forest = g.parse(g.vocab.add_line(" ".join("a" * n)), ParseOptions(100, False, 0, X))
+        assert forest is not None and paths(forest) == catalan * 2 ** (n - 1)
+
+
+def test_span_limit_and_no_parse():
+    g = grammar("[X] ||| a ||| b\n[X] ||| [X,1] [X,2] ||| [1] [2]\n")
+    words = g.vocab.add_line("a a a")
+    assert g.parse(words, ParseOptions(2, False, 0, X)) is None
+    assert g.parse(words[:0], ParseOptions()) is None
+    forest = g.parse(words, ParseOptions(2, True, 0))
+    assert forest is not None
+    # glue over three words: a|a|a, aa|a, a|aa
+    assert paths(forest) == 3
+
+
+def test_topological_order_with_unary_rules():
+    g = grammar("[S] ||| [X,1] ||| [1]\n[X] ||| [Y,1] ||| [1] x\n[Y] ||| a ||| b\n[S] ||| [S,1] a ||| [1] c\n")
+    forest = g.parse(g.vocab.add_line("a a"), ParseOptions(10, False, 0))
+    assert forest is not None and paths(forest) == 1
+    tails = forest.edge_tail
+    assert all(t < h for ts, h in zip(tails, forest.edge_head, strict=True) for t in ts if t >= 0)
+
+
+@pytest.mark.parametrize(
+    ("lhs", "src", "tgt", "message"),
+    [
+        (2, [0], [0], "not a category"),
+        (-1, [0], [0], "not a category"),
+        (0, [1], [0], "neither a word nor a category"),
+        (0, [-3], [-1], "neither a word nor a category"),
+        (0, [-(2**31)], [-1], "neither a word nor a category"),
+        (0, [0], [1], "not a word"),
+        (0, [-1], [-(2**31)], "names nonterminal 2147483648 of 1"),
+    ],
+)
+def test_symbols_that_are_none(lhs, src, tgt, message):
+    g = Grammar()
+    assert g.vocab.add_line("a") == [0]
+    with pytest.raises(InputError, match=message):
+        g.add(lhs, src, tgt)
+
+
+def test_feature_without_a_name():
+    with pytest.raises(InputError, match="'=1' is not a feature"):
+        grammar("[X] ||| a ||| b ||| =1\n")
+
+
+def test_words_without_an_id_are_not_empty_arcs():
+    g = grammar("[X] ||| a ||| b\n")
+    for unknown in (-1, -2, -(2**31)):
+        assert g.parse([0, unknown], ParseOptions(9, False, 0, X)) is None

@@ -1,0 +1,40 @@
+"""An experiment that runs in seconds, and the command line that runs it."""
+
+import subprocess
+import sys
+from typing import Any
+
+TOML = """
+[corpus]
+source = "train.es"
+target = "train.en"
+dev_source = "dev.es"
+dev_reference = "dev.en"
+test_source = "test.es"
+test_reference = ["test.en"]
+
+[language_model]
+order = 3
+estimator = "lscfg"
+
+[tuning]
+iterations = 3
+kbest = 20
+
+[systems.MIN]
+
+[systems.SPECTRAL]
+estimator = "spectral"
+m = 3
+"""
+
+
+def run_lscfg(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own; the options are those of subprocess.run."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )

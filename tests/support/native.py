@@ -1,0 +1,60 @@
+"""The kernel compiled without Python: for programs in C, other compilers and sanitizers."""
+
+import os
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = f"-I{ROOT / 'plugin' / 'include'}"
+INTERNAL = f"-I{ROOT / 'plugin' / 'inference'}"  # for the kernel itself
+KERNEL = sorted((ROOT / "plugin").glob("*/*.c"))
+PROGRAMS = ROOT / "tests" / "c"
+STRICT = ["-Wall", "-Wextra", "-Werror"]
+# leaks too, where the machine can look for them
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+
+
+def arguments(program: str, model: str) -> list[str | Path]:
+    """What a program of tests/c is to be called with, for a model of the fuzzed ones."""
+    found = {"kernel_test": [PROGRAMS / "grammar.txt", "a b c a q"], "corpus_test": []}
+    return [ROOT / "tests" / "fuzz" / "corpus" / "model" / model, *found[program]]
+
+
+def needs(program: str) -> str:
+    """The program's path; the test is skipped where there is none."""
+    found = shutil.which(program)
+    if not found:
+        pytest.skip(f"{program} is not installed")
+    return found
+
+
+def run(*command: str | Path, **options) -> subprocess.CompletedProcess:
+    """Runs a program that must succeed; its output is the failure's message."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", **options)
+    assert done.returncode == 0, f"{command[0]} {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
+    return done
+
+
+def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str) -> list[Path]:
+    """Object files of C sources, compiled with all cores."""
+    objects = [folder / f"{path.stem}.o" for path in sources]
+
+    def compile_one(source: Path, made: Path) -> None:
+        run(compiler, "-std=c11", "-ffp-contract=off", *flags, INCLUDE, INTERNAL, "-c", source, "-o", made)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, sources, objects))
+    return objects
+
+
+def has_sanitizers(folder: Path, compiler: str) -> bool:
+    """Whether the compiler's programs can be linked with sanitizers, and run."""
+    (folder / "empty.c").write_text("int main(void) { return 0; }\n")
+    made = subprocess.run(
+        [compiler, *SANITIZERS, folder / "empty.c", "-o", folder / "empty"], capture_output=True, check=False
+    )
+    return made.returncode == 0 and subprocess.run([folder / "empty"], capture_output=True, check=False).returncode == 0

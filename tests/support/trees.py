@@ -1,0 +1,60 @@
+"""Aligned pairs, their phrase pairs by trying all spans, the yields of their trees, and trees of a small corpus."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lscfg.extract.derive import Derivations, derive
+
+
+def expand(derivations: Derivations, below: dict[int, list[int]], node: int) -> tuple[list[str], list[str]]:
+    """Source and target yield of a node."""
+    rules, rule = derivations.rules, int(derivations.rule[node])
+    yields = [expand(derivations, below, child) for child in below[node]]
+    src, next_child = [], 0
+    for symbol in rules.src(rule).tolist():
+        if symbol < 0:
+            src += yields[next_child][0]
+            next_child += 1
+        else:
+            src.append(rules.words[symbol])
+    tgt = []
+    for symbol in rules.tgt(rule).tolist():
+        tgt += yields[-1 - symbol][1] if symbol < 0 else [rules.words[symbol]]
+    assert next_child == len(yields) == rules.arity[rule]
+    return src, tgt
+
+
+@st.composite
+def aligned_pairs(draw: st.DrawFn) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+    """Source words, target words and links of pairs of up to eight words each."""
+    n, m = draw(st.integers(1, 8)), draw(st.integers(1, 8))
+    links = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)), max_size=10))
+    return [f"f{i}" for i in range(n)], [f"e{j}" for j in range(m)], sorted(links)
+
+
+def tight_phrase_pairs(n: int, m: int, links: list[tuple[int, int]]) -> set[tuple[int, int, int, int]]:
+    """(i, j, k, l) of all phrase pairs whose border words have links, by trying all spans."""
+    found = set()
+    for i in range(n):
+        for j in range(i + 1, n + 1):
+            inside = [t for s, t in links if i <= s < j]
+            if not inside:
+                continue
+            k, last = min(inside), max(inside) + 1
+            back = [s for s, t in links if k <= t < last]
+            if min(back) >= i and max(back) < j and {i, j - 1} <= set(back):
+                found.add((i, j, k, last))
+    return found
+
+
+def corpus(n: int = 60, seed: int = 0) -> Derivations:
+    """Trees of n sentences of noun phrases and verbs, some of them with exchanged order."""
+    rng = np.random.default_rng(seed)
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        words = rng.integers(0, 5, size=rng.integers(1, 7))
+        order = rng.permutation(len(words)) if rng.random() < 0.5 else np.arange(len(words))
+        src.append(" ".join(f"f{w}" for w in words))
+        tgt.append(" ".join(f"e{words[o]}" for o in order))
+        links.append(" ".join(f"{o}-{k}" for k, o in enumerate(order)))
+    return derive(src, tgt, links)

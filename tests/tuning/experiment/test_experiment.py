@@ -1,0 +1,367 @@
+"""The experiment runner: a whole run on a little corpus, resumed, changed, with several tunings, in cdec."""
+
+import dataclasses
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+from little_experiment import TOML, run_lscfg
+
+from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
+from lscfg.corpus.align import AlignmentSettings
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
+from lscfg.formats.ini import read_ini
+from lscfg.formats.weights import read_weights
+from lscfg.io.text import file_hash, read_lines
+from lscfg.kernel import LATENT_FEATURES, DeriveOptions
+from lscfg.model.parameters import Parameters
+from tuning.evaluate import METRICS, evaluate
+from tuning.experiment import stages
+from tuning.experiment.cache import StageCache
+from tuning.experiment.config import DeriveSettings, Overrides, read_experiment
+from tuning.experiment.hosts import check_host
+from tuning.experiment.run import _manifest, run_experiment
+from tuning.experiment.stages import DERIVATIONS, derive
+from tuning.replication import compare_runs
+
+
+@pytest.fixture(scope="module")
+def whole(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    run = run_lscfg("run", corpus / "e.toml", "-o", folder, "--jobs", 1)
+    assert run.returncode == 0, run.stderr
+    return folder, run
+
+
+def test_table_and_results(whole):
+    folder, run = whole
+    results = json.loads((folder / "results.json").read_text())
+    assert [row["system"] for row in results["systems"]] == ["MIN", "SPECTRAL"]
+    for row in results["systems"]:
+        assert row["dev_bleu"] >= row["start_dev_bleu"] and 0 < row["test_bleu"] <= 100
+        assert row["system"] in run.stdout
+    assert results["systems"][1]["states"] == 3 and results["systems"][1]["p_value"] is not None
+    for name in ("MIN", "SPECTRAL"):
+        assert len((folder / "systems" / name / "test.output").read_text().splitlines()) == 40
+
+
+def test_manifest(whole):
+    manifest = json.loads((whole[0] / "manifest.json").read_text())
+    stages = [stage["stage"] for stage in manifest["stages"]]
+    made = ["tune", "decode", "score"]
+    # what can fail because of the input comes before what takes long
+    assert stages == ["lm", "align", "derive", "grammar", "estimate", *made, *made, "charts"]
+    assert [stage["systems"] for stage in manifest["stages"][3:7]] == [[], ["SPECTRAL"], ["MIN"], ["MIN"]]
+    assert all(stage["seconds"] >= 0 and stage["peak_mib"] > 1 for stage in manifest["stages"])
+    assert len(manifest["sha256"]) == 6 and manifest["packages"]["numpy"]
+
+
+def test_aligns_as_the_command_does(whole, corpus, tmp_path):
+    run = run_lscfg("align", corpus / "train.es", corpus / "train.en", "-o", tmp_path / "links")
+    assert run.returncode == 0, run.stderr
+    (made,) = whole[0].glob("cache/align-*")
+    names = sorted(path.name for path in made.iterdir() if path.name != "stage.json")
+    assert names == ["grow-diag-final-and", "union"]
+    assert (tmp_path / "links").read_bytes() == (made / "union").read_bytes()
+    assert (made / "union").read_bytes() != (made / "grow-diag-final-and").read_bytes()
+    chosen = '[alignment]\nmodel = "fast-align"\nheuristics = "intersect"\niterations = 2\nseed = 3\n'
+    (corpus / "chosen.toml").write_text(TOML + chosen)
+    alignment = read_experiment(corpus / "chosen.toml").alignment
+    assert alignment.heuristics == ["intersect"]
+    assert alignment.joined_by("intersect") == AlignmentSettings("fast-align", "intersect", 2, 3)
+    default = read_experiment(corpus / "e.toml").alignment
+    assert default.joined_by(default.heuristics[0]) == AlignmentSettings()
+
+
+def test_published_configuration_translates_the_same(whole, corpus):
+    for name in ("MIN", "SPECTRAL"):
+        system = whole[0] / "systems" / name
+        run = run_lscfg("decode", "-c", system / "cdec.ini", "-w", system / "weights", corpus / "test.es", "--jobs", 2)
+        assert run.stdout == (system / "test.output").read_text()
+
+
+def test_killed_run_resumes_to_the_same_bytes(whole, corpus, tmp_path):
+    """Killed with all that it has started, in the tuning of the second system, when its first iteration is saved."""
+    program = """
+import os, signal, sys
+from lscfg.cli import main
+from tuning import tune
+
+save = tune._Checkpoint.save
+
+def save_and_be_killed(self, history, lists, seconds):
+    save(self, history, lists, seconds)
+    if list(self._folder.parent.glob("tune-*/stage.json")):
+        os.killpg(0, signal.SIGKILL)
+
+tune._Checkpoint.save = save_and_be_killed
+sys.exit(main())
+"""
+    arguments = ["run", corpus / "e.toml", "-o", tmp_path, "--jobs", 2]
+    command = [sys.executable, "-P", "-c", program, *map(str, arguments)]
+    killed = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not (tmp_path / "results.json").exists()
+    (saved,) = tmp_path.glob("cache/tune-*.unfinished/history.json")
+    assert len(json.loads(saved.read_text())["history"]) == 1
+    run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path)
+    assert run.returncode == 0 and "resumed after iteration 1" in run.stderr
+    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    assert made == ["tune", "decode", "score", "charts"]
+    pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
+    one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
+    assert one == other and len(one) > 10000
+    for name in ("results.json", "systems/SPECTRAL/weights", "systems/SPECTRAL/tuning.json", "systems/MIN/test.output"):
+        assert (tmp_path / name).read_bytes() == (whole[0] / name).read_bytes(), name
+
+
+def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
+    before = (whole[0] / "results.json").read_bytes()
+    changed = corpus / "changed.toml"
+    changed.write_text(TOML.replace("m = 3", "m = 2"))
+    run = run_lscfg("run", changed, "-o", whole[0])
+    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    assert made == ["estimate", "tune", "decode", "score", "charts"]
+    again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
+    assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
+
+
+def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
+    run = run_lscfg("run", corpus / "e.toml", "-o", whole[0], "--runs", 2, "--systems", "SPECTRAL,MIN", "--jobs", 1)
+    assert run.returncode == 0, run.stderr
+    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    assert made == ["tune", "decode", "score"] * 2  # the first run is there
+    results = json.loads((whole[0] / "results.json").read_text())
+    references = [(corpus / "test.en").read_text().splitlines()]
+    outputs = {}
+    for row in results["systems"]:
+        folder = whole[0] / "systems" / row["system"]
+        outputs[row["system"]] = [read_lines(place / "test.output") for place in (folder, folder / "run2")]
+        assert [run["seed"] for run in row["runs"]] == [1, 2]
+        assert row["dev_bleu"] == pytest.approx(sum(run["dev_bleu"] for run in row["runs"]) / 2)
+        for run, place in zip(row["runs"], (folder, folder / "run2"), strict=True):
+            history = json.loads((place / "tuning.json").read_text())
+            assert history["settings"]["seed"] == run["seed"]
+            assert run["dev_bleu"] == max(run["dev_bleu_by_iteration"]) and (place / "weights").is_file()
+    for row, score in zip(results["systems"], compare_runs(outputs, references, "MIN"), strict=True):
+        assert (row["test_bleu"], row["test_bleu_deviation"]) == (score.bleu, score.deviation)
+        assert (row["p_value"], row["p_bootstrap"]) == (score.p_randomised, score.p_bootstrap)
+    again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
+    assert "] stage " not in again.stderr and not list(whole[0].glob("systems/*/run2"))
+
+
+def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
+    before = (whole[0] / "results.json").read_bytes()
+    (corpus / "against.toml").write_text(TOML + '[evaluation]\nagainst = ["SPECTRAL"]\n')
+    run = run_lscfg("run", corpus / "against.toml", "-o", whole[0])
+    assert run.returncode == 0 and "] stage " not in run.stderr
+    results = json.loads((whole[0] / "results.json").read_text())
+    head, *rows = run.stdout.splitlines()[:3]
+    tested = ["p vs MIN", "p vs SPECTRAL"]
+    assert re.split(" {2,}", head)[-7:] == [*tested, "chrF2", "TER", "length", "tuning s", "decoding s"]
+    (baseline, other), p = results["systems"], results["systems"][1]["p_value"]
+    assert (baseline["p_against"], other["p_against"]) == ({"SPECTRAL": p}, {"SPECTRAL": None})
+    assert all(f"{p:.4f}" in row for row in rows) and "against SPECTRAL" in (whole[0] / "report.html").read_text()
+    manifest = json.loads((whole[0] / "manifest.json").read_text())
+    tuned = [whole[0] / "cache" / stage["folder"] for stage in manifest["stages"] if stage["stage"] == "tune"]
+    times = [json.loads((folder / "seconds.json").read_text()) for folder in tuned]
+    seconds = [sum(found["decoding"]) + sum(found["learning"]) for found in times]
+    assert [row.split()[-2] for row in rows] == [f"{value:.0f}" for value in seconds]
+    alone = read_experiment(corpus / "against.toml", Overrides(systems=["MIN"]))
+    assert alone.evaluation.against == []
+    again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
+    assert again.returncode == 0 and (whole[0] / "results.json").read_bytes() == before
+
+
+def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_path):
+    file = tmp_path / "e.toml"
+    file.write_text(
+        TOML.replace("iterations = 3", "iterations = 2")
+        + '\n[systems.HIERO]\ngrammar = "hiero"\n'
+        + '\n[systems.BOTH]\ngrammar = "hiero"\nestimator = "mle"\nfeatures = "ratios"\nstart = "HIERO"\n'
+    )
+    both = '\n[systems."HIERO+MLE"]\ngrammar = "both"\nestimator = "mle"\nfeatures = ["ratios", "context"]\n'
+    file.write_text(file.read_text() + both)
+    with pytest.raises(InputError, match="--systems: BOTH begins with the weights of HIERO; give both"):
+        read_experiment(file, Overrides(data=corpus, systems=["MIN", "BOTH"]))
+    names = "MIN,HIERO,BOTH,HIERO+MLE"
+    run = run_lscfg("run", file, "--data", corpus, "-o", tmp_path / "out", "--systems", names, "--jobs", 1)
+    assert run.returncode == 0, run.stderr
+    rows = {row["system"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["systems"]}
+    assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
+    assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
+    made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
+    (aligned,) = (tmp_path / "out").glob("cache/align-*")
+    joined = {file_hash(aligned / heuristic): heuristic for heuristic in ("union", "grow-diag-final-and")}
+    for stage in made:
+        if stage["stage"] in ("derive", "hiero"):
+            used = [joined[stage["inputs"][f"alignments {k}"]] for k in (1, 2)]
+            assert used == ["union", "grow-diag-final-and"]
+    grammars = {}
+    for name in rows:
+        ini = tmp_path / "out" / "systems" / name / "cdec.ini"
+        config = read_ini(ini)
+        lines = gzip.decompress((ini.parent / config.grammars[0]).read_bytes()).decode().splitlines()
+        grammars[name] = {line.split(" ||| ", 1)[1].rsplit(" |||", 1)[0] for line in lines}
+        assert config.glue == (name in ("HIERO", "BOTH"))
+        assert config.latent is None or (config.latent.options.get("unknown") == "zero") == (name == "HIERO+MLE")
+    assert grammars["HIERO+MLE"] == grammars["MIN"] | grammars["HIERO"] and grammars["MIN"] - grammars["HIERO"]
+    assert rows["HIERO+MLE"]["rules"] == len(grammars["HIERO+MLE"])
+    weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
+    assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
+
+
+def test_grammar_of_a_file(whole, corpus, tmp_path):
+    """The rules that the other system extracted, in another order: the same translations."""
+    (made,) = whole[0].glob("cache/grammar-*/grammar.gz")
+    rules = gzip.decompress(made.read_bytes()).decode().splitlines()
+    (tmp_path / "rules").write_text("\n".join(rules[::-1]) + "\n")
+    text = (corpus / "e.toml").read_text().replace("[systems.MIN]", f'[systems.MIN]\ngrammar_file = "{tmp_path}/rules"')
+    (corpus / "given.toml").write_text(text)
+    run = run_lscfg("run", corpus / "given.toml", "-o", tmp_path / "out", "--systems", "MIN")
+    assert run.returncode == 0, run.stderr
+    results = (json.loads((folder / "results.json").read_text()) for folder in (tmp_path / "out", whole[0]))
+    ours, theirs = (result["systems"][0] for result in results)
+    assert (ours["rules"], ours["start_dev_bleu"]) == (theirs["rules"] + 1, theirs["start_dev_bleu"])
+    (tmp_path / "rules").write_text(rules[0] + "\n[X] ||| a\n")
+    run = run_lscfg("run", corpus / "given.toml", "-o", tmp_path / "out", "--systems", "MIN")
+    assert run.returncode == 1 and f"{tmp_path}/rules:2: " in run.stderr
+
+
+def test_optimiser_of_the_experiment(whole, corpus, tmp_path):
+    (corpus / "mert.toml").write_text(TOML.replace("kbest = 20", 'kbest = 20\noptimiser = "mert"'))
+    folder, _ = whole
+    shutil.copytree(folder / "cache", tmp_path / "mert" / "cache")
+    run_lscfg("run", corpus / "mert.toml", "-o", tmp_path / "mert", "--systems", "MIN")
+    log = json.loads((tmp_path / "mert" / "systems" / "MIN" / "tuning.json").read_text())
+    assert log["settings"]["optimiser"] == "mert"
+    ours = json.loads((folder / "systems" / "MIN" / "tuning.json").read_text())
+    assert ours["history"][0] == log["history"][0] and ours["history"][1] != log["history"][1]
+
+
+def test_single_run_scores_are_sacrebleus(whole, corpus):
+    results = json.loads((whole[0] / "results.json").read_text())
+    references = [(corpus / "test.en").read_text().splitlines()]
+    outputs = {name: read_lines(whole[0] / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL")}
+    for row, score in zip(
+        results["systems"], evaluate(outputs, references, "MIN", metrics=METRICS, trials=10).systems, strict=True
+    ):
+        assert row["test_bleu"] == pytest.approx(score.metrics["BLEU"].score)
+        assert row["test_bleu_ci"] == pytest.approx(score.metrics["BLEU"].ci, abs=1e-4)
+        assert row["test_chrF2"] == score.metrics["chrF2"].score and row["test_TER"] == score.metrics["TER"].score
+        assert row["test_bleu_deviation"] is None
+
+
+def test_report_of_a_run(whole):
+    page = (whole[0] / "report.html").read_text()
+    assert "Span marginals of sentence" in page and "Singular values of SPECTRAL" in page and "MIN" in page
+
+
+def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
+    """With all target sides in the grammar, as lscfg marginals has them."""
+    (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
+    experiment = read_experiment(corpus / "all.toml")
+    cache = StageCache(whole[0] / "cache")
+    links = stages.alignments(cache, experiment, 1)
+    derivations = stages.derive(cache, experiment, links)
+    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, links, 1)
+    sentence = (corpus / "test.es").read_text().splitlines()[0]
+    rules = stages.grammar(cache, experiment, derivations)
+    made = stages.charts(StageCache(tmp_path), rules, model, [sentence, ""])
+    spans, empty = json.loads((made / "charts.json").read_text())
+    (tmp_path / "one").write_text(sentence + "\n")
+    record = json.loads(run_lscfg("marginals", model / "model.lscfg", tmp_path / "one").stdout)
+    expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
+    assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
+    assert empty == []
+
+
+@pytest.mark.skipif(find_cdec() is None, reason="no cdec; set CDEC_ROOT to its source tree")
+def test_in_cdec(whole, corpus, tmp_path, monkeypatch):
+    """cdec finds what the embedded decoder finds, whatever the number of its processes."""
+    monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
+    for jobs in (1, 3):
+        options = ["--decoder", "cdec", "--systems", "MIN", "--jobs", jobs, "-o", tmp_path / str(jobs)]
+        run = run_lscfg("run", corpus / "e.toml", *options)
+        assert run.returncode == 0, run.stderr
+    one, three = (json.loads((tmp_path / jobs / "results.json").read_text()) for jobs in ("1", "3"))
+    assert one == three and one["decoder"] == "cdec"
+    embedded = json.loads((whole[0] / "results.json").read_text())["systems"][0]
+    assert one["systems"][0]["start_dev_bleu"] == pytest.approx(embedded["start_dev_bleu"], abs=0.5)
+    manifest = json.loads((tmp_path / "1" / "manifest.json").read_text())
+    assert list(manifest["decoder"]) == ["cdec"]
+
+
+@pytest.mark.skipif(find_cdec() is None or LIBRARY_VARIABLE not in os.environ, reason="no cdec with lscfg's plug-in")
+def test_latent_features_in_cdec(whole, corpus, tmp_path):
+    run = run_lscfg("run", corpus / "e.toml", "--decoder", "cdec", "-o", tmp_path)
+    assert run.returncode == 0, run.stderr
+    tables = [json.loads((folder / "results.json").read_text())["systems"] for folder in (tmp_path, whole[0])]
+    for one, other in zip(*tables, strict=True):
+        assert one["start_dev_bleu"] == pytest.approx(other["start_dev_bleu"], abs=0.5)
+    assert "LatentMarginal" in (tmp_path / "systems" / "SPECTRAL" / "weights").read_text()
+
+
+@pytest.mark.parametrize("estimator", ["em", "clusters"])
+def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
+    (corpus / f"{estimator}.toml").write_text(
+        TOML.replace('"spectral"', f'"{estimator}"') + "iterations = 2\nheld_out = 0.1\nrestarts = 2\n"
+    )
+    experiment = read_experiment(corpus / f"{estimator}.toml")
+    cache = StageCache(tmp_path)
+    links = stages.alignments(cache, experiment, 1)
+    derivations = stages.derive(cache, experiment, links)
+    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, links, 2)
+    assert sorted(path.name for path in model.path.iterdir()) == [
+        "model.lscfg",
+        "size.json",
+        "stage.json",
+    ]
+    about = Parameters.load(model / "model.lscfg").about
+    assert about["method"] == estimator and about["settings"]["rank"] == 3 and about["settings"]["iterations"] == 2
+    assert len(about["held-out log-likelihood a rule"]) == 2
+
+
+def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
+    (corpus / "links").write_text("0-0\n" * 1200)
+    chosen = '[derive]\nmax_arity = 1\nbinarise = true\nbracketing = "right"\n[corpus]\nalignment = "links"'
+    (corpus / "derive.toml").write_text(TOML.replace("[corpus]", chosen))
+    experiment, cache = read_experiment(corpus / "derive.toml"), StageCache(tmp_path)
+    made = derive(cache, experiment, experiment.corpus.alignment)
+    options = Derivations.load(made / DERIVATIONS).options
+    assert options == DeriveOptions("right", 1, True)
+    assert not derive(cache, read_experiment(corpus / "e.toml"), experiment.corpus.alignment).reused
+    assert dataclasses.asdict(DeriveSettings()).items() <= dataclasses.asdict(DeriveOptions()).items()
+
+
+def test_failed_stage_is_one_line_and_keeps_the_others(corpus, tmp_path):
+    (tmp_path / "links").write_text("0-99\n" * 1200)
+    toml = corpus / "bad_links.toml"
+    toml.write_text(TOML.replace("[corpus]", f'[corpus]\nalignment = "{tmp_path / "links"}"'))
+    run = run_lscfg("run", toml, "-o", tmp_path / "out")
+    assert run.returncode == 1 and "Traceback" not in run.stderr
+    assert "links:1: link '0-99' points beyond the target sentence" in run.stderr.splitlines()[-1]
+
+
+def test_jobs_are_checked_first(corpus, tmp_path):
+    with pytest.raises(InputError, match="jobs must be 1 or more, not 0"):
+        run_experiment(corpus / "e.toml", tmp_path / "out", 0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_manifest_names_a_moses_without_latent_features_where_none_are_needed(corpus, tmp_path, monkeypatch):
+    monkeypatch.delenv("LSCFG_MOSES", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "moses_chart").write_text("#!/bin/sh\n")
+    (tmp_path / "moses_chart").chmod(0o755)
+    experiment = read_experiment(corpus / "e.toml", Overrides(decoder="moses", systems=["MIN"]))
+    check_host(experiment)
+    manifest = _manifest(corpus / "e.toml", experiment, StageCache(tmp_path / "cache"), {}, 1)
+    assert list(manifest["decoder"]) == ["moses"]

@@ -1,0 +1,105 @@
+"""The stages of a run: work in a process of its own, kept results, the lock on their folder."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lscfg.errors import InputError, LscfgError
+from lscfg.io.text import atomic_write
+from tuning.experiment.cache import StageCache, locked, measured
+
+
+def test_measured_work_passes_errors_on():
+    def fail(error):
+        raise error
+
+    with pytest.raises(LscfgError, match="file:3: no good"):
+        measured(lambda: fail(InputError("no good", "file", 3)))
+    with pytest.raises(LscfgError, match="No space left"):
+        measured(lambda: fail(OSError(28, "No space left on device")))
+    with pytest.raises(LscfgError, match="status 7"):
+        measured(lambda: os._exit(7))
+    seconds, peak = measured(lambda: time.sleep(0.05))
+    assert seconds >= 0.05 and peak > 1000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has died")
+def test_a_killed_run_leaves_no_stage_at_work(tmp_path):
+    program = "import os, time; from tuning.experiment.cache import measured\n"
+    program += "measured(lambda: (print(os.getpid(), flush=True), time.sleep(600)))"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and _is_running(child):
+        time.sleep(0.01)
+    assert not _is_running(child)
+
+
+def _is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_folder_is_locked(tmp_path):
+    with locked(tmp_path), pytest.raises(InputError, match="another run"), locked(tmp_path):
+        pass
+
+
+def test_the_lock_ends_with_the_process_that_took_it(tmp_path):
+    """Whatever a stage has started may live on for a while when the run is killed."""
+
+    def stage():
+        if os.fork() == 0:
+            time.sleep(600)
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(600)
+
+    run = os.fork()
+    if run == 0:
+        with locked(tmp_path):
+            os.setpgid(0, 0)
+            measured(stage)
+        os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(run, 0)[1])
+    try:
+        with locked(tmp_path):
+            pass
+    finally:
+        os.killpg(run, signal.SIGKILL)
+
+
+def test_what_a_killed_stage_was_writing_is_not_kept(tmp_path):
+    def killed(folder):
+        with atomic_write(folder / "out") as file:
+            file.write("half")
+            file.flush()
+            os._exit(9)
+
+    with pytest.raises(LscfgError, match="status 9"):
+        StageCache(tmp_path).run("copy", {}, {}, killed)
+    assert len(list(tmp_path.glob("copy-*/.out.*.tmp"))) == 1
+    stage = StageCache(tmp_path).run("copy", {}, {}, lambda folder: (folder / "out").write_text("whole"))
+    assert sorted(path.name for path in stage.path.iterdir()) == ["out", "stage.json"]
+
+
+def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):
+    (tmp_path / "in").write_text("a")
+    made = []
+
+    def make(folder):
+        (folder / "out").write_text((tmp_path / "in").read_text())
+
+    for content in ("a", "a", "b"):
+        (tmp_path / "in").write_text(content)
+        stage = StageCache(tmp_path / "cache").run("copy", {"x": 1}, {"in": tmp_path / "in"}, make)
+        made.append(stage.reused)
+        assert (stage / "out").read_text() == content
+    assert made == [False, True, False]

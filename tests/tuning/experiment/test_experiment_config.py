@@ -1,0 +1,193 @@
+"""Experiment files: what is read, and every kind of bad one; bad corpora and hosts that are not there."""
+
+from pathlib import Path
+
+import pytest
+from little_experiment import TOML
+
+from cdec_bridge.decoder import LIBRARY_VARIABLE
+from lscfg.errors import InputError
+from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
+from lscfg.kernel import LATENT_FEATURES
+from tuning.experiment import hosts
+from tuning.experiment.config import Overrides, read_experiment
+from tuning.experiment.hosts import check_host
+from tuning.experiment.run import check_corpus
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"data": "nowhere"}, "nowhere: no such folder; --data names the folder"),
+        ({"runs": 0}, "--runs must be at least 1, not 0"),
+        ({"decoder": "joshua"}, "name must be one of embedded, cdec, moses"),
+        ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; there are MIN, SPECTRAL"),
+        ({"systems": ["SPECTRAL"]}, "baseline must be one of the systems: SPECTRAL"),
+    ],
+)
+def test_bad_overrides(corpus, overrides, message):
+    found = Overrides(**(overrides | ({"data": Path(overrides["data"])} if "data" in overrides else {})))
+    with pytest.raises(InputError, match=message):
+        read_experiment(corpus / "e.toml", found)
+
+
+def test_data_folder_is_where_the_corpus_lies(corpus, tmp_path):
+    (tmp_path / "e.toml").write_text(TOML)
+    with pytest.raises(InputError, match=r"e\.toml:3: source: no file .*; name the folder of the corpus with --data"):
+        read_experiment(tmp_path / "e.toml")
+    experiment = read_experiment(tmp_path / "e.toml", Overrides(data=corpus))
+    assert experiment.corpus.test_reference == [corpus / "test.en"]
+
+
+def test_latent_features_of_each_system(corpus):
+    (corpus / "f.toml").write_text(
+        TOML.replace("[systems.MIN]", '[features]\nnames = ["LatentSpan", "LatentTarget"]\n\n[systems.MIN]')
+        + '[systems.RATIOS]\nestimator = "mle"\nfeatures = "ratios"\n'
+    )
+    experiment = read_experiment(corpus / "f.toml")
+    own = {name: experiment.of(system) for name, system in experiment.systems.items()}
+    assert own["SPECTRAL"].features.names == ["LatentSpan", "LatentTarget"]
+    assert tuple(own["RATIOS"].features.names) == LATENT_FEATURES[4:11] and own["MIN"].features.names == []
+    starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
+    assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
+    (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
+    default = read_experiment(corpus / "default.toml").systems
+    assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO+LATENT"]
+    for old, line in (('features = "ratios"', r":\d+"), ('"LatentSpan", "LatentTarget"', r":\d+")):
+        (corpus / "bad.toml").write_text((corpus / "f.toml").read_text().replace(old, old.replace('"', '"no', 1)))
+        with pytest.raises(InputError, match=rf"bad\.toml{line}: features 'no.*expected some of LatentMarginal"):
+            read_experiment(corpus / "bad.toml")
+
+
+@pytest.mark.parametrize("name", ["ja-en", "de-en"])
+def test_experiments_of_table_3(shared, name):
+    path = Path(__file__).parents[3] / "experiments" / f"{name}.toml"
+    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
+    assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == [] != experiment.report.charts
+    assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
+    estimators = [(system.estimator, system.m) for system in experiment.systems.values()]
+    assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
+    ratios = experiment.of(experiment.systems["LATENT-16"])
+    assert tuple(ratios.features.names) == LATENT_FEATURES[4:]
+    check_host(experiment)
+    check_corpus(experiment)
+    for system in experiment.systems.values():
+        if system.estimator == "spectral":
+            assert set(system.inside) <= set(INSIDE_KNOWN) and set(system.outside) <= set(OUTSIDE_KNOWN)
+
+
+def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
+    monkeypatch.delenv("LSCFG_MOSES", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="no Moses found"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="moses")))
+    with pytest.raises(InputError, match="no cdec program found"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+    (tmp_path / "cdec").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "cdec").chmod(0o755)
+    with pytest.raises(InputError, match=r"SPECTRAL: in cdec latent features need lscfg's plug-in"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+    check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec", systems=["MIN"])))
+    monkeypatch.setenv(LIBRARY_VARIABLE, str(tmp_path / "none.so"))
+    with pytest.raises(InputError, match=r"none\.so: no such file; it is what the environment variable"):
+        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+    (tmp_path / "none.so").touch()
+    settings = read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).decoder
+    assert hosts.cdec_library(settings) == tmp_path / "none.so"
+    assert sorted(hosts.programs(settings, latent=True)) == ["cdec", "plug-in"]
+    assert hosts.cdec_library(read_experiment(corpus / "e.toml").decoder) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[tuning]", "[tunning]", "unknown key 'tunning'"),
+        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are optimiser"),
+        ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
+        ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
+        ("iterations = 3", "iterations = 3.5", "must be a whole number"),
+        ('"train.es"', '"none.es"', r"e\.toml:3: source: no file"),
+        ('target = "train.en"\n', "", "corpus.target is missing"),
+        ('"spectral"', '"spectal"', r"e\.toml:21: estimator must be one of"),
+        ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:20: the held-out share must be in"),
+        ('"spectral"\nm = 3', '"em"\ninit = "best"', "unknown initialisation 'best'"),
+        ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
+        ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
+        ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),
+        ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
+        ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of mira, mert, pro, forest-mert"),
+        (
+            "[tuning]",
+            '[decoder]\nname = "cdec"\n[tuning]\noptimiser = "forest-mert"',
+            r"e\.toml:17: forest-mert needs the hypergraphs of the embedded decoder",
+        ),
+        ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences count from 1"),
+        ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
+        ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
+        ("[tuning]", '[evaluation]\nagainst = ["EM"]\n[tuning]', r"e\.toml:15: against: 'EM' is no system"),
+        ("[tuning]", '[evaluation]\nagainst = ["MIN"]\n[tuning]', r"e\.toml:15: against: 'MIN' is no system"),
+        ("[tuning]", '[evaluation]\nagainst = ["SPECTRAL", "SPECTRAL"]\n[tuning]', r"e\.toml:15: against: .* twice"),
+        ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
+        ("m = 3", 'start = "HIERO"', r"e\.toml:22: start: 'HIERO' is no system before this one"),
+        ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:14: unknown alignment model 'giza'; known are"),
+        ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:14: alignment needs 1 iteration or more"),
+        ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
+        ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
+        ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
+        (
+            "[tuning]",
+            '[alignment]\nheuristics = "x"\n[tuning]',
+            r"e\.toml:14: unknown alignment heuristic 'x'; known are",
+        ),
+        ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:14: heuristics must name one or more"),
+        ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:14: negative marginals: 'flip' or 'clamp'"),
+        ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:14: feature floor must be above 0"),
+        ("order = 3", "order = 9", r"e\.toml:10: order 9 of the language model is outside"),
+        ('"lscfg"', '"ken"', r"e\.toml:10: unknown estimator 'ken'"),
+        ("kbest = 20", "weights.Glue = inf", r"e\.toml:14: the weight of Glue must be a finite number"),
+        ("m = 3", 'm = 3\ninside = ["rul"]', r"e\.toml:20: unknown inside feature template 'rul'; known are"),
+        ("m = 3", "m = 3\nsmoothing = -3.0", r"e\.toml:20: smoothing must be a number of at least 0"),
+        ("m = 3", 'm = 3\ninside = ["class"]', r"e\.toml:20: the feature template 'class' needs a file"),
+        ("m = 3", 'm = 3\noutside = ["real"]', r"e\.toml:20: the feature template 'real' needs a file"),
+        ('"spectral"\nm = 3', '"mle"\nmax_targets = -1', r"e\.toml:22: max_targets must be at least 0"),
+        ("m = 3", "m = 3\niterations = 5", r"e\.toml:23: iterations is not for the estimator spectral"),
+        ("[systems.MIN]", '[systems.MIN]\nfeatures = ["ratios"]', r"features is not for a system without estimator"),
+        ("[tuning]", "[hiero]\nmax_phrase = 5000\n[tuning]", r"e\.toml:14: Hiero limit max_phrase must be 1 to 1000"),
+        ("kbest = 20", "kbest = 2147483648", r"e\.toml:16: kbest must be at most 2147483647"),
+        ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
+    ],
+)
+def test_bad_experiment_file(corpus, tmp_path, old, new, message):
+    for name in ("train.es", "train.en", "dev.es", "dev.en", "test.es", "test.en"):
+        (tmp_path / name).write_bytes((corpus / name).read_bytes())
+    (tmp_path / "e.toml").write_text(TOML.replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        read_experiment(tmp_path / "e.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("train.en", lambda t: t.split("\n", 1)[1], r"train\.en: 1199 lines"),
+        ("train.es", lambda t: "\n" + t.split("\n", 1)[1], r"train\.es:1: empty line"),
+        ("dev.en", lambda t: t + "more\n", r"dev\.en: 41 lines"),
+        ("dev.es", lambda t: t.replace("\n", "\n\n", 1), r"dev\.es:2: empty line"),
+        ("test.es", lambda t: "<seg id='1'>" + t, r"test\.es:1: a segment of cdec's"),
+    ],
+)
+def test_bad_corpus(corpus, tmp_path, name, change, message):
+    for part in ("train.es", "train.en", "dev.es", "dev.en", "test.es", "test.en"):
+        text = (corpus / part).read_text()
+        (tmp_path / part).write_text(change(text) if part == name else text)
+    (tmp_path / "e.toml").write_text(TOML)
+    with pytest.raises(InputError, match=message):
+        check_corpus(read_experiment(tmp_path / "e.toml"))
+
+
+def test_chart_of_a_line_that_is_not_there(corpus):
+    (corpus / "far.toml").write_text(TOML + "[report]\nsentences = [40, 41]\n")
+    with pytest.raises(InputError, match=r"test\.es: has 40 lines; \[report\] asks for a chart of line 41"):
+        check_corpus(read_experiment(corpus / "far.toml"))

@@ -1,0 +1,333 @@
+"""Every key reaches what it is for: what does the work is replaced by doubles that have its parameters."""
+
+import dataclasses
+import re
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import ANY, call
+
+import pytest
+from helpers import double
+
+from lscfg.corpus.align import AlignmentSettings
+from lscfg.estimate.em import EMSettings
+from lscfg.estimate.features import FeatureSources
+from lscfg.estimate.spectral import SpectralSettings
+from lscfg.extract.hiero import HieroLimits
+from lscfg.formats.ini import DecoderConfig, read_ini
+from lscfg.formats.kbest import Hypothesis
+from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
+from lscfg.lm.estimate import DEFAULT_FALLBACK
+from tuning.evaluate import evaluate
+from tuning.experiment import stages
+from tuning.experiment.cache import StageCache
+from tuning.experiment.config import read_experiment
+from tuning.experiment.run import run_experiment
+from tuning.replication import compare_runs
+from tuning.tune import Iteration, TuneResult, TuneSettings
+
+EVERY_KEY = """
+[corpus]
+source = "f"
+target = "e"
+dev_source = "dev.f"
+dev_reference = ["dev.e1", "dev.e2"]
+test_source = "test.f"
+test_reference = ["test.e1", "test.e2"]
+alignment = ["links1", "links2"]
+
+[alignment]
+model = "fast-align"
+heuristics = ["intersect", "grow-diag"]
+iterations = 3
+seed = 4
+
+[derive]
+max_arity = 1
+binarise = true
+bracketing = "right"
+
+[grammar]
+max_targets = 7
+
+[hiero]
+max_phrase = 6
+max_target_phrase = 8
+max_symbols = 4
+max_arity = 1
+max_targets = 9
+max_span = 11
+
+[language_model]
+order = 2
+file = "arpa"
+estimator = "lscfg"
+discount_fallback = true
+
+[decoder]
+name = "cdec"
+plugin = "liblscfg_cdec.so"
+max_span = 33
+pop_limit = 44
+
+[features]
+log = false
+floor = 0.001
+negative = "clamp"
+names = ["LatentSpan"]
+
+[tuning]
+optimiser = "pro"
+iterations = 5
+kbest = 21
+patience = 2
+seed = 6
+runs = 2
+weights = { Glue = 0.25, LatentSpan = 0.75 }
+
+[evaluation]
+baseline = "HIERO"
+against = ["EM"]
+samples = 50
+trials = 60
+seed = 70
+
+[report]
+charts = ["EM"]
+sentences = [2]
+examples = 1
+
+[systems.HIERO]
+grammar = "hiero"
+
+[systems.GIVEN]
+grammar_file = "rules"
+start = "HIERO"
+
+[systems.MLE]
+grammar = "both"
+estimator = "mle"
+max_targets = 3
+features = ["context"]
+
+[systems.SPECTRAL]
+estimator = "spectral"
+m = 2
+seed = 3
+inside = ["rule", "class"]
+outside = ["parent", "real"]
+min_count = 4
+scaling = false
+smoothing = 0.5
+max_targets = 6
+src_classes = "classes.f"
+tgt_classes = "classes.e"
+rule_values = "values"
+
+[systems.EM]
+estimator = "em"
+m = 4
+seed = 5
+iterations = 7
+restarts = 2
+init = "matsuzaki"
+shrink_source = 8.0
+shrink_arity = 9.0
+held_out = 0.25
+
+[systems.CLUSTERS]
+estimator = "clusters"
+"""
+JOBS = 3
+
+
+class Doubles:
+    """Doubles of functions by their last names, and the experiment that they have run."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch):
+        self.folder, self._patch = folder, patch
+
+    def put(self, name: str, result=None, does=None):
+        setattr(self, name.rpartition(".")[2], double(self._patch, name, result, does))
+
+
+def touch(path, *_, **__):
+    Path(path).touch()
+    return 4
+
+
+def tuned(decoder, sources, references, weights, settings, folder, **_):
+    (folder / "history.json").write_text('{"history": [{"dev_bleu": 20}]}')
+    first = Iteration(1, 20.0, 1.0, 30.0, None, 9, 9, dict(weights))
+    return TuneResult({**weights, "Seed": settings.seed}, 1, (first,), "done", 0.5)
+
+
+def charted(cache, rules, model, sentences):
+    (cache.folder / "charts.json").write_text("[]")
+    return cache.folder
+
+
+@pytest.fixture(scope="module")
+def doubles(tmp_path_factory):
+    """After a run of the experiment with every key, whose files are all small."""
+    folder = tmp_path_factory.mktemp("keys")
+    for name in re.findall(r'"([a-z0-9_.]+)"', EVERY_KEY):
+        (folder / name).write_text(f"{name} one\n{name} two\n")
+    (folder / "e.toml").write_text(EVERY_KEY)
+    model = SimpleNamespace(rank=3, save=touch)
+    decoder = SimpleNamespace(decode=lambda lines, weights, k: [[Hypothesis(line, {}, 0.0)] * k for line in lines])
+    with pytest.MonkeyPatch.context() as patch:
+        found = Doubles(folder, patch)
+        patch.setattr("tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
+        found.put("tuning.experiment.hosts.find_cdec", folder / "e.toml")
+        found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
+        found.put("lscfg.lm.arpa.check_arpa")
+        found.put("lscfg.lm.lmplz.build_lm")
+        found.put("lscfg.decode.decoder.read_grammar", [])
+        found.put("lscfg.extract.derive.derive_files", {"sentences": 2})
+        found.put("lscfg.extract.derive.Derivations.load", "trees")
+        found.put("lscfg.extract.minimal.MinimalRules.of", "minimal rules")
+        found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict))
+        found.put("lscfg.grammar.select.select_rules", SimpleNamespace(kept=[], dropped={}))
+        found.put("lscfg.grammar.write.write_grammar", does=touch)
+        found.put("lscfg.grammar.write.write_union", does=touch)
+        found.put("lscfg.grammar.counts.effective_size", 5)
+        found.put("lscfg.estimate.mle.estimate_mle", model)
+        found.put("lscfg.estimate.spectral.estimate_spectral", model)
+        found.put("lscfg.estimate.em.estimate_em", model)
+        found.put("lscfg.context.loglinear.read_source", ["text"])
+        found.put("lscfg.context.loglinear.RuleTokens.minimal", "minimal places")
+        found.put("lscfg.context.loglinear.RuleTokens.hiero", "Hiero places")
+        found.put("lscfg.context.loglinear.RuleTokens.with_those_of", "places")
+        found.put("lscfg.context.loglinear.add_context", model)
+        found.put("tuning.experiment.run._singular_values")
+        found.put("tuning.experiment.stages.open_decoder", does=lambda *_, **__: nullcontext(decoder))
+        found.put("tuning.tune.tune", does=tuned)
+        found.put("tuning.experiment.run.compare_runs", does=compare_runs)
+        found.put("tuning.experiment.run.evaluate", does=evaluate)
+        found.put("tuning.experiment.stages.charts", does=charted)
+        found.put("tuning.experiment.run.render", "page")
+        run_experiment(folder / "e.toml", folder / "out", JOBS)
+        yield found
+
+
+def paths(doubles, *names):
+    return [doubles.folder / name for name in names]
+
+
+def test_every_key_has_another_value(doubles):
+    experiment = read_experiment(doubles.folder / "e.toml")
+    sections = {item.name: [getattr(experiment, item.name)] for item in dataclasses.fields(experiment)}
+    sections["systems"] = list(experiment.systems.values())
+    for name, given in sections.items():
+        for key in dataclasses.fields(given[0]):
+            default = key.default if key.default_factory is dataclasses.MISSING else key.default_factory()
+            assert any(getattr(section, key.name) != default for section in given), (name, key.name)
+
+
+def test_keys_of_alignments_and_language_model(doubles):
+    """Those of files are in the run; what is made where there are none, besides."""
+    doubles.check_arpa.assert_called_once_with(doubles.folder / "arpa", 2)
+    assert not doubles.align_both_ways.called and not doubles.build_lm.called
+    experiment, cache = read_experiment(doubles.folder / "e.toml"), StageCache(doubles.folder / "cache")
+    corpus = dataclasses.replace(experiment.corpus, alignment=[])
+    without = dataclasses.replace(experiment, corpus=corpus)
+    assert [path.name for path in stages.alignments(cache, without, JOBS)] == ["intersect", "grow-diag"]
+    settings = AlignmentSettings(model="fast-align", heuristic="intersect", iterations=3, seed=4)
+    doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
+    lm = dataclasses.replace(experiment.language_model, file=None)
+    stages.language_model(cache, dataclasses.replace(experiment, language_model=lm))
+    doubles.build_lm.assert_called_once_with(
+        doubles.folder / "e", ANY, order=2, prune=(), discount_fallback=DEFAULT_FALLBACK, estimator="lscfg"
+    )
+
+
+def test_keys_of_rules(doubles):
+    text, links = paths(doubles, "f", "e"), paths(doubles, "links1", "links2")
+    settings = DeriveOptions(bracketing="right", max_arity=1, binarise=True)
+    doubles.derive_files.assert_called_once_with(*text, links, ANY, settings)
+    limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
+    doubles.extract_files.assert_called_once_with(*text, links, limits)
+    sentences = ["dev.f one", "dev.f two", "test.f one", "test.f two"]
+    minimal = call("minimal rules", max_targets=7)
+    doubles.select_rules.assert_has_calls([minimal, call(ANY, max_targets=9, sentences=sentences)])
+    assert doubles.select_rules.call_count == 2
+    doubles.read_grammar.assert_called_once_with(DecoderConfig(grammars=(doubles.folder / "rules",)))
+    doubles.hiero.assert_called_once_with(*text, links, limits)
+    doubles.add_context.assert_called_once_with(ANY, "places", ["text"])
+
+
+def test_keys_of_estimators(doubles):
+    doubles.estimate_mle.assert_called_once_with("trees", max_targets=3)
+    files = FeatureSources(*paths(doubles, "classes.f", "classes.e", "values"))
+    settings = SpectralSettings(
+        rank=2,
+        inside=("rule", "class"),
+        outside=("parent", "real"),
+        seed=3,
+        min_count=4,
+        scaling=False,
+        smoothing=0.5,
+        max_targets=6,
+        sources=files,
+    )
+    doubles.estimate_spectral.assert_called_once_with("trees", settings)
+    em = EMSettings(
+        rank=4,
+        iterations=7,
+        restarts=2,
+        seed=5,
+        initial="matsuzaki",
+        shrink_source=8,
+        shrink_arity=9,
+        held_out=0.25,
+    )
+    clusters = EMSettings(iterations=5, initial="clusters")
+    calls = [call("trees", each, threads=JOBS, checkpoint=ANY, resume=False) for each in (em, clusters)]
+    doubles.estimate_em.assert_has_calls(calls)
+    assert doubles.estimate_em.call_count == 2
+
+
+def test_keys_of_decoders(doubles):
+    configs = {
+        path.parent.name: read_ini(path) for path in sorted((doubles.folder / "out" / "systems").glob("*/cdec.ini"))
+    }
+    assert {name: config.max_span for name, config in configs.items()} == {**dict.fromkeys(configs, 33), "HIERO": 11}
+    assert all(config.pop_limit == 44 and config.language_model for config in configs.values())
+    assert configs["HIERO"].latent is configs["GIVEN"].latent is None
+    options = {"log": "false", "floor": "0.001", "negative": "clamp"}
+    for name, features in {"MLE": CONTEXT_FEATURES, "EM": ["LatentSpan"], "CLUSTERS": ["LatentSpan"]}.items():
+        latent = configs[name].latent
+        assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
+        assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
+    library = doubles.folder / "liblscfg_cdec.so"
+    tunings = [call("cdec", ANY, JOBS, library=library)] * 12
+    decodings = [call("cdec", ANY, JOBS, once=True, library=library)] * 12
+    doubles.open_decoder.assert_has_calls(tunings + decodings, any_order=True)
+    assert doubles.open_decoder.call_count == 24
+
+
+def test_keys_of_tuning(doubles):
+    sources = ["dev.f one", "dev.f two"]
+    references = [["dev.e1 one", "dev.e1 two"], ["dev.e2 one", "dev.e2 two"]]
+    calls = []
+    for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS"):
+        for seed in (6, 7):
+            settings = TuneSettings(optimiser="pro", iterations=5, kbest=21, patience=2, seed=seed)
+            more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}}.get(name, {"LatentSpan": 0.75})
+            calls.append(call(ANY, sources, references, {"Glue": 0.25, **more}, settings, ANY, resume=False))
+    doubles.tune.assert_has_calls(calls)
+    assert doubles.tune.call_count == 12
+
+
+def test_keys_of_evaluation_and_report(doubles):
+    references = [["test.e1 one", "test.e1 two"], ["test.e2 one", "test.e2 two"]]
+    doubles.compare_runs.assert_called_once_with(
+        ANY, references, baseline="HIERO", samples=50, trials=60, seed=70, against=["EM"]
+    )
+    doubles.evaluate.assert_called_once_with(ANY, [["test.e1 one"], ["test.e2 one"]], None, samples=50, seed=70)
+    content = doubles.render.call_args.args[0]
+    assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
+    assert [made.args[3] for made in doubles.charts.mock_calls] == [["test.f two"]]
+    assert content.results["against"] == ["EM"] and content.results["runs"] == 2
