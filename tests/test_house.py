@@ -87,9 +87,7 @@ def test_only_the_kernel_package_has_pointers():
 
 
 def test_only_one_room_makes_pools():
-    users = {
-        name for name, tree in modules() if any(used.partition(".")[0] in POOLS for used in imports(tree))
-    }
+    users = {name for name, tree in modules() if any(used.partition(".")[0] in POOLS for used in imports(tree))}
     assert {room(name) for name in users} <= {"lscfg.parallel"}, users
 
 

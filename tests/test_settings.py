@@ -60,10 +60,23 @@ def test_ranges_are_checked(values, message):
 
 def test_options_come_from_the_declaration():
     assert from_options(Sample, parsed()) == Sample()
-    words = "-m 3 --share .25 --way right --names c,a --no-scaling --drop-bad --limit 4 --file here".split()
-    assert from_options(Sample, parsed(*words)) == Sample(
-        3, 0.25, "right", ("c", "a"), False, True, 4, Path("here")
-    )
+    words = [
+        "-m",
+        "3",
+        "--share",
+        ".25",
+        "--way",
+        "right",
+        "--names",
+        "c,a",
+        "--no-scaling",
+        "--drop-bad",
+        "--limit",
+        "4",
+        "--file",
+        "here",
+    ]
+    assert from_options(Sample, parsed(*words)) == Sample(3, 0.25, "right", ("c", "a"), False, True, 4, Path("here"))
     assert given_options(Sample, parsed("-m", "3")) == {"m": 3}
     assert option_names(Sample, ("m", "drop", "scaling")) == ["-m", "--no-scaling", "--drop-bad"]
 

@@ -21,9 +21,9 @@ import pytest
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings
-from lscfg.estimate.em import EMSettings
+from lscfg.estimate.em import Settings as EMSettings
 from lscfg.estimate.features import FeatureSources
-from lscfg.estimate.spectral import SpectralSettings
+from lscfg.estimate.spectral import Settings as SpectralSettings
 from lscfg.extract.hiero import HieroLimits
 from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
@@ -200,7 +200,7 @@ def derivations(double):
 
 
 def test_estimate_mle(double, derivations):
-    estimate = double("lscfg.estimate.mle.estimate_mle", MagicMock())
+    estimate = double("lscfg.estimate.mle.estimate", MagicMock())
     run("mle")
     estimate.assert_called_once_with(derivations, max_targets=5)
     estimate.return_value.save.assert_called_once_with("out", "float64")
@@ -212,7 +212,7 @@ def test_estimate_spectral(double, derivations):
     double("lscfg.context.loglinear.RuleTokens.minimal", minimal)
     of_hiero = double("lscfg.context.loglinear.RuleTokens.hiero", hiero)
     both = double("lscfg.context.loglinear.RuleTokens.with_those_of", "tokens")
-    estimate = double("lscfg.estimate.spectral.spectral_estimate", "without context")
+    estimate = double("lscfg.estimate.spectral.estimate", "without context")
     add_context = double("lscfg.context.loglinear.add_context", model)
     run("spectral")
     settings = SpectralSettings(
@@ -236,7 +236,7 @@ def test_estimate_spectral(double, derivations):
 
 
 def test_estimate_em(double, derivations):
-    estimate = double("lscfg.estimate.em.estimate_em", MagicMock())
+    estimate = double("lscfg.estimate.em.estimate", MagicMock())
     run("em")
     settings = EMSettings(
         rank=3,
@@ -252,7 +252,7 @@ def test_estimate_em(double, derivations):
 
 
 def test_estimate_clusters(double, derivations):
-    estimate = double("lscfg.estimate.em.estimate_em", MagicMock())
+    estimate = double("lscfg.estimate.em.estimate", MagicMock())
     run("clusters")
     settings = EMSettings(rank=3, iterations=5, initial="clusters")
     estimate.assert_called_once_with(derivations, settings, threads=1, checkpoint=None, resume=False)
@@ -314,7 +314,7 @@ def test_diagnose(double):
     load = double("lscfg.extract.derive.Derivations.load", does=lambda path: f"trees of {path}")
     diagnosis = double("lscfg.study.diagnose.Diagnosis", MagicMock())
     double("lscfg.study.diagnose.report", {"all": "figures"})
-    double("lscfg.study.diagnose.table", "")
+    double("lscfg.study.diagnose.format_diagnosis", "")
     run("diagnose")
     assert load.call_count == 2
     diagnosis.assert_called_once_with(
@@ -345,7 +345,7 @@ def test_decode(double):
     ],
 )
 def test_inspect(double, name, kind, function, arguments):
-    double("lscfg.io.tensors.kind", kind)
+    double("lscfg.io.tensors.file_kind", kind)
     show = double(f"lscfg.study.inspect.{function}", "")
     run(name)
     show.assert_called_once_with(*arguments)

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.cli import main
-from lscfg.context.loglinear import ContextSettings, RuleTokens, add_context, estimate_context, read_source
+from lscfg.context.loglinear import RuleTokens, add_context, estimate_context, read_source
+from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
-from lscfg.estimate.mle import estimate_mle
+from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import derive
 from lscfg.io.text import write_lines
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X, feature_names

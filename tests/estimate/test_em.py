@@ -10,10 +10,12 @@ from helpers import sampled_pairs
 
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import cluster_states, k_means, leading_directions, nearest
-from lscfg.estimate.em import EM, EMSettings, Pieces, Tying, estimate_em
-from lscfg.extract.examples import Examples
-from lscfg.estimate.mle import estimate_mle
+from lscfg.estimate.em import EM, Pieces, Tying
+from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import estimate as estimate_em
+from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import Derivations, derive
+from lscfg.extract.examples import Examples
 from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
 from lscfg.model.parameters import Parameters
 

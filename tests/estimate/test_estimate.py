@@ -5,12 +5,15 @@ import pytest
 from trees import corpus
 
 from lscfg.errors import InputError
-from lscfg.estimate.em import EMSettings, estimate_em
-from lscfg.extract.examples import Examples
+from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import estimate as estimate_em
 from lscfg.estimate.features import inside_features, outside_features, scale
-from lscfg.estimate.mle import estimate_mle
-from lscfg.estimate.spectral import SpectralSettings, embed, estimate_spectral, spectral_estimate, truncated_svd
+from lscfg.estimate.mle import estimate as estimate_mle
+from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import embed, estimate_spectral, truncated_svd
+from lscfg.estimate.spectral import estimate as spectral_estimate
 from lscfg.extract.derive import Derivations, DeriveOptions, derive, derive_files
+from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields
 from lscfg.grammar.table import RuleTable
 from lscfg.model.parameters import Parameters

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from helpers import derivations_of, node_children, reduced_tree
 
-from lscfg.extract.examples import Examples
-from lscfg.estimate.spectral import SpectralSettings, embed, from_embedding
+from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import embed, from_embedding
 from lscfg.extract.derive import derive
+from lscfg.extract.examples import Examples
 
 SETTINGS = SpectralSettings(rank=4, inside=("rule", "children"), outside=("parent",))
 

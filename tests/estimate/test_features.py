@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from trees import aligned_pairs, expand
 
 from lscfg.errors import InputError
-from lscfg.extract.examples import Examples
 from lscfg.estimate.features import (
     INSIDE,
     INSIDE_KNOWN,
@@ -16,12 +15,14 @@ from lscfg.estimate.features import (
     OUTSIDE,
     OUTSIDE_KNOWN,
     FeatureSources,
-    extract,
+    extract_features,
     read_classes,
     read_rule_values,
 )
-from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import estimate_spectral
 from lscfg.extract.derive import derive
+from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields
 from lscfg.io.text import write_lines
 
@@ -133,7 +134,7 @@ def test_templates_are_what_a_walk_over_the_trees_sees(tmp_path, template, insid
     classes = ({"a": "1", "b": "1", "c": "2", "d": "3"}, {"w": "1", "x": "1", "y": "2", "z": "2", "q": "2"})
     for name, table in zip("fe", classes, strict=True):
         write_lines(tmp_path / name, (f"{word} {kind}" for word, kind in table.items()))
-    features = extract(examples, (template,), inside, FeatureSources(tmp_path / "f", tmp_path / "e"))
+    features = extract_features(examples, (template,), inside, FeatureSources(tmp_path / "f", tmp_path / "e"))
     matrix = features.matrix.toarray()
     if not inside:
         assert (matrix[:, 0] == examples.is_root).all() and features.columns.pop("root") == 1
@@ -149,12 +150,12 @@ def test_templates_are_what_a_walk_over_the_trees_sees(tmp_path, template, insid
 def test_threshold_drops_rare_columns():
     examples = Examples.of(small())
     for inside, templates in ((True, INSIDE), (False, OUTSIDE)):
-        all_columns = extract(examples, templates, inside).matrix.toarray()
+        all_columns = extract_features(examples, templates, inside).matrix.toarray()
         seen = (all_columns[examples.is_example] != 0).sum(axis=0)
-        kept = extract(examples, templates, inside, None, 2).matrix.toarray()
+        kept = extract_features(examples, templates, inside, None, 2).matrix.toarray()
         assert np.array_equal(kept, all_columns[:, seen >= 2]) and 0 < kept.shape[1] < len(seen)
     with pytest.raises(InputError, match="no inside feature occurs 1000 times"):
-        extract(examples, INSIDE, True, None, 1000)
+        extract_features(examples, INSIDE, True, None, 1000)
 
 
 def test_real_values(tmp_path):
@@ -164,8 +165,8 @@ def test_real_values(tmp_path):
     lines = [f"{rules.src_text(r)} ||| {rules.tgt_text(r)} ||| {v[0]} {v[1]}" for r, v in values.items()]
     write_lines(tmp_path / "v", [*lines, "not in ||| the corpus ||| 1 2"])
     sources = FeatureSources(rule_values=tmp_path / "v")
-    inside = extract(examples, ("real",), True, sources).matrix.toarray()
-    outside = extract(examples, ("real",), False, sources).matrix.toarray()[:, 1:]
+    inside = extract_features(examples, ("real",), True, sources).matrix.toarray()
+    outside = extract_features(examples, ("real",), False, sources).matrix.toarray()[:, 1:]
     for node, rule in enumerate(derivations.rule.tolist()):
         parent = int(derivations.parent[node])
         assert inside[node].tolist() == values.get(rule, [0, 0])
@@ -211,11 +212,11 @@ def test_classes_that_do_not_match_the_corpus(tmp_path, capsys):
     write_lines(tmp_path / "c", ["zebra 1"])
     examples = Examples.of(small())
     with pytest.raises(InputError, match="no word of the corpus has a class"):
-        extract(examples, ("class",), True, FeatureSources(tmp_path / "c"))
+        extract_features(examples, ("class",), True, FeatureSources(tmp_path / "c"))
     with pytest.raises(InputError, match="needs a file of word classes"):
-        extract(examples, ("class",), True)
+        extract_features(examples, ("class",), True)
     with pytest.raises(InputError, match="needs a file of rule values"):
-        extract(examples, ("real",), True)
+        extract_features(examples, ("real",), True)
     write_lines(tmp_path / "c", ["a 1"])
-    extract(examples, ("class",), True, FeatureSources(tmp_path / "c"))
+    extract_features(examples, ("class",), True, FeatureSources(tmp_path / "c"))
     assert "3 of 4 words have no class, such as 'b'" in capsys.readouterr().err

@@ -16,8 +16,8 @@ import lscfg.extract.derive
 from lscfg.cli import main
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError
-from lscfg.extract.examples import Examples
 from lscfg.extract.derive import Derivations, derive, derive_files
+from lscfg.extract.examples import Examples
 from lscfg.io import tensors
 from lscfg.io.text import write_lines
 from lscfg.kernel import BRACKETINGS, DeriveOptions, words_fault

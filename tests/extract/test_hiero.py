@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroLimits, extract, extract_files
+from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import stream_lines, write_lines
@@ -96,7 +96,7 @@ some_limits = st.builds(HieroLimits, st.integers(1, 10), st.integers(0, 5), st.i
 @settings(max_examples=300, deadline=None)
 @given(st.lists(aligned_pairs(), min_size=1, max_size=3), st.just(HieroLimits()) | some_limits)
 def test_the_same_rules_and_counts_as_trying_everything(pairs, limits):
-    made = extract([(" ".join(src), " ".join(tgt), pharaoh(links)) for src, tgt, links in pairs], limits)
+    made = extract_hiero([(" ".join(src), " ".join(tgt), pharaoh(links)) for src, tgt, links in pairs], limits)
     shares, tokens, phrases, used, bare = Counter(), Counter(), 0, 0, 0
     for pair in pairs:
         found = all_rules(*pair, limits)
@@ -114,7 +114,7 @@ def test_the_same_rules_and_counts_as_trying_everything(pairs, limits):
 
 def test_a_rule_made_in_two_ways_has_both_shares():
     # a a a a a a a, monotone: "a [X,1] a [X,2] a" comes of the whole in several ways
-    made = extract([("a a a a a a a", "a a a a a a a", pharaoh((i, i) for i in range(7)))])
+    made = extract_hiero([("a a a a a a a", "a a a a a a a", pharaoh((i, i) for i in range(7)))])
     texts = [made.rules.text(rule) for rule in range(len(made.rules))]
     wanted = texts.index("[X] ||| a [X,1] a [X,2] a ||| a [X,1] a [X,2] a")
     assert made.tokens[wanted] > 1
@@ -125,17 +125,17 @@ def test_lexicon_is_that_of_the_minimal_grammar():
     from lscfg.extract.derive import derive
 
     lines = (["a b", "a"], ["x y", "x"], ["0-0", "0-0"])
-    made, minimal = extract(zip(*lines, strict=True)), derive(*lines)
+    made, minimal = extract_hiero(zip(*lines, strict=True)), derive(*lines)
     assert made.rules.words == minimal.rules.words
     assert np.array_equal(made.lexicon, minimal.lexicon) and np.array_equal(made.lexicon_count, minimal.lexicon_count)
 
 
 def test_no_links_give_no_rules(tmp_path):
-    made = extract([("a b", "c", ""), ("a", "x", "0-0")])
+    made = extract_hiero([("a b", "c", ""), ("a", "x", "0-0")])
     assert made.bare == 1 and len(made.rules) == 1
     write_grammar(tmp_path / "g", made, select_rules(made))
     assert len(Grammar.from_files([tmp_path / "g"])) == 1  # no root rule: the decoder's glue does it
-    nothing = extract([("a b", "c", "")])
+    nothing = extract_hiero([("a b", "c", "")])
     write_grammar(tmp_path / "g.gz", nothing, select_rules(nothing, sentences=["a"]))
     assert len(Grammar.from_files([tmp_path / "g.gz"])) == 0
 
@@ -150,7 +150,7 @@ def test_long_sentences(shape):
         "one block": [(i, j) for i in range(n) for j in (0, n - 1)],
         "no links": [],
     }[shape]
-    made = extract([(line, line, pharaoh(links))])
+    made = extract_hiero([(line, line, pharaoh(links))])
     assert made.used == (sum(n - k for k in range(10)) if shape in ("monotone", "inverted") else 0)
 
 
@@ -160,7 +160,7 @@ def test_long_sentences(shape):
 @pytest.mark.parametrize("links", ["0", "0-", "-0", "a-b", "0-0-0", "0-0,1-1", "0-5", "3-0", "99999999999999999999-0"])
 def test_bad_links_name_file_and_line(links):
     with pytest.raises(InputError, match="al:2: "):
-        extract([("a b c", "a b", "0-0"), ("a b c", "a b", links)], path="al")
+        extract_hiero([("a b c", "a b", "0-0"), ("a b c", "a b", links)], path="al")
 
 
 @pytest.mark.parametrize("limits", [{"max_phrase": 0}, {"max_symbols": 0}, {"max_arity": 3}, {"max_target_phrase": -1}])
@@ -207,9 +207,9 @@ def test_bad_sentences_name_file_and_line(tmp_path, bad):
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_sentences_are_refused_whatever_way_they_come(bad):
     with pytest.raises(InputError, match="sentence pair 2: "):
-        extract([("a", "x", "0-0"), (bad, "y", "")], path="al")
+        extract_hiero([("a", "x", "0-0"), (bad, "y", "")], path="al")
     with pytest.raises(InputError, match="sentence pair 1: "):
-        extract([("a", bad, "")])
+        extract_hiero([("a", bad, "")])
 
 
 def test_a_refused_pair_leaves_nothing():
@@ -291,7 +291,7 @@ def test_rules_of_several_alignments(tmp_path, capsys):
     for name, lines in (("f", src), ("e", tgt), ("1", first), ("2", second)):
         write_lines(tmp_path / name, lines)
     ours = extract_files(tmp_path / "f", tmp_path / "e", [tmp_path / "1", tmp_path / "2"])
-    theirs = extract(zip(src * 2, tgt * 2, first + second, strict=True))
+    theirs = extract_hiero(zip(src * 2, tgt * 2, first + second, strict=True))
     texts = ([counted.rules.text(rule) for rule in range(len(counted.rules))] for counted in (ours, theirs))
     assert next(texts) == next(texts)
     assert np.array_equal(ours.count, theirs.count) and ours.statistics() == theirs.statistics()

@@ -15,7 +15,7 @@ from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.errors import InputError
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.extract.derive import derive
-from lscfg.extract.hiero import extract
+from lscfg.extract.hiero import extract_hiero
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest
@@ -26,7 +26,7 @@ from lscfg.io.text import atomic_write, check_output, read_bytes, read_lines, sp
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.arpa import check_arpa
 from lscfg.lm.lmplz import build_lm
-from lscfg.study.diagnose import table
+from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree
 from moses_bridge.nbest import read_nbest
 from moses_bridge.rule_table import write_rule_table
@@ -82,7 +82,7 @@ def test_grammar(example):
 
 def test_segments(example, tmp_path):
     text = ["una habitación tranquila", "una"]
-    counted = extract([(text[0], "a quiet room", "0-0 1-2 2-1")])
+    counted = extract_hiero([(text[0], "a quiet room", "0-0 1-2 2-1")])
     selection = select_rules(counted, sentences=text, separately=True)
     write_sentence_grammars(tmp_path / "g", counted, selection, text)
     written = (tmp_path / "g" / "segments.sgm").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_segments(example, tmp_path):
 
 
 def test_moses_rule_table(example, tmp_path):
-    counted = extract([("habitación tranquila", "quiet room", "0-1 1-0")])
+    counted = extract_hiero([("habitación tranquila", "quiet room", "0-1 1-0")])
     write_rule_table(tmp_path / "table", counted, select_rules(counted))
     assert (tmp_path / "table").read_text(encoding="utf-8") == example("moses").read_text(encoding="utf-8")
 
@@ -153,7 +153,7 @@ def test_arpa(example, tmp_path):
 
 def test_diagnosis(example):
     content = json.loads(example("diagnosis").read_text(encoding="utf-8"))
-    assert "m = 1" in table(content)
+    assert "m = 1" in format_diagnosis(content)
 
 
 def test_marginals(example, tmp_path):

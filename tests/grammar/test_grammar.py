@@ -20,7 +20,7 @@ from lscfg.cli import build_parser, main
 from lscfg.commands import grammar as command
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.estimate.mle import estimate_mle
+from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar import write as grammar_module

@@ -15,9 +15,11 @@ from trees import corpus
 from lscfg.cli import main
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
-from lscfg.estimate.em import EMSettings, estimate_em
-from lscfg.estimate.mle import estimate_mle
-from lscfg.estimate.spectral import SpectralSettings, spectral_estimate
+from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import estimate as estimate_em
+from lscfg.estimate.mle import estimate as estimate_mle
+from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import estimate as spectral_estimate
 from lscfg.formats.ini import LatentFeature
 from lscfg.kernel import (
     LATENT_FEATURES,

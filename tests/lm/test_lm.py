@@ -21,7 +21,7 @@ from lscfg.commands import lm as command
 from lscfg.errors import InputError
 from lscfg.kernel.lm import _extended
 from lscfg.lm.arpa import Arpa, check_arpa, read_arpa
-from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate, tokenized_lines, write_arpa
+from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate_ngrams, tokenized_lines, write_arpa
 from lscfg.lm.lmplz import build_lm
 
 Gram = tuple[str, ...]
@@ -30,7 +30,7 @@ Gram = tuple[str, ...]
 def model_of(text: str, folder: Path, order: int, prune: Sequence[int] = (), fallback: bool = True) -> Path:
     """Estimates a model of the text with the built-in estimator; returns the ARPA file."""
     (folder / "text").write_bytes(text.encode())
-    write_arpa(estimate(folder / "text", order, prune, DEFAULT_FALLBACK if fallback else None), folder / "arpa")
+    write_arpa(estimate_ngrams(folder / "text", order, prune, DEFAULT_FALLBACK if fallback else None), folder / "arpa")
     return folder / "arpa"
 
 
@@ -74,7 +74,7 @@ def test_agrees_with_lmplz(shared: Path, tmp_path: Path) -> None:
 
 
 def test_agrees_with_lmplz_when_pruning(shared: Path, tmp_path: Path) -> None:
-    write_arpa(estimate(shared / "data/ja-en/train.en", 3, [0, 0, 1], DEFAULT_FALLBACK), tmp_path / "arpa")
+    write_arpa(estimate_ngrams(shared / "data/ja-en/train.en", 3, [0, 0, 1], DEFAULT_FALLBACK), tmp_path / "arpa")
     assert_same(read_arpa(tmp_path / "arpa"), read_arpa(shared / "oracle/cdec/lm3.arpa.gz"), 1e-5)
 
 

@@ -13,8 +13,8 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.io.tensors import load
 from lscfg.kernel import Binding, Model, ParseOptions, X
-from lscfg.model.compress import CPSettings, compress, decompose
-from lscfg.model.parameters import Parameters, expand
+from lscfg.model.compress import CPSettings, compress, low_rank
+from lscfg.model.parameters import Parameters, full_tensors
 
 RULES = [
     "a ||| x",
@@ -37,8 +37,8 @@ def sums_of_products(n: int, m: int, rank: int, seed: int) -> np.ndarray:
 @given(m=st.integers(2, 6), rank=st.integers(1, 3), seed=st.integers(0, 10**6))
 def test_the_rank_is_found(m, rank, seed):
     full = sums_of_products(4, m, rank, seed)
-    found = decompose(full, CPSettings(4 * m, 1e-5))
-    made = expand(found.components, found.factors.astype(np.float64))
+    found = low_rank(full, CPSettings(4 * m, 1e-5))
+    made = full_tensors(found.components, found.factors.astype(np.float64))
     left = np.linalg.norm((full - made).reshape(4, -1), axis=1) / np.linalg.norm(full.reshape(4, -1), axis=1)
     assert (left < 2e-5).all()
     assert np.allclose(left, found.error, atol=1e-5)  # of factors in double precision
@@ -48,14 +48,14 @@ def test_the_rank_is_found(m, rank, seed):
 
 def test_fewer_components_leave_more():
     full = np.random.default_rng(1).normal(size=(3, 4, 4, 4))
-    errors = [decompose(full, CPSettings(rank, 0.0)).error for rank in (1, 2, 4, 8)]
+    errors = [low_rank(full, CPSettings(rank, 0.0)).error for rank in (1, 2, 4, 8)]
     assert all((after < before).all() for before, after in itertools.pairwise(errors))
 
 
 def test_zeros_have_no_components():
     full = sums_of_products(3, 3, 1, 2)
     full[1] = 0
-    found = decompose(full, CPSettings(2))
+    found = low_rank(full, CPSettings(2))
     assert found.ranks.tolist() == [1, 0, 1]
     assert found.error[1] == 0
 
@@ -79,7 +79,7 @@ def test_inference_equals_that_with_the_expanded_tensors(tmp_path, m, glue):
     save_model(tmp_path / "m", table, tensors, rng.normal(size=m), rng.normal(size=m))
     compress(tmp_path / "m", tmp_path / "low", CPSettings(3))
     arrays, parameters = load(tmp_path / "low", "model")[0], Parameters.load(tmp_path / "low")
-    full = expand(arrays["C2.components"], arrays["C2.factors"].astype(np.float64))
+    full = full_tensors(arrays["C2.components"], arrays["C2.factors"].astype(np.float64))
     dataclasses.replace(parameters, tensors=(*parameters.tensors[:2], full)).save(tmp_path / "expanded", np.float64)
     results = []
     for name in ("low", "expanded"):

@@ -10,12 +10,23 @@ from hypothesis import strategies as st
 
 from lscfg.context.loglinear import RuleTokens, add_context
 from lscfg.errors import InputError
-from lscfg.estimate.em import EMSettings, estimate_em
-from lscfg.estimate.mle import estimate_mle
+from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import estimate as estimate_em
+from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import derive
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.parameters import Parameters
-from lscfg.study.diagnose import MEASURES, ONE_STATE, SWAPPED, Diagnosis, Question, Score, orientation, report, table
+from lscfg.study.diagnose import (
+    MEASURES,
+    ONE_STATE,
+    SWAPPED,
+    Diagnosis,
+    Question,
+    Score,
+    format_diagnosis,
+    orientation,
+    report,
+)
 
 TRAIN = [
     ("a b", "A B", "0-0 1-1"),
@@ -210,7 +221,7 @@ def test_states_that_decide_are_seen(tmp_path):
     assert content["models"][2]["target"] == {
         "n": 0, "loss": None, "gain": None, "error": None, "reciprocal_rank": None
     }  # fmt: skip
-    lines = table(content).splitlines()
+    lines = format_diagnosis(content).splitlines()
     assert len(lines) == 6 and lines[-1].startswith(str(tmp_path / "em"))
 
 

@@ -8,7 +8,7 @@ from helpers import rule_table, save_model
 
 from lscfg.errors import InputError
 from lscfg.model.parameters import Parameters
-from lscfg.study.inspect import describe_model, show_nearest, show_states, spectrum
+from lscfg.study.inspect import describe_model, show_nearest, show_states, spectrum_text
 
 EMPTY = (np.zeros((0, 2, 2)), np.zeros((0, 2, 2, 2)))
 
@@ -64,5 +64,5 @@ def test_directions_of_signed_models(tmp_path):
 
 
 def test_bars_are_as_long_as_the_values():
-    bars = [line.count("█") for line in spectrum([2.0, 1.0, 1e-9])]
+    bars = [line.count("█") for line in spectrum_text([2.0, 1.0, 1e-9])]
     assert bars == [40, 20, 1]

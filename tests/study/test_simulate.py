@@ -8,7 +8,8 @@ from helpers import node_children
 from trees import expand
 
 from lscfg.errors import InputError
-from lscfg.estimate.spectral import SpectralSettings, estimate_spectral
+from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import estimate_spectral
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields

@@ -21,7 +21,8 @@ from lscfg.kernel.lists import MiraState, PackedLists, line_search
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
 from tuning.bleu import SentenceReferences, bleu, corpus_bleu
-from tuning.mert import GraphLine, ListLine, MertSettings, mert
+from tuning.mert import GraphLine, ListLine, mert
+from tuning.mert import Settings as MertSettings
 from tuning.pool import Pool
 
 

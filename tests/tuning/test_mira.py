@@ -13,7 +13,8 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import MiraState
 from tuning.bleu import bleu, corpus_bleu, corpus_stats
-from tuning.mira import BACKGROUND, MiraSettings, mira
+from tuning.mira import BACKGROUND, mira
+from tuning.mira import Settings as MiraSettings
 from tuning.pool import Pool
 
 

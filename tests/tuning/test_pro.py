@@ -16,7 +16,8 @@ from lscfg.formats.kbest import Hypothesis
 from tuning import pro as pro_module
 from tuning.bleu import SentenceReferences, corpus_bleu
 from tuning.pool import Pool
-from tuning.pro import ProSettings, pro, sample_pairs, sentence_bleu
+from tuning.pro import Settings as ProSettings
+from tuning.pro import bleu_plus_one, pro, sample_pairs
 
 
 def test_sentence_bleu_against_sacrebleu() -> None:
@@ -29,11 +30,11 @@ def test_sentence_bleu_against_sacrebleu() -> None:
         stats = SentenceReferences([reference]).stats([hypothesis])[0]
         if stats[0]:
             expected = metric.sentence_score(" ".join(hypothesis), [reference]).score / 100
-            assert sentence_bleu(stats) == pytest.approx(expected, abs=1e-9)
+            assert bleu_plus_one(stats) == pytest.approx(expected, abs=1e-9)
             compared += 1
     assert compared > 90
     stats = SentenceReferences(["a b c"]).stats([[], ["x", "y"], ["a"], ["a", "b", "c"]])
-    assert sentence_bleu(stats).tolist() == pytest.approx([0, 0, math.exp(1 - 3), 1])
+    assert bleu_plus_one(stats).tolist() == pytest.approx([0, 0, math.exp(1 - 3), 1])
 
 
 def test_pairs_are_those_of_the_paper() -> None:

@@ -27,10 +27,10 @@ from tuning import optimisers
 from tuning import tune as tune_module
 from tuning.commands import tune as command
 from tuning.decoders import decoder_identity
-from tuning.mert import MertSettings
+from tuning.mert import Settings as MertSettings
 from tuning.mira import mira
 from tuning.pool import Pool
-from tuning.pro import ProSettings
+from tuning.pro import Settings as ProSettings
 from tuning.tune import HISTORY, Iteration, TuneSettings, tune
 
 

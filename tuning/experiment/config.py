@@ -270,13 +270,13 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     for name in table:
         if name not in known:
             raise reader.error((name,), f"unknown key {name!r}; known here are {', '.join(tables)}")
-    values = {name: reader.build(_PARTS[name], part(name), (name,)) for name in known if name in table}
+    values = {name: reader.build(PARTS[name], part(name), (name,)) for name in known if name in table}
     if "corpus" not in values:
         raise reader.error((), "corpus is missing")
     return Experiment(**made, **values)
 
 
-_PARTS: dict[str, type] = {
+PARTS: dict[str, type] = {
     "corpus": Corpus,
     "alignment": Alignment,
     "derive": TreeOptions,

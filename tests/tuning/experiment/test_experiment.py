@@ -12,6 +12,7 @@ import sys
 
 import pytest
 from little_experiment import TOML, run_lscfg
+from tuning.experiment.hosts import check_host
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
@@ -26,7 +27,6 @@ from tuning.evaluate import METRICS, evaluate
 from tuning.experiment import stages
 from tuning.experiment.cache import StageCache
 from tuning.experiment.config import DeriveSettings, Overrides, read_experiment
-from tuning.experiment.hosts import check_host
 from tuning.experiment.run import _manifest, run_experiment
 from tuning.experiment.stages import DERIVATIONS, derive
 from tuning.replication import compare_runs

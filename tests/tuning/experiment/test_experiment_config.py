@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from little_experiment import TOML
+from tuning.experiment.hosts import check_host
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE
 from lscfg.errors import InputError
@@ -11,7 +12,6 @@ from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
 from lscfg.kernel import LATENT_FEATURES
 from tuning.experiment import hosts
 from tuning.experiment.config import Overrides, read_experiment
-from tuning.experiment.hosts import check_host
 from tuning.experiment.run import check_corpus
 
 

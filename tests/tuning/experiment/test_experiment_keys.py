@@ -11,9 +11,9 @@ import pytest
 from helpers import double
 
 from lscfg.corpus.align import AlignmentSettings
-from lscfg.estimate.em import EMSettings
+from lscfg.estimate.em import Settings as EMSettings
 from lscfg.estimate.features import FeatureSources
-from lscfg.estimate.spectral import SpectralSettings
+from lscfg.estimate.spectral import Settings as SpectralSettings
 from lscfg.extract.hiero import HieroLimits
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
@@ -193,9 +193,9 @@ def doubles(tmp_path_factory):
         found.put("lscfg.grammar.write.write_grammar", does=touch)
         found.put("lscfg.grammar.write.write_union", does=touch)
         found.put("lscfg.grammar.counts.effective_size", 5)
-        found.put("lscfg.estimate.mle.estimate_mle", model)
+        found.put("lscfg.estimate.mle.estimate", model)
         found.put("lscfg.estimate.spectral.estimate_spectral", model)
-        found.put("lscfg.estimate.em.estimate_em", model)
+        found.put("lscfg.estimate.em.estimate", model)
         found.put("lscfg.context.loglinear.read_source", ["text"])
         found.put("lscfg.context.loglinear.RuleTokens.minimal", "minimal places")
         found.put("lscfg.context.loglinear.RuleTokens.hiero", "Hiero places")

@@ -1,0 +1,47 @@
+"""Writes the tables of settings in FORMATS.md anew, from where the settings are declared.
+
+Each stands between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``; NAME is ``estimator/em``, ``source/hiero``,
+``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal`` or a table of the experiment file.
+"""
+
+import re
+from pathlib import Path
+
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.settings import settings_table
+from tuning.experiment import config
+
+DOCUMENT = Path(__file__).with_name("FORMATS.md")
+GROUPS = {
+    "estimator": ESTIMATORS,
+    "source": RULE_SOURCES,
+    "context": CONTEXT_MODELS,
+    "optimiser": OPTIMISERS,
+    "aligner": ALIGNERS,
+}
+
+
+def tables() -> dict[str, str]:
+    """Every table by its name."""
+    made = {name: part for name, part in config.PARTS.items() if name != "corpus"} | {"tuning": config.Tuning}
+    for short, group in GROUPS.items():
+        made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
+    return {name: "\n".join(settings_table(settings)) for name, settings in made.items()}
+
+
+def updated(text: str) -> str:
+    """The document with today's tables.
+
+    Raises:
+        KeyError: it has a table of settings that there are not.
+    """
+    made = tables()
+
+    def table(mark: re.Match[str]) -> str:
+        return f"<!-- settings: {mark[1]} -->\n\n{made[mark[1]]}\n\n<!-- end -->"
+
+    return re.sub(r"<!-- settings: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(updated(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,194 @@
+"""A new estimator and a new source of rules are one file and one row each: an experiment runs with them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lscfg.cli import main
+from lscfg.demo import generate
+from lscfg.io.text import write_lines
+from lscfg.settings import settings_table
+from tuning.experiment.config import read_experiment
+from tuning.experiment.plan import make_plan
+from tuning.experiment.run import run_experiment
+
+ESTIMATOR = '''
+"""Relative frequencies with states that differ by a factor only."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.estimate import mle
+from lscfg.model.parameters import Parameters
+from lscfg.settings import Declared, setting
+
+HELP = "a toy"
+VERSION = 3
+
+
+@dataclass(frozen=True)
+class Settings(Declared):
+    m: int = setting(2, "hidden states", least=1, most=4)
+    tilt: float = setting(0.5, "difference of the states", least=0, below=1)
+
+
+def estimate(derivations, settings, threads=1, folder=None, resume=False):
+    one = mle.estimate(derivations, mle.Settings())
+    share = np.full(settings.m, 1 / settings.m)
+    share[0] *= 1 + settings.tilt
+    tensors = []
+    for k, tensor in enumerate(one.tensors):
+        value = share
+        for _ in range(k):
+            value = np.multiply.outer(value, np.ones(settings.m))
+        tensors.append(tensor.reshape(-1, *[1] * (k + 1)) * value)
+    return Parameters(one.rules, tuple(tensors), np.ones(settings.m), one.unk * share, {"method": "toy"}, one.one)
+'''
+
+SOURCE = '''
+"""The minimal rules without nonterminals, joined by the decoder's glue."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lscfg.extract import minimal
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.source import Decoding
+from lscfg.settings import setting
+
+HELP = "phrases alone"
+VERSION = 1
+NEEDS = ("derivations",)
+FILTERED = False
+TABLE = "phrases"
+
+
+@dataclass(frozen=True)
+class Settings(minimal.Settings):
+    least: int = setting(1, "occurrences that a phrase needs", least=1)
+
+
+def rules(inputs, settings):
+    found = minimal.rules(inputs, minimal.Settings())
+    kept = np.flatnonzero((found.rules.arity == 0) & (found.tokens >= settings.least))
+    table, count, tokens = found.rules.select(kept), found.count[kept], found.tokens[kept]
+    return RuleCounts(table, count, tokens, found.lexicon, found.lexicon_count)
+
+
+def tokens(inputs, settings):
+    return minimal.tokens(inputs, settings)
+
+
+def decoding(settings):
+    return Decoding(glue=True, max_span=9)
+'''
+
+EXPERIMENT = """
+[corpus]
+source = "train.es"
+target = "train.en"
+dev_source = "dev.es"
+dev_reference = "dev.en"
+test_source = "test.es"
+test_reference = "test.en"
+[language_model]
+estimator = "lscfg"
+order = 2
+[tuning]
+iterations = 1
+kbest = 5
+[phrases]
+least = 2
+[systems.MIN]
+[systems.TOY]
+estimator = "toy"
+m = 3
+tilt = 0.25
+[systems.PHRASES]
+grammar = "phrases"
+[systems.ALL]
+grammar = "phrases+minimal"
+estimator = "toy"
+"""
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package with two rows and two files, as a user would install it."""
+    place = tmp_path / "site"
+    (place / "toys-1.dist-info").mkdir(parents=True)
+    (place / "toys-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1\n")
+    rows = "[lscfg.estimators]\ntoy = toy_estimator\n[lscfg.rule_sources]\nphrases = toy_source\n"
+    (place / "toys-1.dist-info" / "entry_points.txt").write_text(rows)
+    (place / "toy_estimator.py").write_text(ESTIMATOR)
+    (place / "toy_source.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(place)
+
+
+@pytest.fixture
+def experiment(tmp_path) -> Path:
+    corpus = generate(1)
+    for name, pairs in (("train", corpus.train[:300]), ("dev", corpus.dev[:10]), ("test", corpus.test[:10])):
+        for side, language in enumerate(("es", "en")):
+            write_lines(tmp_path / f"{name}.{language}", [pair[side] for pair in pairs])
+    path = tmp_path / "toys.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+def test_an_experiment_runs_with_toys(installed, experiment, tmp_path):
+    table = run_experiment(experiment, tmp_path / "out", 1)
+    assert "TOY (m = 3)" in table and "PHRASES" in table
+    rows = {row["system"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["systems"]}
+    assert rows["TOY"]["estimator"] == "toy" and rows["TOY"]["states"] == 3
+    assert 0 < rows["PHRASES"]["rules"] < rows["MIN"]["rules"] == rows["ALL"]["rules"]
+    phrases = (tmp_path / "out" / "systems" / "PHRASES" / "cdec.ini").read_text()
+    assert "scfg_max_span_limit=9" in phrases
+    both = (tmp_path / "out" / "systems" / "ALL" / "cdec.ini").read_text()
+    assert "unknown=zero" in both and "scfg_max_span_limit=100" in both
+    assert (
+        'id="charts"' in (tmp_path / "out" / "report.html").read_text()
+        or "TOY" in (tmp_path / "out" / "report.html").read_text()
+    )
+
+
+def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experiment):
+    plan = make_plan(read_experiment(experiment))
+    facts = plan.systems["TOY"].model.facts
+    assert facts["settings"] == {
+        "estimator": "toy",
+        "estimator version": 3,
+        "settings": {"m": 3, "tilt": 0.25},
+    }
+    grammar = plan.systems["PHRASES"].rules.facts["settings"]
+    assert grammar == {"source": "phrases", "source version": 1, "settings": {"max_targets": 30, "least": 2}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("tilt = 0.25", "tilt = 1.5", r"toys.toml:2\d: tilt must be less than 1, not 1.5"),
+        ("tilt = 0.25", "seed = 1", "seed is not for the estimator toy"),
+        ("least = 2", "least = 0", r"toys.toml:1\d: least must be at least 1, not 0"),
+        ('grammar = "phrases"\n', 'grammar = "words"\n', "no grammar 'words'; there are hiero, minimal, phrases, both"),
+    ],
+)
+def test_their_settings_are_checked_by_file_and_line(installed, experiment, old, new, message):
+    from lscfg.errors import InputError
+
+    experiment.write_text(EXPERIMENT.replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        read_experiment(experiment)
+
+
+def test_the_command_line_and_the_documents_have_them(installed, capsys):
+    with pytest.raises(SystemExit):
+        main(["estimate", "toy", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--tilt X difference of the states (default: 0.5)" in shown
+    from lscfg.estimate import estimator
+
+    assert "| `tilt` | 0.5 | ≥ 0, < 1 | difference of the states |" in list(settings_table(estimator("toy").Settings))

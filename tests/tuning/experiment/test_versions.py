@@ -1,0 +1,150 @@
+"""A stage whose output changes gets a new version, since finished stages are used again by their keys.
+
+``stages.json`` holds a hash of the output of each stage on a small corpus beside the versions of what made it. A change
+of output without a new version fails here. After a new version: ``python tests/tuning/test_versions.py``.
+"""
+
+import gzip
+import hashlib
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+from lscfg.demo import generate
+from lscfg.io.text import write_lines
+from tuning.experiment.cache import RECORD, StageCache
+from tuning.experiment.config import read_experiment
+from tuning.experiment.plan import Stage, make_plan
+
+HELD = Path(__file__).with_name("stages.json")
+DIGITS = 4
+"""Significant digits that are compared: the last ones of a sum depend on the machine's matrix library."""
+
+UNHELD = {RECORD, "seconds.json", "cdec.ini"}
+"""Records of the run itself; configurations name folders."""
+
+EXPERIMENT = """
+[corpus]
+source = "train.es"
+target = "train.en"
+dev_source = "dev.es"
+dev_reference = "dev.en"
+test_source = "test.es"
+test_reference = "test.en"
+[language_model]
+estimator = "lscfg"
+order = 3
+[tuning]
+optimiser = "OPTIMISER"
+iterations = 2
+kbest = 10
+[systems.MIN]
+"""
+
+SYSTEMS = """
+[systems.HIERO]
+grammar = "hiero"
+[systems.MLE]
+estimator = "mle"
+[systems.SPECTRAL]
+estimator = "spectral"
+m = 2
+[systems.EM]
+estimator = "em"
+m = 2
+iterations = 3
+[systems.CLUSTERS]
+estimator = "clusters"
+m = 2
+iterations = 2
+features = "ratios"
+[systems.BOTH]
+grammar = "both"
+estimator = "mle"
+features = "context"
+"""
+
+
+def rounded(value: float) -> str:
+    return f"{value:.{DIGITS - 1}e}" if abs(value) > 1e-12 else "0"
+
+
+def digest(path: Path) -> str:
+    """A hash of what a file says, numbers with a point rounded."""
+    data = path.read_bytes()
+    if data[8:9] == b"{":  # safetensors
+        with safe_open(path, "numpy") as file:
+            about = json.loads(file.metadata().get("about", "{}"))
+        parts = [json.dumps(about, sort_keys=True)]
+        for name, array in sorted(load_file(path).items()):
+            kept = np.char.mod(f"%.{DIGITS - 1}e", array + 0.0) if array.dtype.kind == "f" else array
+            parts.append(f"{name} {array.shape} {hashlib.sha256(kept.tobytes()).hexdigest()}")
+        text = "\n".join(parts)
+    else:
+        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8")
+    text = re.sub(r'"seconds": [0-9.e-]+', "", text)
+    text = re.sub(r"-?\d+\.\d+(e[+-]?\d+)?", lambda number: rounded(float(number[0])), text)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def label(stage: Stage) -> str:
+    settings = stage.settings
+    kind = settings.get("estimator") if stage.name == "estimate" else settings.get("tuning", {}).get("optimiser")
+    words = [stage.name, *([kind] if kind else []), *(["context"] if "context" in settings else [])]
+    return " ".join(words)
+
+
+def versions(facts: object) -> list[int]:
+    """All numbers of versions, wherever they are."""
+    if isinstance(facts, dict):
+        own = [value for key, value in sorted(facts.items()) if key == "version" or key.endswith(" version")]
+        return own + [n for key, value in sorted(facts.items()) if key != "inputs" for n in versions(value)]
+    return [n for item in facts for n in versions(item)] if isinstance(facts, list) else []
+
+
+def outputs(folder: Path) -> dict[str, dict[str, object]]:
+    """Versions and hash of every stage's output, by its label; of several of a label the first."""
+    corpus = generate(1)
+    for name, pairs in (("train", corpus.train[:400]), ("dev", corpus.dev[:20]), ("test", corpus.test[:20])):
+        for side, language in enumerate(("es", "en")):
+            write_lines(folder / f"{name}.{language}", [pair[side] for pair in pairs])
+    found: dict[str, dict[str, object]] = {}
+    cache = StageCache(folder / "cache")
+    for optimiser in ("mira", "mert", "forest-mert", "pro"):
+        path = folder / f"{optimiser}.toml"
+        path.write_text(EXPERIMENT.replace("OPTIMISER", optimiser) + SYSTEMS * (optimiser == "mira"))
+        for stage in make_plan(read_experiment(path)).stages():
+            made = cache.make(stage, 2)
+            files = sorted(path for path in made.path.iterdir() if path.name not in UNHELD)
+            text = "".join(f"{path.name} {digest(path)}\n" for path in files)
+            fact = {"versions": versions(stage.facts), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+            found.setdefault(label(stage), fact)
+    return found
+
+
+def test_no_output_changes_without_a_new_version(tmp_path):
+    held = json.loads(HELD.read_text())
+    found = outputs(tmp_path)
+    assert held.keys() == found.keys()
+    for name, fact in found.items():
+        if fact != held[name]:
+            assert fact["versions"] != held[name]["versions"], f"{name}: other output, the same version"
+            pytest.fail(f"{name} has a new version: python {Path(__file__).name} notes its output")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        now = outputs(Path(temporary))
+    before = json.loads(HELD.read_text()) if HELD.exists() else {}
+    for name, fact in now.items():
+        old = before.get(name, {})
+        if old.get("versions") == fact["versions"] and old["sha256"] != fact["sha256"]:
+            sys.exit(f"{name}: other output, the same version; give what made it a new VERSION")
+    HELD.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
