@@ -26,7 +26,7 @@ from lscfg import log
 from lscfg.derive import Derivations
 from lscfg.estimate.examples import Examples
 from lscfg.estimate.features import INSIDE, OUTSIDE, extract, scale
-from lscfg.estimate.spectral import SVD, truncated_svd
+from lscfg.estimate.svd import SVD, truncated_svd
 
 FRACTIONS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
 
