@@ -165,6 +165,51 @@ int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0
  * the forest stays unfinished. A word passed through may be the arc of a lattice: its node may cover several positions. */
 int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
 
+/* ---- scalar inside-outside: any forest, one weight for each application ---- */
+
+/* A derivation's weight is the product of its applications' weights, which are given as natural logarithms [n_apps]; -inf:
+ * the application is impossible. Category, rule and target sides mean nothing here. None of these functions keeps anything,
+ * and only those that say so allocate memory. Where no derivation is possible they return LSCFG_NO_PARSE, after they have
+ * written what they say. NaN and +inf as weights are refused (LSCFG_EINPUT). */
+
+/* Over derivations: their sum; the best of them (Viterbi). */
+enum { LSCFG_SUM = 0, LSCFG_MAX = 1 };
+
+/* inside [n_nodes]: logarithm of the sum or of the maximum over the derivations of each node, -inf where none is possible;
+ * the last one is the whole forest's. share [n_apps]: what each application contributes to its head node. It is a quotient,
+ * so that those of a node add up to 1, for LSCFG_SUM: the probability of the application where the head is used. It is the
+ * logarithm of a quotient for LSCFG_MAX, at most 0: 0 for the best. Shares of an impossible node are 0 and -inf. */
+int lscfg_forest_inside(const lscfg_forest *, const double *log_weight, int32_t semiring, double *inside, double *share,
+                        lscfg_error *);
+/* app [n_apps] and node [n_nodes]. LSCFG_SUM: the probability that a derivation uses them (the gradient of the logarithm of
+ * the sum), all 0 where no derivation is possible. LSCFG_MAX: logarithm of the best derivation that uses them over the best
+ * of all, at most 0; all -inf. share: of the same semiring; app may be the same array. */
+int lscfg_forest_marginals(const lscfg_forest *, int32_t semiring, const double *share, double *app, double *node,
+                           lscfg_error *);
+/* Both in one, for LSCFG_SUM; log_g: logarithm of the sum over all derivations. */
+int lscfg_forest_expect(const lscfg_forest *, const double *log_weight, double *log_g, double *app, double *node,
+                        lscfg_error *);
+/* out[feature] += the sum over applications of amount times their features, which are compressed rows (see
+ * lscfg_grammar_features). row [n_apps]: the row of each application, -1: it has no features; NULL: its own number.
+ * Amounts that are marginals give expected features, covariances give covariances with them. */
+void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const int32_t *row, const int64_t *indptr,
+                               const int32_t *indices, const double *values, double *out);
+/* Of the sum of value [n_apps] over the applications of a derivation: mean, and covariance [n_apps] with how often each
+ * application is used, which is the gradient of the mean by the logarithms of the weights. share: of LSCFG_SUM. Values of
+ * impossible applications are not looked at, the others must be finite. Allocates memory. */
+int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
+                            double *covariance, lscfg_error *);
+/* The best derivation: applications depth first, tails in source order; of equal ones the lowest number at each node.
+ * share: of LSCFG_MAX. apps has room for n_nodes. */
+int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
+/* Derivations number first .. first+n-1 of an endless list of independent ones by seed: number k depends on seed, k and
+ * shares alone. Sample i has the applications apps[offsets[i]] .. [offsets[i+1]-1] in the order of lscfg_forest_viterbi;
+ * offsets [n + 1], apps has room for n * n_nodes. Among the applications of a node one is drawn in proportion to its share:
+ * those of LSCFG_SUM give derivations in proportion to their weights; any others that are not negative may be given, such
+ * as ones. Allocates memory. */
+int lscfg_forest_sample(const lscfg_forest *, const double *share, uint64_t seed, int64_t first, int64_t n,
+                        int64_t *offsets, int32_t *apps, lscfg_error *);
+
 /* ---- latent model: the parameters of an L-SCFG, in a memory-mapped safetensors file ---- */
 
 typedef struct lscfg_model lscfg_model;
