@@ -5,8 +5,8 @@
  * Going down needs no weights, logarithms or exponentials. Marginals hand down probabilities, Viterbi and sampling hand
  * down a single derivation.
  *
- * Inside values are natural logarithms. A share is a quotient by the largest term of its node, so that no weight is too
- * large or too small. */
+ * Inside values are natural logarithms. The terms of a node are divided by the largest before they are added, so that
+ * neither large nor small weights overflow. */
 #include <math.h>
 
 #include "../base/random.h"

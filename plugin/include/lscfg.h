@@ -167,46 +167,50 @@ int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, 
 
 /* ---- scalar inside-outside: any forest, one weight for each application ---- */
 
-/* A derivation's weight is the product of its applications' weights, which are given as natural logarithms [n_apps]; -inf:
- * the application is impossible. Category, rule and target sides mean nothing here. None of these functions keeps anything,
- * and only those that say so allocate memory. Where no derivation is possible they return LSCFG_NO_PARSE, after they have
- * written what they say. NaN and +inf as weights are refused (LSCFG_EINPUT). */
+/* The weight of a derivation is the product of the weights of its applications. Weights are given as natural logarithms
+ * [n_apps]; -inf makes an application impossible, NaN and +inf are refused (LSCFG_EINPUT). Categories and rules have no
+ * meaning here. Where no derivation is possible, functions write what they promise and return LSCFG_NO_PARSE. The
+ * caller gives all arrays; only lscfg_forest_covariance and lscfg_forest_sample allocate memory. */
 
-/* Over derivations: their sum; the best of them (Viterbi). */
-enum { LSCFG_SUM = 0, LSCFG_MAX = 1 };
+enum {
+  LSCFG_SUM = 0, /* over derivations */
+  LSCFG_MAX = 1  /* the best derivation */
+};
 
-/* inside [n_nodes]: logarithm of the sum or of the maximum over the derivations of each node, -inf where none is possible;
- * the last one is the whole forest's. share [n_apps]: what each application contributes to its head node. It is a quotient,
- * so that those of a node add up to 1, for LSCFG_SUM: the probability of the application where the head is used. It is the
- * logarithm of a quotient for LSCFG_MAX, at most 0: 0 for the best. Shares of an impossible node are 0 and -inf. */
+/* inside [n_nodes]: logarithm of the sum or maximum over the derivations of each node, -inf where none is possible. The
+ * last one is the value of the whole forest. share [n_apps]: the part of each application in the value of its head.
+ * LSCFG_SUM: a probability, the shares of a node add up to 1; 0 at an impossible node. LSCFG_MAX: the logarithm of the
+ * quotient by the best application of the node, so at most 0; -inf at an impossible node. */
 int lscfg_forest_inside(const lscfg_forest *, const double *log_weight, int32_t semiring, double *inside, double *share,
                         lscfg_error *);
-/* app [n_apps] and node [n_nodes]. LSCFG_SUM: the probability that a derivation uses them (the gradient of the logarithm of
- * the sum), all 0 where no derivation is possible. LSCFG_MAX: logarithm of the best derivation that uses them over the best
- * of all, at most 0; all -inf. share: of the same semiring; app may be the same array. */
+/* app [n_apps], node [n_nodes], from shares of the same semiring; app and share may be the same array. LSCFG_SUM: the
+ * probability that a derivation uses them, which is the gradient of the logarithm of the sum; all 0 where no derivation
+ * is possible. LSCFG_MAX: the logarithm of the best derivation that uses them less that of the best of all, so at most
+ * 0; all -inf where no derivation is possible. */
 int lscfg_forest_marginals(const lscfg_forest *, int32_t semiring, const double *share, double *app, double *node,
                            lscfg_error *);
-/* Both in one, for LSCFG_SUM; log_g: logarithm of the sum over all derivations. */
+/* Both functions in one, for LSCFG_SUM. log_g: logarithm of the sum over all derivations. */
 int lscfg_forest_expect(const lscfg_forest *, const double *log_weight, double *log_g, double *app, double *node,
                         lscfg_error *);
-/* out[feature] += the sum over applications of amount times their features, which are compressed rows (see
- * lscfg_grammar_features). row [n_apps]: the row of each application, -1: it has no features; NULL: its own number.
- * Amounts that are marginals give expected features, covariances give covariances with them. */
+/* out[feature] += sum over applications of amount [n_apps] times the value of the feature. Features are compressed
+ * rows, as lscfg_grammar_features gives them; row [n_apps]: the row of each application, -1 for none; NULL: application
+ * a has row a. If amounts are marginals the sums are expected features, if they are covariances the sums are
+ * covariances. */
 void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const int32_t *row, const int64_t *indptr,
                                const int32_t *indices, const double *values, double *out);
-/* Of the sum of value [n_apps] over the applications of a derivation: mean, and covariance [n_apps] with how often each
- * application is used, which is the gradient of the mean by the logarithms of the weights. share: of LSCFG_SUM. Values of
- * impossible applications are not looked at, the others must be finite. Allocates memory. */
+/* A derivation has the sum of value [n_apps] over its applications. mean: the expectation of that sum. covariance
+ * [n_apps]: its covariance with the number of times that each application is used, which is the gradient of the mean by
+ * log_weight. share: of LSCFG_SUM. Values must be finite where the share is not 0; others are not read. */
 int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
                             double *covariance, lscfg_error *);
-/* The best derivation: applications depth first, tails in source order; of equal ones the lowest number at each node.
- * share: of LSCFG_MAX. apps has room for n_nodes. */
+/* The best derivation, from shares of LSCFG_MAX: its applications, depth first, tails in source order. At each node the
+ * lowest number of equally good applications is taken. apps has room for n_nodes. */
 int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
-/* Derivations number first .. first+n-1 of an endless list of independent ones by seed: number k depends on seed, k and
- * shares alone. Sample i has the applications apps[offsets[i]] .. [offsets[i+1]-1] in the order of lscfg_forest_viterbi;
- * offsets [n + 1], apps has room for n * n_nodes. Among the applications of a node one is drawn in proportion to its share:
- * those of LSCFG_SUM give derivations in proportion to their weights; any others that are not negative may be given, such
- * as ones. Allocates memory. */
+/* Derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and the
+ * shares alone, so threads may draw parts of the list. The applications of the i-th one are apps[offsets[i]] ..
+ * [offsets[i+1]-1], ordered as by lscfg_forest_viterbi. offsets [n + 1]; apps has room for n * n_nodes. At each node an
+ * application is drawn in proportion to its share. Shares of LSCFG_SUM draw derivations in proportion to their weights.
+ * Any other numbers that are not negative may be given: ones draw all applications of a node alike. */
 int lscfg_forest_sample(const lscfg_forest *, const double *share, uint64_t seed, int64_t first, int64_t n,
                         int64_t *offsets, int32_t *apps, lscfg_error *);
 
