@@ -9,8 +9,8 @@
  * neither large nor small weights overflow. */
 #include <math.h>
 
-#include "../base/random.h"
-#include "forest.h"
+#include "base/random.h"
+#include "forest/forest.h"
 
 static int check_forest(const lscfg_forest *f, lscfg_error *error) {
   if (f->node_cat.size) return LSCFG_OK;
