@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ from lscfg.io.tensors import Blocks
 from lscfg.kernel import add_moments
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import OneState, Parameters, rounded, save_model
+from lscfg.parallel.engine import Serial, in_threads
+from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
 
 HELP = "the method of moments"
@@ -95,13 +97,14 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
         InputError: too little text for the rank asked, or files that do not fit the corpus.
     """
 
-    def matrix(templates: tuple[str, ...], inside: bool) -> tuple[sparse.csr_matrix, dict[str, int]]:
+    def matrix(side: tuple[tuple[str, ...], bool]) -> tuple[sparse.csr_matrix, dict[str, int]]:
+        templates, inside = side
         features = extract_features(examples, templates, inside, settings.sources, settings.min_count)
         scaled = scale(features.matrix, examples.is_example) if settings.scaling else features.matrix
         return scaled, features.columns
 
-    with ThreadPoolExecutor(min(threads, 2)) as workers:
-        (phi, *inside), (psi, *outside) = workers.map(matrix, (settings.inside, settings.outside), (True, False))
+    with in_threads(min(threads, 2)) as engine:
+        (phi, *inside), (psi, *outside) = engine.map(matrix, [(settings.inside, True), (settings.outside, False)])
     columns = {"inside": inside[0], "outside": outside[0]}
     for side, sizes in columns.items():
         log.info(f"{side} features " + ", ".join(f"{name} {n}" for name, n in sizes.items()))
@@ -257,9 +260,9 @@ def _moments(
     bound = np.abs(z).max(initial=0) * np.abs(y).max(initial=0) ** arity * len(nodes)
     safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
-    def make(block: int, space: np.ndarray, precision: np.dtype) -> np.ndarray:
+    def make(spaces: list[np.ndarray], precision: np.dtype, block: int) -> np.ndarray:
         first = block * size
-        out = space[: min(size, n - first)]
+        out = spaces[block % len(spaces)][: min(size, n - first)]
         out.fill(0)
         tokens = slice(borders[block], borders[block + 1])
         here, local = nodes[tokens], rows[tokens] - first
@@ -270,19 +273,11 @@ def _moments(
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
-        # while a block is written, the next is made beside it
-        ahead = min(threads, 2)
-        spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(ahead)]
-        blocks = range(len(borders) - 1)
-        if ahead == 1:
-            yield from (make(block, spaces[0], precision) for block in blocks)
-            return
-        with ThreadPoolExecutor(1) as worker:
-            coming = [worker.submit(make, block, spaces[block], precision) for block in blocks[:1]]
-            for block in blocks:
-                done = coming.pop().result()
-                coming += [worker.submit(make, k, spaces[k % 2], precision) for k in blocks[block + 1 : block + 2]]
-                yield done
+        # while a block is written, the next is made beside it in the other space
+        engine = Threads(1, ahead=2) if threads > 1 else Serial()
+        spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(min(threads, 2))]
+        with engine:
+            yield from engine.map(partial(make, spaces, precision), range(len(borders) - 1))
 
     return Blocks((n, *[m] * (arity + 1)), parts)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg.errors import InputError
 from lscfg.log import warn
+from lscfg.parallel.engine import in_threads
 
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Directions whose singular value is less than this part of the first are noise, and are dropped."""
@@ -39,14 +39,11 @@ class RowBlocks:
             rows = matrix.indptr[first : end + 1] - matrix.indptr[first]
             shape = (end - first, matrix.shape[1])
             self._blocks.append(sparse.csr_matrix((matrix.data[values], matrix.indices[values], rows), shape=shape))
-        self._workers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._engine = in_threads(threads)
 
     def __matmul__(self, dense: np.ndarray) -> np.ndarray:
-        first, *others = self._blocks
-        if self._workers is None:
-            return first @ dense
-        products = [self._workers.submit(block.__matmul__, dense) for block in others]
-        return np.concatenate([first @ dense, *(product.result() for product in products)])
+        products = list(self._engine.map(lambda block: block @ dense, self._blocks))
+        return products[0] if len(products) == 1 else np.concatenate(products)
 
 
 def truncated_svd(

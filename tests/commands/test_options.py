@@ -28,7 +28,7 @@ from lscfg.extract.hiero import HieroLimits
 from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
-from lscfg.parallel.threads import in_order
+from lscfg.parallel.engine import in_threads
 from lscfg.study.simulate import GrammarSettings
 from tuning.evaluate import Evaluation
 from tuning.experiment.config import Overrides
@@ -268,12 +268,12 @@ def analyser(double):
 
 
 def test_marginals(double, analyser):
-    double("lscfg.parallel.threads.in_order", does=in_order)
+    double("lscfg.parallel.engine.in_threads", does=in_threads)
     run("marginals")
     names = ("LatentSpan", "LatentTarget")
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
-    resolve_name("lscfg.parallel.threads.in_order").assert_called_once_with(ANY, ANY, threads=3)
+    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(3)
     assert analyser.mock_calls[:2] == [call("a4 b"), call.json(0, analyser.return_value)]
     assert Path("out").exists()
 
@@ -295,12 +295,12 @@ def test_marginals_as_grammars(double, analyser):
 
 def test_heatmap(double, analyser):
     analyser.return_value.inference = None
-    double("lscfg.parallel.threads.in_order", does=in_order)
+    double("lscfg.parallel.engine.in_threads", does=in_threads)
     draw = double("lscfg.study.heatmap.draw_charts")
     run("heatmap")
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("one")
     resolve_name("lscfg.decode.analysis.Analyser.from_ini").assert_called_once_with("cdec.ini")
-    resolve_name("lscfg.parallel.threads.in_order").assert_called_once_with(ANY, [1, 0], threads=3)
+    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(3)
     chart = analyser.return_value.chart.return_value
     charts = {"A, no parse": chart, "cdec, no parse": chart}
     first, second = (Path("folder") / f"sentence.{n}.png" for n in (1, 0))
