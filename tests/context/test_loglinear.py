@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.cli import main
-from lscfg.context.loglinear import add_context, estimate_context, read_source
 from lscfg.context.loglinear import Settings as ContextSettings
+from lscfg.context.loglinear import add_context, estimate_context, read_source
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
