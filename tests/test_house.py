@@ -92,7 +92,7 @@ def test_only_one_room_makes_pools():
 
 
 def test_a_public_name_has_one_meaning():
-    """Classes and functions; demo is a generator of text, whose languages are alike, and a stage has its work's name."""
+    """Classes and functions; demo generates text, whose languages are alike, and a stage has its work's name."""
     found = defaultdict(set)
     for name, tree in modules():
         if name.startswith(("lscfg.demo", "tuning.experiment.stages")) or ".commands" in name:
