@@ -252,13 +252,13 @@ def from_options(cls: type[Declared], args: argparse.Namespace, prefix: str = ""
     """The settings that a command's options give.
 
     Args:
-        others: further values by name.
+        others: further values by name, in place of options.
 
     Raises:
         SettingError: a value is out of its range; it names the option.
     """
     try:
-        return cls(**given_options(cls, args, prefix), **others)
+        return cls(**given_options(cls, args, prefix) | others)
     except SettingError as error:
         item = next((item for item in settings_of(cls) if item.name == error.name), None)
         name = _option(item, prefix) if item else error.name

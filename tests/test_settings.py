@@ -81,6 +81,10 @@ def test_options_come_from_the_declaration():
     assert option_names(Sample, ("m", "drop", "scaling")) == ["-m", "--no-scaling", "--drop-bad"]
 
 
+def test_other_values_take_the_place_of_options():
+    assert from_options(Sample, parsed("-m", "3", "--limit", "4"), m=5) == Sample(m=5, limit=4)
+
+
 def test_options_with_a_prefix():
     found = from_options(Sample, parsed("--some-m", "3", "--some-drop-bad", prefix="some"), "some")
     assert found == Sample(m=3, drop=True)

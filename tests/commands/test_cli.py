@@ -115,6 +115,21 @@ def test_usage_errors_have_status_2():
         assert run.returncode == 2 and "usage:" in run.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        ("mle", "--held-out", "0.5"),
+        ("clusters", "--init", "random"),
+        ("clusters", "--inside", "rule"),
+        ("mle", "-m", 2),
+    ],
+)
+def test_options_of_another_estimator_are_usage_errors(files, tmp_path, name, option, value):
+    run = lscfg("estimate", name, files / "deriv", option, value, "-o", tmp_path / "out")
+    assert run.returncode == 2 and f"unrecognized arguments: {option} {value}" in run.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_decode_keeps_the_number_of_lines(files):
     run = lscfg("decode", "-c", files / "cdec.ini", "-w", files / "weights", files / "test")
     assert run.returncode == 0
@@ -250,16 +265,19 @@ def test_simulate(files, tmp_path):
         (("grammar", "{mle.lscfg}", "-o", "{out}"), "not an lscfg derivations file, but 'model'"),
         (("grammar", "{f}", "-o", "{out}"), "not a safetensors file, or cut off"),
         (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
-        (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "at least 1"),
-        (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "hidden states must be at least 1"),
-        (("estimate", "em", "{deriv}", "--held-out", "1", "-o", "{out}"), "held-out share"),
-        (("estimate", "em", "{deriv}", "--threads", "0", "-o", "{out}"), "threads must be at least 1"),
+        (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
+        (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
+        (("estimate", "em", "{deriv}", "--held-out", "1", "-o", "{out}"), "--held-out must be less than 1, not 1.0"),
+        *(
+            (("estimate", name, "{deriv}", "--threads", "0", "-o", "{out}"), "threads must be at least 1, not 0")
+            for name in ("mle", "spectral", "em", "clusters")
+        ),
         (("estimate", "em", "{deriv}", "--resume", "-o", "{out}"), "--checkpoint DIR"),
         (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
         (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
-        (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be above 0"),
+        (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be more than 0, not 0.0"),
         (("marginals", "{mle.lscfg}", "{f}", "--threads", "0"), "threads must be at least 1"),
-        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "expected some of LatentMarginal"),
+        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "names must be some of LatentMarginal"),
         (("diagnose", "{mle.lscfg}", "--train", "{deriv}", "--held-out", "{f}"), "f: not a safetensors file"),
         (("diagnose", "{deriv}", "--train", "{deriv}", "--held-out", "{deriv}"), "tensor 'CS' is missing"),
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),
@@ -272,11 +290,6 @@ def test_simulate(files, tmp_path):
             "is a folder; name a file in it",
         ),
         (("align", "{f}", "{e}", "-o", "{.}"), "is a folder; name a file in it"),
-        (
-            ("estimate", "mle", "{deriv}", "--held-out", "7", "-o", "{out}"),
-            "--held-out is for em and clusters, not for m",
-        ),
-        (("estimate", "clusters", "{deriv}", "--init", "random", "--inside", "rule", "-o", "{out}"), "--inside is for"),
         (("grammar", "{deriv}", "--max-arity", "0", "-o", "{out}"), "--max-arity: for Hiero rules, of which there are"),
         (("inspect", "{deriv}", "--tree", "0"), "has no tree 0; trees are counted from 1"),
         (("inspect", "{f}"), "not a safetensors file"),
@@ -285,7 +298,10 @@ def test_simulate(files, tmp_path):
         (("inspect", "{deriv}", "--states"), "are for models"),
         (("inspect", "{mle.lscfg}", "--states", "--rule", "una ||| a"), "one at a time"),
         (("estimate", "spectral", "{deriv}", "--inside", "real", "-o", "{out}"), "needs a file of rule values"),
-        (("estimate", "spectral", "{deriv}", "--smoothing", "-1", "-o", "{out}"), "smoothing must be"),
+        (
+            ("estimate", "spectral", "{deriv}", "--smoothing", "-1", "-o", "{out}"),
+            "--smoothing must be at least 0, not -1.0",
+        ),
         (("run", "{e}", "-o", "{out}"), "e:1: not TOML"),
         (("evaluate", "--reference", "{e}", "A={test}"), "test: 3 lines, but"),
     ],

@@ -8,17 +8,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from composition import MINIMAL
+from estimates import estimate_mle, hiero_tokens
 from helpers import random_context, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.cli import main
-from lscfg.context.loglinear import RuleTokens, add_context, estimate_context, read_source
 from lscfg.context.loglinear import Settings as ContextSettings
+from lscfg.context.loglinear import add_context, estimate_context, read_source
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
-from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import derive
+from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X, feature_names
 from lscfg.model.context import ContextModel, context_items
@@ -214,7 +215,7 @@ def ambiguous(seed, pairs=300):
 def test_context_decides_between_translations(tmp_path):
     source, target, links = ambiguous(0)
     derivations = derive(source, target, links)
-    add_context(estimate_mle(derivations), RuleTokens.minimal(derivations), source).save(tmp_path / "m")
+    add_context(estimate_mle(derivations), tokens_of(derivations), source).save(tmp_path / "m")
     model = Model(tmp_path / "m")
     grammar = model.grammar()
     binding = Binding(model, grammar)
@@ -239,7 +240,7 @@ def test_source_of_several_alignments(tmp_path):
     one, two = derive(source, target, links), derive(source * 2, target * 2, links * 2)
     two = dataclasses.replace(two, alignments=2)
     assert read_source(tmp_path / "f", one) == source == read_source(tmp_path / "f", two)
-    once, twice = (RuleTokens.minimal(derivations).places.tolist() for derivations in (one, two))
+    once, twice = (tokens_of(derivations).places.tolist() for derivations in (one, two))
     assert sorted(twice) == sorted(once * 2)
     write_lines(tmp_path / "f", [*source[:7], "a b", *source[8:]])
     with pytest.raises(InputError, match="f:8: is shorter"):
@@ -312,7 +313,7 @@ def test_learning_is_what_the_method_says(changes):
     source += ["a b rare", "d b rare", "often b y", "often b x", "often b x", "d b x", "d b y"]
     target += ["A B RARE", "D B RARE", "OFTEN B Y", "OFTEN B X", "OFTEN C X", "D D X", "D D Y"]
     links += ["0-0 1-1 2-2"] * 7
-    tokens = RuleTokens.minimal(derive(source, target, links))
+    tokens = tokens_of(derive(source, target, links))
     made = dataclasses.replace(ContextSettings(min_word=1, passes=2), **changes)
     context = estimate_context(tokens, source, made)
     numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
@@ -329,7 +330,7 @@ def test_learning_is_what_the_method_says(changes):
 def test_hiero_rules_have_the_places_of_their_spans(tmp_path):
     for name, lines in (("f", ["a b c d"]), ("e", ["A C B D"]), ("a", ["0-0 1-2 2-1 3-3"])):
         write_lines(tmp_path / name, lines)
-    tokens = RuleTokens.hiero(*(tmp_path / name for name in "fe"), [tmp_path / "a"] * 2)
+    tokens = hiero_tokens(*(tmp_path / name for name in "fe"), [tmp_path / "a"] * 2)
     assert {*tokens.places[:, 1].tolist()} == {0} and len(tokens.places) == 2 * len(np.unique(tokens.places, axis=0))
     for rule, _, i, j, *gaps in tokens.places.tolist():
         words = ["a", "b", "c", "d"][i:j]
@@ -343,7 +344,7 @@ def test_a_model_knows_other_rules_in_context_than_in_tensors(tmp_path):
     source, target, links = ambiguous(1)
     for name, lines in (("f", source), ("e", target), ("a", links)):
         write_lines(tmp_path / name, lines)
-    tokens = RuleTokens.hiero(tmp_path / "f", tmp_path / "e", [tmp_path / "a"])
+    tokens = hiero_tokens(tmp_path / "f", tmp_path / "e", [tmp_path / "a"])
     made = add_context(estimate_mle(derive(source, target, links)), tokens, source)
     texts = {made.context.rules.text(rule) for rule in range(len(made.context.rules))}
     assert "[X] ||| b [X,1] ||| B [X,1]" in texts and not texts & {made.rules.text(0), "[X] ||| a ||| A"}
@@ -388,7 +389,7 @@ def test_command(tmp_path, capsys):
     of_both = Parameters.load(tmp_path / "m").context
     found = {of_both.rules.text(k): count for k, count in enumerate(of_both.counts.tolist())}
     of_hiero = {of_hiero.rules.text(k): count for k, count in enumerate(of_hiero.counts.tolist())}
-    minimal = RuleTokens.minimal(derivations).with_choice()
+    minimal = tokens_of(derivations).with_choice()
     times = np.bincount(minimal.places[:, 0]).tolist()
     of_minimal = {minimal.rules.text(k): count for k, count in enumerate(times)}
     assert {*of_hiero, *of_minimal} <= {*found} and len(found) == len(of_both.rules)
@@ -400,7 +401,7 @@ def test_command(tmp_path, capsys):
 
 def test_tables_of_rules_are_joined():
     corpora = (["b c", "a b"], ["B C", "A B"]), (["a b", "d"], ["A B", "D"])
-    tables = [RuleTokens.minimal(derive(*sides, ["0-0 1-1", "0-0"])).rules for sides in corpora]
+    tables = [tokens_of(derive(*sides, ["0-0 1-1", "0-0"])).rules for sides in corpora]
     tables[1] = tables[1].select(np.random.default_rng(1).permutation(len(tables[1])))
     both, numbers = tables[0].with_those_of(tables[1])
     texts = [[table.text(rule) for rule in range(len(table))] for table in (*tables, both)]
@@ -441,4 +442,4 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
 def test_text_without_a_choice():
     derivations = derive(["a b"], ["A B"], ["0-0 1-1"])
     with pytest.raises(InputError, match="no source side has two target sides"):
-        estimate_context(RuleTokens.minimal(derivations), ["a b"], ContextSettings())
+        estimate_context(tokens_of(derivations), ["a b"], ContextSettings())

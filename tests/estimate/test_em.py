@@ -6,14 +6,14 @@ import shutil
 
 import numpy as np
 import pytest
+from estimates import estimate_iterated, estimate_mle
 from helpers import sampled_pairs
 
 from lscfg.errors import InputError
+from lscfg.estimate.clusters import Settings as ClusterSettings
 from lscfg.estimate.clusters import cluster_states, k_means, nearest
 from lscfg.estimate.em import EM, Pieces, Tying
 from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.em import estimate as estimate_em
-from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
 from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
@@ -126,31 +126,41 @@ def test_chunks_of_frequent_rules_add_up(monkeypatch):
 
 
 @pytest.mark.parametrize("m", [2, 3, 8])
-@pytest.mark.parametrize("initial", ["random", "matsuzaki"])
-def test_likelihood_never_falls(m, initial):
-    model = estimate_em(corpus(150, seed=m), EMSettings(m, 30, seed=m, initial=initial, **PLAIN))
+@pytest.mark.parametrize("init", ["random", "matsuzaki"])
+def test_likelihood_never_falls(m, init):
+    model = estimate_iterated(corpus(150, seed=m), EMSettings(m, 30, seed=m, init=init, **PLAIN))
     (history,) = model.about["log-likelihood a rule"]
     assert len(history) == 31 and (np.diff(history) > -1e-12).all()
     assert history[-1] > history[1] + 0.05  # the first iteration finds the frequencies of rules, states follow
 
 
-@pytest.mark.parametrize("options", [PLAIN, {}, {"held_out": 0.2}, PLAIN | {"held_out": 0.2}, {"initial": "clusters"}])
-def test_parameters_are_distributions(options):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        EMSettings(3, 6, **PLAIN),
+        EMSettings(3, 6),
+        EMSettings(3, 6, held_out=0.2),
+        EMSettings(3, 6, held_out=0.2, **PLAIN),
+        ClusterSettings(3, 6),
+    ],
+)
+def test_parameters_are_distributions(settings):
     derivations = corpus(120)
-    model = estimate_em(derivations, EMSettings(3, 6, **options))
+    model = estimate_iterated(derivations, settings)
     assert len(model.rules) == len(Examples.of(derivations).rules)
     assert all((tensor >= 0).all() for tensor in model.tensors)
     total = sum(t.sum(axis=(0, *range(2, t.ndim))) for t in model.tensors)
     assert (Examples.of(derivations).singletons()).any()
     assert np.allclose(total + model.unk, 1, atol=1e-12)
     assert np.isclose(model.root.sum(), 1)
-    assert (model.about["best iteration"] <= 6) and model.about["method"] in ("em", "clusters")
+    assert model.about["best iteration"] <= 6
+    assert model.about["method"] == ("clusters" if isinstance(settings, ClusterSettings) else "em")
 
 
 def test_one_state_is_relative_frequency():
     derivations = corpus(100)
-    plain, expected = estimate_em(derivations, EMSettings(1, 2, **PLAIN)), estimate_mle(derivations)
-    shrunk = estimate_em(derivations, EMSettings(1, 2))
+    plain, expected = estimate_iterated(derivations, EMSettings(1, 2, **PLAIN)), estimate_mle(derivations)
+    shrunk = estimate_iterated(derivations, EMSettings(1, 2))
     for model in (plain, shrunk):
         for tensor, wanted in zip(model.tensors, expected.tensors, strict=True):
             assert np.allclose(tensor, wanted, rtol=1e-12)
@@ -214,7 +224,7 @@ def test_reaches_the_likelihood_of_the_generator():
     src, tgt, links, truth = sampled_pairs(4000, 3)
     derivations = derive(src, tgt, links)
     settings = EMSettings(4, 60, restarts=4, seed=2, **PLAIN)
-    model = estimate_em(derivations, settings, threads=2)
+    model = estimate_iterated(derivations, settings, threads=2)
     best = max(history[-1] for history in model.about["log-likelihood a rule"])
     expected = np.mean([np.log(truth[f"{s} {a == '0-1 1-0'}"]) for s, a in zip(src, links, strict=True)]) / 3
     assert best > expected - 1e-4
@@ -244,7 +254,7 @@ def test_the_best_of_all_beginnings_is_kept(options):
         histories = [single.about[name][0] for single in singles]
         best = int(np.argmax([max(history) for history in histories]))
         winners.add(best)
-        found, single = estimate_em(derivations, EMSettings(2, restarts=3, seed=seed, **options)), singles[best]
+        found, single = estimate_iterated(derivations, EMSettings(2, restarts=3, seed=seed, **options)), singles[best]
         assert found.about[name] == histories and found.about["best restart"] == best + 1
         assert found.about["best iteration"] == single.about["best iteration"]
         pairs = zip((*found.tensors, found.root), (*single.tensors, single.root), strict=True)
@@ -271,46 +281,46 @@ def interrupted(em: EM, after: int) -> None:
 @pytest.mark.parametrize("after", [1, 6])
 def test_resume_gives_the_same_bytes(tmp_path, options, after):
     derivations, settings = corpus(80), EMSettings(3, 4 if "restarts" in options else 9, **options)
-    estimate_em(derivations, settings).save(tmp_path / "whole")
+    estimate_iterated(derivations, settings).save(tmp_path / "whole")
     interrupted(EM(derivations, settings, checkpoint=tmp_path / "state"), after)
-    estimate_em(derivations, settings, checkpoint=tmp_path / "state", resume=True).save(tmp_path / "resumed")
+    estimate_iterated(derivations, settings, folder=tmp_path / "state", resume=True).save(tmp_path / "resumed")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
     # a checkpoint that has all iterations is only read
-    estimate_em(derivations, settings, checkpoint=tmp_path / "state", resume=True).save(tmp_path / "again")
+    estimate_iterated(derivations, settings, folder=tmp_path / "state", resume=True).save(tmp_path / "again")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "again").read_bytes()
 
 
 def test_resume_with_more_iterations(tmp_path):
     derivations = corpus(80)
-    estimate_em(derivations, EMSettings(3, 8)).save(tmp_path / "whole")
-    estimate_em(derivations, EMSettings(3, 3), checkpoint=tmp_path / "state")
-    estimate_em(derivations, EMSettings(3, 8), checkpoint=tmp_path / "state", resume=True).save(tmp_path / "more")
+    estimate_iterated(derivations, EMSettings(3, 8)).save(tmp_path / "whole")
+    estimate_iterated(derivations, EMSettings(3, 3), folder=tmp_path / "state")
+    estimate_iterated(derivations, EMSettings(3, 8), folder=tmp_path / "state", resume=True).save(tmp_path / "more")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "more").read_bytes()
 
 
 def test_checkpoints_of_others_are_refused(tmp_path):
     derivations = corpus(40)
-    estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path)
+    estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path)
     with pytest.raises(InputError, match="other settings or derivations"):
-        estimate_em(derivations, EMSettings(2, 2, seed=5), checkpoint=tmp_path, resume=True)
+        estimate_iterated(derivations, EMSettings(2, 2, seed=5), folder=tmp_path, resume=True)
     with pytest.raises(InputError, match="other settings or derivations"):
-        estimate_em(corpus(41), EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+        estimate_iterated(corpus(41), EMSettings(2, 2), folder=tmp_path, resume=True)
     fewer = dataclasses.replace(derivations, options=dataclasses.replace(derivations.options, max_arity=1))
     with pytest.raises(InputError, match="other settings or derivations"):
-        estimate_em(fewer, EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+        estimate_iterated(fewer, EMSettings(2, 2), folder=tmp_path, resume=True)
     (tmp_path / "checkpoint.em").write_bytes((tmp_path / "checkpoint.em").read_bytes()[:-9])
     with pytest.raises(InputError, match="cut off"):
-        estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+        estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
     shutil.rmtree(tmp_path)
     with pytest.raises(InputError, match=r"checkpoint\.em"):
-        estimate_em(derivations, EMSettings(2, 2), checkpoint=tmp_path, resume=True)
+        estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("options", [PLAIN, {}, {"initial": "clusters", "held_out": 0.1}])
-def test_threads_give_the_same_bytes(tmp_path, options, monkeypatch):
+@pytest.mark.parametrize("settings", [EMSettings(4, 5, **PLAIN), EMSettings(4, 5), ClusterSettings(4, 5, held_out=0.1)])
+def test_threads_give_the_same_bytes(tmp_path, settings, monkeypatch):
     monkeypatch.setattr("lscfg.kernel.expectation.CHUNK", 50)
     for threads in (1, 2, 5):
-        estimate_em(corpus(200), EMSettings(4, 5, **options), threads).save(tmp_path / str(threads))
+        estimate_iterated(corpus(200), settings, threads).save(tmp_path / str(threads))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == (tmp_path / "5").read_bytes()
 
 
@@ -320,11 +330,11 @@ def test_a_tree_of_ten_thousand_nodes(m):
     words = [f"w{k % 7}" for k in range(n)]
     derivations = derive([" ".join(words)], [" ".join(words)], [" ".join(f"{k}-{k}" for k in range(n))])
     assert len(derivations.rule) > 10_000
-    model = estimate_em(derivations, EMSettings(m, 3, **PLAIN))
+    model = estimate_iterated(derivations, EMSettings(m, 3, **PLAIN))
     (history,) = model.about["log-likelihood a rule"]
     assert np.isfinite(history).all() and (np.diff(history) > -1e-12).all()
     # one state: the sum of the logarithms of all rules' frequencies
-    single = estimate_em(derivations, EMSettings(1, 1, **PLAIN))
+    single = estimate_iterated(derivations, EMSettings(1, 1, **PLAIN))
     counts = Examples.of(derivations).counts
     entropy = float((counts / counts.sum() * np.log(counts / counts.sum())).sum())
     assert np.isclose(single.about["log-likelihood a rule"][0][-1], entropy, rtol=1e-12)
@@ -351,7 +361,7 @@ def test_all_trees_of_a_pair_are_held_out():
 
 def test_held_out_likelihood_ends_em():
     derivations = corpus(150)
-    model = estimate_em(derivations, EMSettings(8, 60, held_out=0.3, patience=2, **PLAIN))
+    model = estimate_iterated(derivations, EMSettings(8, 60, held_out=0.3, patience=2, **PLAIN))
     (held_out,) = model.about["held-out log-likelihood a rule"]
     best = model.about["best iteration"]
     assert best == int(np.argmax(held_out)) and len(held_out) == best + 3 < 61
@@ -381,14 +391,14 @@ def test_k_means_finds_blobs_and_fills_empty_clusters():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rank": 0}, "hidden states must be at least 1"),
-        ({"rank": 129}, "at most 128"),
+        ({"m": 0}, "m must be at least 1, not 0"),
+        ({"m": 129}, "m must be at most 128, not 129"),
         ({"iterations": -1}, "iterations must be at least 0"),
         ({"restarts": 0}, "restarts must be at least 1"),
-        ({"initial": "best"}, "unknown initialisation 'best'; known are random, matsuzaki, clusters"),
-        ({"shrink_source": -1.0}, "shrink source must be at least 0"),
-        ({"shrink_arity": float("nan")}, "shrink arity must be at least 0"),
-        ({"held_out": 1.0}, r"held-out share must be in \[0, 1\)"),
+        ({"init": "best"}, "init must be one of random, matsuzaki, not 'best'"),
+        ({"shrink_source": -1.0}, "shrink_source must be at least 0"),
+        ({"shrink_arity": float("nan")}, "shrink_arity must be a finite number, not nan"),
+        ({"held_out": 1.0}, "held_out must be less than 1, not 1.0"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"patience": 0}, "patience must be at least 1"),
     ],
@@ -420,6 +430,6 @@ def test_a_model_file_decodes(tmp_path):
     """Parameters of EM are read by the kernel like any others."""
     from lscfg.kernel import Model
 
-    estimate_em(corpus(60), EMSettings(4, 3)).save(tmp_path / "em")
+    estimate_iterated(corpus(60), EMSettings(4, 3)).save(tmp_path / "em")
     assert Model(tmp_path / "em").rank == 4
     assert Parameters.load(tmp_path / "em").about["settings"]["shrink_source"] == 5.0

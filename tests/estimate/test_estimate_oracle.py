@@ -13,7 +13,7 @@ from lscfg.estimate.spectral import embed, from_embedding
 from lscfg.extract.derive import derive
 from lscfg.extract.examples import Examples
 
-SETTINGS = SpectralSettings(rank=4, inside=("rule", "children"), outside=("parent",))
+SETTINGS = SpectralSettings(m=4, inside=("rule", "children"), outside=("parent",))
 
 
 class WithoutOov(Examples):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from estimates import estimate_spectral
 from helpers import node_children
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,6 @@ from lscfg.estimate.features import (
     read_rule_values,
 )
 from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import estimate_spectral
 from lscfg.extract.derive import derive
 from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields
@@ -172,7 +172,7 @@ def test_real_values(tmp_path):
         assert inside[node].tolist() == values.get(rule, [0, 0])
         assert outside[node].tolist() == (values.get(int(derivations.rule[parent]), [0, 0]) if parent >= 0 else [0, 0])
     everything = SpectralSettings(
-        rank=3, inside=(*INSIDE, "real", "length", "constant"), sources=sources, min_count=2, smoothing=2.0
+        m=3, inside=(*INSIDE, "real", "length", "constant"), rule_values=tmp_path / "v", min_count=2, smoothing=2.0
     )
     about = estimate_spectral(derivations, everything).about
     assert about["features by template"]["inside"]["real"] == 2 and about["rule_values file"] == "v"

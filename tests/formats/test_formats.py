@@ -14,6 +14,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.errors import InputError
 from lscfg.estimate.features import read_classes, read_rule_values
+from lscfg.estimate.spectral import Settings as SpectralSettings
 from lscfg.extract.derive import derive
 from lscfg.extract.hiero import extract_hiero
 from lscfg.formats.forests import ForestFile
@@ -30,7 +31,7 @@ from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree
 from moses_bridge.nbest import read_nbest
 from moses_bridge.rule_table import write_rule_table
-from tuning.experiment.config import START_WEIGHTS, read_experiment
+from tuning.experiment.config import START_WEIGHTS, Chosen, read_experiment
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "FORMATS.md"
 
@@ -190,7 +191,9 @@ def test_experiment(example, tmp_path):
     for name in ("train.ja", "train.en", "dev.ja", "dev.en", "test.ja", "test.en"):
         (tmp_path / name).touch()
     experiment = read_experiment(example("experiment"))
-    assert experiment.systems["SPECTRAL"].m == 8 and experiment.corpus.dev_reference == [tmp_path / "dev.en"]
+    assert experiment.systems["SPECTRAL"].estimator == Chosen(
+        "spectral", SpectralSettings(m=8)
+    ) and experiment.corpus.dev_reference == [tmp_path / "dev.en"]
 
 
 def test_gzip_by_name_and_equal_bytes(tmp_path):

@@ -11,6 +11,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from estimates import estimate_mle
 from helpers import rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,6 @@ from lscfg.cli import build_parser, main
 from lscfg.commands import grammar as command
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar import write as grammar_module
@@ -423,7 +423,7 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
         (["d", "--hiero", "f", "e", "al", "--filter", "f", "--per-sentence", "g"], "joined by -o and in cdec's format"),
         (["d", "--per-sentence", "g"], "needs the sentences"),
         (["d", "-o", "g", "--threads", "0"], "threads"),
-        (["--hiero", "f", "e", "al", "-o", "g", "--max-arity", "3"], "max_arity must be 0 to 2, not 3"),
+        (["--hiero", "f", "e", "al", "-o", "g", "--max-arity", "3"], "--max-arity must be at most 2, not 3"),
         (["--hiero", "f", "e", "f", "-o", "g"], "f:1: 'a' is not an alignment link"),
     ],
 )

@@ -4,16 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from estimates import estimate_mle
 from helpers import derivations, sampled_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lscfg.context.loglinear import RuleTokens, add_context
+from lscfg.context.loglinear import add_context
 from lscfg.errors import InputError
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.estimate.em import estimate as estimate_em
-from lscfg.estimate.mle import estimate as estimate_mle
 from lscfg.extract.derive import derive
+from lscfg.extract.minimal import tokens_of
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.parameters import Parameters
 from lscfg.study.diagnose import (
@@ -209,7 +210,7 @@ def test_the_one_state_model_is_context_free():
 def test_states_that_decide_are_seen(tmp_path):
     src, tgt, links, _ = sampled_pairs(600, 1)
     train, held = derive(src[:400], tgt[:400], links[:400]), derive(src[400:], tgt[400:], links[400:])
-    estimate_em(train, EMSettings(rank=2, iterations=40, initial="matsuzaki")).save(tmp_path / "em")
+    estimate_em(train, EMSettings(m=2, iterations=40, init="matsuzaki")).save(tmp_path / "em")
     diagnosis = Diagnosis(train, held)
     results = [*diagnosis.references(), diagnosis.measure(tmp_path / "em")]
     base, latent = results[1:]
@@ -231,7 +232,7 @@ def test_context_that_decides_is_seen(tmp_path):
     target = ["A B X", "D C X", "A B Y", "D C Y"] * 20
     links = ["0-0 1-1 2-2"] * 80
     train, held = derive(source, target, links), derive(source[:2], target[:2], links[:2])
-    add_context(estimate_mle(train), RuleTokens.minimal(train), source).save(tmp_path / "context")
+    add_context(estimate_mle(train), tokens_of(train), source).save(tmp_path / "context")
     estimate_mle(train).save(tmp_path / "without")
     diagnosis = Diagnosis(train, held)
     plain, context = diagnosis.measure_all(tmp_path / "context")

@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from estimates import estimate_spectral
 from helpers import node_children
 from trees import expand
 
 from lscfg.errors import InputError
 from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import estimate_spectral
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields

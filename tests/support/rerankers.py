@@ -7,7 +7,7 @@ from tuning.mira import Settings as MiraSettings
 from tuning.tune import TuneSettings, tune
 
 START = {"lm": 0.1, "tm": 0.2, "words": 0.9}
-SETTINGS = TuneSettings(iterations=4, kbest=5, patience=4, mira=MiraSettings(epochs=5))
+SETTINGS = TuneSettings(iterations=4, kbest=5, patience=4, learner=MiraSettings(epochs=5))
 
 
 class Reranker:

@@ -21,6 +21,7 @@ from lscfg.kernel.lists import MiraState, PackedLists, line_search
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
 from tuning.bleu import SentenceReferences, bleu, corpus_bleu
+from tuning.forest_mert import Settings as ForestMertSettings
 from tuning.mert import GraphLine, ListLine, mert
 from tuning.mert import Settings as MertSettings
 from tuning.pool import Pool
@@ -354,9 +355,12 @@ def test_mert_refuses_bad_arguments() -> None:
         mert(pool, {})
     with pytest.raises(InputError, match="start weight of f is nan"):
         mert(pool, {"f": math.nan})
-    for bad in ({"restarts": -1}, {"directions": -1}, {"epsilon": 0.0}, {"edges_per_word": 0}, {"graph_restarts": -1}):
-        with pytest.raises(InputError, match="MERT"):
-            MertSettings(**bad)
+    for bad in ({"restarts": -1}, {"directions": -1}, {"epsilon": 0.0}):
+        for kind in (MertSettings, ForestMertSettings):
+            with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
+                kind(**bad)
+    with pytest.raises(InputError, match="edges_per_word must be at least 1, not 0"):
+        ForestMertSettings(edges_per_word=0)
 
 
 def test_list_line_is_the_pool() -> None:

@@ -108,5 +108,5 @@ def test_pro_refuses_bad_arguments() -> None:
     with pytest.raises(InputError, match="start weight of f is inf"):
         pro(pool, {"f": math.inf})
     for bad in ({"samples": 0}, {"kept": 0}, {"threshold": 1.0}, {"regularisation": 0.0}):
-        with pytest.raises(InputError, match="PRO"):
+        with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
             ProSettings(**bad)

@@ -23,10 +23,11 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
-from tuning import optimisers
+from lscfg.settings import from_options
 from tuning import tune as tune_module
 from tuning.commands import tune as command
 from tuning.decoders import decoder_identity
+from tuning.forest_mert import Settings as ForestMertSettings
 from tuning.mert import Settings as MertSettings
 from tuning.mira import mira
 from tuning.pool import Pool
@@ -146,7 +147,7 @@ def test_an_interrupted_mira_costs_no_decoding(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(optimisers, "mira", interrupted)
+        patch.setattr("tuning.mira.mira", interrupted)
         run(Reranker(), tmp_path / "parts")
     decoder = Reranker()
     run(decoder, tmp_path / "parts", resume=True)
@@ -211,7 +212,7 @@ def test_checkpoint_holds_history_and_lists(tmp_path):
     content = json.loads((tmp_path / HISTORY).read_text())
     assert content["history"] == [asdict(record) for record in result.history]
     assert (content["best_iteration"], content["stopped"]) == (result.best_iteration, result.stopped)
-    assert content["settings"]["mira"] == {"step_cap": 0.01, "decay": 0.999, "epochs": 5}
+    assert content["settings"]["learner"] == {"step_cap": 0.01, "decay": 0.999, "epochs": 5}
     lists = read_kbest(tmp_path / "kbest.002.gz")
     decoder = Reranker()
     expected = decoder.decode(decoder.sources, result.history[1].weights, 5)
@@ -261,7 +262,7 @@ def test_learning_restarts_from_the_best_after_a_collapse(restart_below, origin)
     pool = Pool(decoder.references)
     pool.add(decoder.lists[0])
     pool.add(decoder.lists[1])
-    assert result.history[2].weights == mira(pool, result.history[origin].weights, SETTINGS.mira, (1, 2)).weights
+    assert result.history[2].weights == mira(pool, result.history[origin].weights, SETTINGS.learner, (1, 2)).weights
 
 
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
@@ -399,7 +400,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     write_weights(tmp_path / "start", START)
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    assert vars(parser.parse_args(command.EXAMPLE.split()[2:]))["iterations"] == TuneSettings().iterations
+    assert from_options(TuneSettings, parser.parse_args(command.EXAMPLE.split()[2:])) == TuneSettings()
     options = ["--config", "cdec.ini", "--source", "dev.ja", "--reference", "dev.en", "--weights", "start", "-o", "out"]
     monkeypatch.chdir(tmp_path)
     short = ["--iterations", "2", "--kbest", "5", "--jobs", "2", "--seed", "7"]
@@ -475,12 +476,12 @@ def test_input_of_cdec_is_refused_by_other_decoders(tmp_path, monkeypatch):
 
 # The optimisers.
 
-SMALL = {"mert": MertSettings(restarts=2, directions=2, graph_restarts=1), "pro": ProSettings(samples=200)}
+SMALL = {"mira": SETTINGS.learner, "mert": MertSettings(restarts=2, directions=2), "pro": ProSettings(samples=200)}
 
 
 @pytest.mark.parametrize("name", ["mira", "mert", "pro"])
 def test_every_optimiser_raises_bleu_and_resumes(tmp_path, name):
-    settings = replace(SETTINGS, optimiser=name, interpolation=None, iterations=4, **SMALL)
+    settings = replace(SETTINGS, optimiser=name, interpolation=None, iterations=4, learner=SMALL[name])
     result = run(Reranker(), tmp_path / "whole", settings=settings)
     scores = [record.dev_bleu for record in result.history]
     assert max(scores) > scores[0] + (1 if name == "pro" else 15)
@@ -490,9 +491,14 @@ def test_every_optimiser_raises_bleu_and_resumes(tmp_path, name):
     assert run(decoder, tmp_path / "parts", settings=settings, resume=True) == result
     assert len(decoder.calls) == 2
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
-    other = replace(settings, optimiser="mert" if name == "mira" else "mira")
-    with pytest.raises(InputError, match="other data, start weights, decoder or settings"):
-        run(Reranker(), tmp_path / "parts", settings=other, resume=True)
+    another = "mert" if name == "mira" else "mira"
+    changes = {"mira": {"epochs": 6}, "mert": {"restarts": 3}, "pro": {"samples": 201}}
+    for other in (
+        replace(settings, optimiser=another, learner=SMALL[another]),
+        replace(settings, learner=replace(SMALL[name], **changes[name])),
+    ):
+        with pytest.raises(InputError, match="other data, start weights, decoder or settings"):
+            run(Reranker(), tmp_path / "parts", settings=other, resume=True)
 
 
 @pytest.mark.parametrize("name", ["mira", "mert", "pro"])
@@ -500,7 +506,7 @@ def test_references_that_differ_in_number_of_lines_are_refused(name):
     decoder = Reranker()
     references = [decoder.references[0], decoder.references[0][:-1]]
     with pytest.raises(InputError, match="reference sets of 15, 14 lines"):
-        tune(decoder, decoder.sources, references, START, replace(SETTINGS, optimiser=name))
+        tune(decoder, decoder.sources, references, START, replace(SETTINGS, optimiser=name, learner=SMALL[name]))
 
 
 def test_defaults_of_interpolation():
@@ -509,10 +515,10 @@ def test_defaults_of_interpolation():
 
 
 def test_unknown_optimisers_and_decoders_without_graphs_are_refused():
-    with pytest.raises(InputError, match="no optimiser 'simplex'; there are mira, mert, pro, forest-mert"):
-        run(Reranker(), settings=replace(SETTINGS, optimiser="simplex"))
+    with pytest.raises(InputError, match="no optimiser 'simplex'; there are forest-mert, mert, mira, pro"):
+        run(Reranker(), settings=replace(SETTINGS, optimiser="simplex", learner=None))
     with pytest.raises(InputError, match="needs the embedded decoder"):
-        run(Reranker(), settings=replace(SETTINGS, optimiser="forest-mert"))
+        run(Reranker(), settings=replace(SETTINGS, optimiser="forest-mert", learner=None))
     with pytest.raises(InputError, match="give this one another name"):
         run(Reranker(), learn=lambda step: None)
 
@@ -522,9 +528,9 @@ def test_an_optimiser_of_ones_own():
 
     def learn(step):
         steps.append(step)
-        return mira(step.pool, step.weights, SETTINGS.mira, step.seed)
+        return mira(step.pool, step.weights, SETTINGS.learner, step.seed)
 
-    result = run(Reranker(), settings=replace(SETTINGS, optimiser="mine"), learn=learn)
+    result = run(Reranker(), settings=replace(SETTINGS, optimiser="mine", learner=None), learn=learn)
     assert result == run(Reranker())
     assert [step.iteration for step in steps] == [1, 2, 3]
     assert [h[0].text for h in steps[0].lists] == [h[0].text for h in Reranker().decode(Reranker().sources, START, 1)]
@@ -568,7 +574,8 @@ def travel(tmp_path):
 def test_mert_on_hypergraphs(tmp_path, travel, jobs):
     config, sources, references = travel
     start = {"Keep": 1.0, "Other": 0.5, "P": 0.1}
-    settings = TuneSettings(optimiser="forest-mert", kbest=2, iterations=4, patience=4, mert=SMALL["mert"])
+    small = ForestMertSettings(restarts=1, directions=2)
+    settings = TuneSettings(optimiser="forest-mert", kbest=2, iterations=4, patience=4, learner=small)
 
     def once(folder, jobs=1, **changes):
         with EmbeddedDecoder(config, jobs=jobs) as decoder:

@@ -12,6 +12,8 @@ import pytest
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write
 from tuning.experiment.cache import StageCache, locked, measured
+from tuning.experiment.plan import Stage
+from tuning.experiment.stages import version
 
 
 def test_measured_work_passes_errors_on():
@@ -77,29 +79,62 @@ def test_the_lock_ends_with_the_process_that_took_it(tmp_path):
 
 
 def test_what_a_killed_stage_was_writing_is_not_kept(tmp_path):
-    def killed(folder):
+    @version(1)
+    def killed(folder, settings, inputs, jobs):
         with atomic_write(folder / "out") as file:
             file.write("half")
             file.flush()
-            os._exit(9)
+            if jobs == 1:
+                os._exit(9)
+            file.write(" and whole")
 
+    stage = Stage("copy", killed, {}, {})
     with pytest.raises(LscfgError, match="status 9"):
-        StageCache(tmp_path).run("copy", {}, {}, killed)
+        StageCache(tmp_path).make(stage, 1)
+    assert not StageCache(tmp_path).is_made(stage)
     assert len(list(tmp_path.glob("copy-*/.out.*.tmp"))) == 1
-    stage = StageCache(tmp_path).run("copy", {}, {}, lambda folder: (folder / "out").write_text("whole"))
-    assert sorted(path.name for path in stage.path.iterdir()) == ["out", "stage.json"]
+    made = StageCache(tmp_path).make(stage, 2)
+    assert sorted(path.name for path in made.path.iterdir()) == ["out", "stage.json"]
+    assert (made.path / "out").read_text() == "half and whole" and StageCache(tmp_path).is_made(stage)
 
 
 def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):
     (tmp_path / "in").write_text("a")
     made = []
 
-    def make(folder):
-        (folder / "out").write_text((tmp_path / "in").read_text())
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        (folder / "out").write_text(inputs["in"].read_text())
 
     for content in ("a", "a", "b"):
         (tmp_path / "in").write_text(content)
-        stage = StageCache(tmp_path / "cache").run("copy", {"x": 1}, {"in": tmp_path / "in"}, make)
-        made.append(stage.reused)
-        assert (stage / "out").read_text() == content
-    assert made == [False, True, False]
+        cache = StageCache(tmp_path / "cache")
+        first = Stage("copy", make, {"x": 1}, {"in": tmp_path / "in"})
+        second = Stage("copy", make, {}, {"in": first / "out"})
+        for stage in (first, second):
+            made.append(cache.make(stage, 1).reused)
+            assert cache.path(stage / "out").read_text() == content
+    assert made == [False, False, True, True, False, False]
+
+
+def test_the_key_is_of_work_version_settings_and_inputs(tmp_path):
+    (tmp_path / "in").write_text("a")
+    (tmp_path / "same").write_text("a")
+    (tmp_path / "other").write_text("b")
+
+    def work(number, name="work"):
+        def nothing(folder, settings, inputs, jobs):
+            """Makes no file."""
+
+        nothing.__name__ = name
+        return version(number)(nothing)
+
+    def key(name="one", done=None, settings=None, path="in", label="in"):
+        return Stage(name, done or work(1), settings or {"x": 1}, {label: tmp_path / path}).key
+
+    assert key() == key(name="two") == key(path="same")
+    changed = [key(done=work(2)), key(done=work(1, "play")), key(settings={"x": 2}), key(path="other"), key(label="on")]
+    assert len({key(), *changed}) == 6
+    one, other = (Stage("one", work(number), {}, {"in": tmp_path / "in"}) for number in (1, 2))
+    follow = [Stage("two", work(1), {}, {"in": output}).key for output in (one / "a", one / "b", other / "a")]
+    assert len({*follow}) == 3

@@ -1,0 +1,32 @@
+"""Estimators as tests call them: settings by name, and all parameters in memory."""
+
+from pathlib import Path
+
+from lscfg.estimate import clusters, em, mle, spectral
+from lscfg.extract.derive import Derivations
+from lscfg.extract.hiero import HieroLimits
+from lscfg.extract.hiero import tokens as tokens_of_files
+from lscfg.grammar.source import RuleInputs
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.model.parameters import Parameters
+
+
+def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
+    """Relative frequencies."""
+    return mle.estimate(derivations, mle.Settings(max_targets))
+
+
+def estimate_spectral(derivations: Derivations, settings: spectral.Settings, threads: int = 1) -> Parameters:
+    """The spectral estimate, with the tensors that are otherwise made when they are asked for."""
+    return spectral.estimate(derivations, settings, threads).parameters()
+
+
+def estimate_iterated(derivations: Derivations, settings: em.Iterations, *arguments, **options) -> Parameters:
+    """EM from clusters, if the settings are of these, else from random numbers."""
+    found = clusters if isinstance(settings, clusters.Settings) else em
+    return found.estimate(derivations, settings, *arguments, **options)
+
+
+def hiero_tokens(src: Path, tgt: Path, alignments: list[Path]) -> RuleTokens:
+    """Where a corpus has the rules of Hiero within the usual limits."""
+    return tokens_of_files(RuleInputs(src, tgt, tuple(alignments)), HieroLimits())
