@@ -265,6 +265,36 @@ def from_options(cls: type[Declared], args: argparse.Namespace, prefix: str = ""
         raise SettingError(name, error.requirement) from None
 
 
+def add_kind_options(parser: argparse._ActionsContainer, classes: Mapping[str, type[Declared]]) -> None:
+    """Declares an option for each setting that any of some kinds has; the help of one names its kinds.
+
+    Args:
+        classes: the settings of each kind by its name.
+    """
+    declared: dict[str, list[str]] = {}
+    for name, cls in classes.items():
+        for item in settings_of(cls):
+            declared.setdefault(item.name, []).append(name)
+    for name, users in declared.items():
+        cls = classes[users[0]]
+        others = [item.name for item in settings_of(cls) if item.name != name]
+        add_options(parser.add_argument_group(f"settings of {', '.join(users)}"), cls, leave=others)
+
+
+def from_kind_options(name: str, classes: Mapping[str, type[Declared]], args: argparse.Namespace) -> Any:
+    """The settings of the kind ``name`` as options say them.
+
+    Raises:
+        SettingError: a value is out of its range, or an option is of other kinds only.
+    """
+    own = {item.name for item in settings_of(classes[name])}
+    for other, cls in classes.items():
+        foreign = given_options(cls, args).keys() - own
+        for option in option_names(cls, foreign):
+            raise SettingError(option, f"is for {other}, not for {name}")
+    return from_options(classes[name], args)
+
+
 def given_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "") -> dict[str, Any]:
     """Values by name of the settings that were given."""
     found = {}

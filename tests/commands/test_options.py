@@ -141,7 +141,7 @@ def run(name: str) -> None:
 def test_align(double):
     align = double("lscfg.corpus.align.align", [])
     run("align")
-    settings = AlignmentSettings(model="fast-align", heuristic="intersect", iterations=3, seed=4)
+    settings = AlignmentSettings.with_aligner(model="fast-align", heuristic="intersect", iterations=3, seed=4)
     align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
 
 

@@ -234,7 +234,7 @@ def test_keys_of_alignments_and_language_model(doubles):
     corpus = dataclasses.replace(experiment.corpus, alignment=[])
     without = dataclasses.replace(experiment, corpus=corpus)
     assert [path.name for path in stages.alignments(cache, without, JOBS)] == ["intersect", "grow-diag"]
-    settings = AlignmentSettings(model="fast-align", heuristic="intersect", iterations=3, seed=4)
+    settings = AlignmentSettings.with_aligner(model="fast-align", heuristic="intersect", iterations=3, seed=4)
     doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
     lm = dataclasses.replace(experiment.language_model, file=None)
     stages.language_model(cache, dataclasses.replace(experiment, language_model=lm))
