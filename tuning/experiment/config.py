@@ -7,7 +7,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -289,20 +289,23 @@ PARTS: dict[str, type] = {
 """Tables of the file that have the same keys whatever is chosen in them."""
 
 
-def _chosen(group: str, key: str, default: str, table: dict[str, Any], keys: Keys, reader: Reader) -> Chosen:
-    """The kind that a table names, with the settings that are its other keys."""
+def _chosen(
+    group: str, key: str, default: str, table: dict[str, Any], keys: Keys, reader: Reader, beside: Sequence[str] = ()
+) -> Chosen:
+    """The kind that a table names, with the settings that are its other keys; ``beside`` as of ``Reader.build``."""
     name = reader.value(str, table.pop(key, default), (*keys, key))
     if name not in kinds(group):
         raise reader.error((*keys, key), f"{key} must be one of {', '.join(kinds(group))}, not {name!r}")
-    return Chosen(name, reader.build(kind(group, name).Settings, table, keys))
+    return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
 def _tuning(table: Mapping[str, Any], reader: Reader) -> Tuning:
     """[tuning], whose keys are those of the loop and those of the optimiser."""
-    own = {item.name for item in dataclasses.fields(Tuning)} - {"learner"}
+    own = [item.name for item in dataclasses.fields(Tuning) if item.name != "learner"]
     optimiser = {"optimiser": table.get("optimiser", TuneSettings.optimiser)}
     rest = optimiser | {name: value for name, value in table.items() if name not in own}
-    chosen = _chosen(OPTIMISERS, "optimiser", "", rest, ("tuning",), reader)
+    beside = [name for name in own if name != "optimiser"]
+    chosen = _chosen(OPTIMISERS, "optimiser", "", rest, ("tuning",), reader, beside)
     loop: Tuning = reader.build(Tuning, {name: table[name] for name in table if name in own}, ("tuning",))
     return dataclasses.replace(loop, learner=chosen.settings)
 
@@ -403,6 +406,6 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         try:
             if system.features:
                 FeatureOptions(names=tuple(system.features))
-        except InputError as error:
-            raise reader.error((*keys, "features"), str(error)) from error
+        except SettingError as error:
+            raise reader.error((*keys, "features"), f"features {error.requirement}") from error
         before.append(name)
