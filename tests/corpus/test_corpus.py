@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from lscfg.corpus.align import HEURISTICS, AlignmentSettings, aligners, align, read_alignments
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, aligners, read_alignments
 from lscfg.corpus.parallel import read_parallel
 from lscfg.demo import generate
 from lscfg.errors import InputError

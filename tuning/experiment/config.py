@@ -7,7 +7,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -289,12 +289,14 @@ PARTS: dict[str, type] = {
 """Tables of the file that have the same keys whatever is chosen in them."""
 
 
-def _chosen(group: str, key: str, default: str, table: dict[str, Any], keys: Keys, reader: Reader) -> Chosen:
-    """The kind that a table names, with the settings that are its other keys."""
+def _chosen(
+    group: str, key: str, default: str, table: dict[str, Any], keys: Keys, reader: Reader, beside: Sequence[str] = ()
+) -> Chosen:
+    """The kind that a table names, with the settings that are its other keys; ``beside`` as of ``Reader.build``."""
     name = reader.value(str, table.pop(key, default), (*keys, key))
     if name not in kinds(group):
         raise reader.error((*keys, key), f"{key} must be one of {', '.join(kinds(group))}, not {name!r}")
-    return Chosen(name, reader.build(kind(group, name).Settings, table, keys))
+    return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
 def _with_kind(cls: Any, group: str, key: str, own: str, table: Mapping[str, Any], keys: Keys, reader: Reader) -> Any:
@@ -306,7 +308,7 @@ def _with_kind(cls: Any, group: str, key: str, own: str, table: Mapping[str, Any
     names = {item.name for item in dataclasses.fields(cls)} - {own}
     default = next(item.default for item in settings_of(cls) if item.name == key)
     rest = {key: table.get(key, default)} | {name: value for name, value in table.items() if name not in names}
-    chosen = _chosen(group, key, default, rest, keys, reader)
+    chosen = _chosen(group, key, default, rest, keys, reader, sorted(names - {key}))
     made = reader.build(cls, {name: table[name] for name in table if name in names}, keys)
     return dataclasses.replace(made, **{own: chosen.settings})
 
@@ -407,6 +409,6 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         try:
             if system.features:
                 FeatureOptions(names=tuple(system.features))
-        except InputError as error:
-            raise reader.error((*keys, "features"), str(error)) from error
+        except SettingError as error:
+            raise reader.error((*keys, "features"), f"features {error.requirement}") from error
         before.append(name)

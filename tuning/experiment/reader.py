@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -46,8 +46,11 @@ class Reader:
                     nearest = number
         return nearest
 
-    def build(self, kind: Any, table: Mapping[str, Any], keys: Keys) -> Any:
+    def build(self, kind: Any, table: Mapping[str, Any], keys: Keys, beside: Sequence[str] = ()) -> Any:
         """An instance of the dataclass from the table.
+
+        Args:
+            beside: further keys that the file's table may have, for messages.
 
         Raises:
             InputError: a key is unknown, missing or of the wrong type, or a value is out of its range.
@@ -55,7 +58,7 @@ class Reader:
         hints = get_type_hints(kind)
         for name in table:
             if name not in hints:
-                known = ", ".join(hints) or "none"
+                known = ", ".join((*beside, *hints)) or "none"
                 raise self.error((*keys, name), f"unknown key {name!r}; known here are {known}")
         values = {}
         for item in dataclasses.fields(kind):

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 from little_experiment import TOML
-from tuning.experiment.hosts import check_host
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE
 from lscfg.errors import InputError
-from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN
 from lscfg.kernel import LATENT_FEATURES
-from tuning.experiment import hosts
+from tuning.experiment import installed
 from tuning.experiment.config import Overrides, read_experiment
+from tuning.experiment.installed import check_host
+from tuning.experiment.plan import make_plan
 from tuning.experiment.run import check_corpus
 
 
@@ -20,7 +20,7 @@ from tuning.experiment.run import check_corpus
     [
         ({"data": "nowhere"}, "nowhere: no such folder; --data names the folder"),
         ({"runs": 0}, "--runs must be at least 1, not 0"),
-        ({"decoder": "joshua"}, "name must be one of embedded, cdec, moses"),
+        ({"decoder": "joshua"}, "--decoder must be one of embedded, cdec, moses, not 'joshua'"),
         ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; there are MIN, SPECTRAL"),
         ({"systems": ["SPECTRAL"]}, "baseline must be one of the systems: SPECTRAL"),
     ],
@@ -46,16 +46,24 @@ def test_latent_features_of_each_system(corpus):
     )
     experiment = read_experiment(corpus / "f.toml")
     own = {name: experiment.of(system) for name, system in experiment.systems.items()}
-    assert own["SPECTRAL"].features.names == ["LatentSpan", "LatentTarget"]
-    assert tuple(own["RATIOS"].features.names) == LATENT_FEATURES[4:11] and own["MIN"].features.names == []
+    assert own["SPECTRAL"].features.names == ("LatentSpan", "LatentTarget")
+    assert own["RATIOS"].features.names == LATENT_FEATURES[4:11]
+    plan = make_plan(experiment)
+    assert plan.systems["MIN"].decoder["features"] is None
+    assert plan.systems["SPECTRAL"].decoder["features"]["names"] == ["LatentSpan", "LatentTarget"]
     starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
     assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
     default = read_experiment(corpus / "default.toml").systems
     assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO+LATENT"]
-    for old, line in (('features = "ratios"', r":\d+"), ('"LatentSpan", "LatentTarget"', r":\d+")):
-        (corpus / "bad.toml").write_text((corpus / "f.toml").read_text().replace(old, old.replace('"', '"no', 1)))
-        with pytest.raises(InputError, match=rf"bad\.toml{line}: features 'no.*expected some of LatentMarginal"):
+    text = (corpus / "f.toml").read_text()
+    last = text.count("\n")
+    for old, place, name in (
+        ('features = "ratios"', last, "features"),
+        ('"LatentSpan", "LatentTarget"', text[: text.index("names = ")].count("\n") + 1, "names"),
+    ):
+        (corpus / "bad.toml").write_text(text.replace(old, old.replace('"', '"no', 1)))
+        with pytest.raises(InputError, match=rf"bad\.toml:{place}: {name} must be some of LatentMarginal.* not 'no"):
             read_experiment(corpus / "bad.toml")
 
 
@@ -64,17 +72,15 @@ def test_experiments_of_table_3(shared, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}.toml"
     experiment = read_experiment(path, Overrides(data=shared / "data" / name))
     part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
-    assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == [] != experiment.report.charts
+    assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == () != experiment.report.charts
     assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
-    estimators = [(system.estimator, system.m) for system in experiment.systems.values()]
+    chosen = [system.estimator for system in experiment.systems.values() if system.estimator]
+    estimators = [(found.name, found.settings.facts().get("m")) for found in chosen]
     assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
     ratios = experiment.of(experiment.systems["LATENT-16"])
     assert tuple(ratios.features.names) == LATENT_FEATURES[4:]
     check_host(experiment)
     check_corpus(experiment)
-    for system in experiment.systems.values():
-        if system.estimator == "spectral":
-            assert set(system.inside) <= set(INSIDE_KNOWN) and set(system.outside) <= set(OUTSIDE_KNOWN)
 
 
 def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
@@ -96,35 +102,43 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
     (tmp_path / "none.so").touch()
     settings = read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).decoder
-    assert hosts.cdec_library(settings) == tmp_path / "none.so"
-    assert sorted(hosts.programs(settings, latent=True)) == ["cdec", "plug-in"]
-    assert hosts.cdec_library(read_experiment(corpus / "e.toml").decoder) is None
+    assert installed.cdec_library(settings) == tmp_path / "none.so"
+    assert sorted(installed.programs(settings, latent=True)) == ["cdec", "plug-in"]
+    assert installed.cdec_library(read_experiment(corpus / "e.toml").decoder) is None
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("[tuning]", "[tunning]", "unknown key 'tunning'"),
-        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are optimiser"),
+        (
+            "kbest = 20",
+            "kbset = 20",
+            r"e\.toml:16: unknown key 'kbset'; known here are optimiser, iterations, kbest, .*, runs, weights, step_cap",
+        ),
         ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
         ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
         ("iterations = 3", "iterations = 3.5", "must be a whole number"),
         ('"train.es"', '"none.es"', r"e\.toml:3: source: no file"),
         ('target = "train.en"\n', "", "corpus.target is missing"),
         ('"spectral"', '"spectal"', r"e\.toml:21: estimator must be one of"),
-        ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:20: the held-out share must be in"),
-        ('"spectral"\nm = 3', '"em"\ninit = "best"', "unknown initialisation 'best'"),
+        ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:22: held_out must be less than 1, not 1.5"),
+        ('"spectral"\nm = 3', '"em"\ninit = "best"', r"e\.toml:22: init must be one of random, matsuzaki, not 'best'"),
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
         ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
         ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),
         ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
-        ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of mira, mert, pro, forest-mert"),
+        (
+            "kbest = 20",
+            'optimiser = "sgd"',
+            r"e\.toml:16: optimiser must be one of forest-mert, mert, mira, pro, not 'sgd'",
+        ),
         (
             "[tuning]",
             '[decoder]\nname = "cdec"\n[tuning]\noptimiser = "forest-mert"',
             r"e\.toml:17: forest-mert needs the hypergraphs of the embedded decoder",
         ),
-        ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences count from 1"),
+        ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences must be at least 1, not 0"),
         ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
         ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
         ("[tuning]", '[evaluation]\nagainst = ["EM"]\n[tuning]', r"e\.toml:15: against: 'EM' is no system"),
@@ -133,7 +147,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
         ("m = 3", 'start = "HIERO"', r"e\.toml:22: start: 'HIERO' is no system before this one"),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:14: unknown alignment model 'giza'; known are"),
-        ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:14: alignment needs 1 iteration or more"),
+        ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:15: iterations must be at least 1, not 0"),
         ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
@@ -142,21 +156,29 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             '[alignment]\nheuristics = "x"\n[tuning]',
             r"e\.toml:14: unknown alignment heuristic 'x'; known are",
         ),
-        ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:14: heuristics must name one or more"),
-        ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:14: negative marginals: 'flip' or 'clamp'"),
-        ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:14: feature floor must be above 0"),
+        ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:15: heuristics must name one or more"),
+        (
+            "[tuning]",
+            '[features]\nnegative = "flop"\n[tuning]',
+            r"e\.toml:15: negative must be one of flip, clamp, not 'flop'",
+        ),
+        ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:15: floor must be more than 0, not -1.0"),
         ("order = 3", "order = 9", r"e\.toml:10: order 9 of the language model is outside"),
-        ('"lscfg"', '"ken"', r"e\.toml:10: unknown estimator 'ken'"),
+        ('"lscfg"', '"ken"', r"e\.toml:12: estimator must be one of auto, lscfg, lmplz, not 'ken'"),
         ("kbest = 20", "weights.Glue = inf", r"e\.toml:14: the weight of Glue must be a finite number"),
-        ("m = 3", 'm = 3\ninside = ["rul"]', r"e\.toml:20: unknown inside feature template 'rul'; known are"),
-        ("m = 3", "m = 3\nsmoothing = -3.0", r"e\.toml:20: smoothing must be a number of at least 0"),
+        ("m = 3", 'm = 3\ninside = ["rul"]', r"e\.toml:23: inside must be one of rule, .*, not 'rul'"),
+        ("m = 3", "m = 3\nsmoothing = -3.0", r"e\.toml:23: smoothing must be at least 0, not -3.0"),
         ("m = 3", 'm = 3\ninside = ["class"]', r"e\.toml:20: the feature template 'class' needs a file"),
         ("m = 3", 'm = 3\noutside = ["real"]', r"e\.toml:20: the feature template 'real' needs a file"),
         ('"spectral"\nm = 3', '"mle"\nmax_targets = -1', r"e\.toml:22: max_targets must be at least 0"),
         ("m = 3", "m = 3\niterations = 5", r"e\.toml:23: iterations is not for the estimator spectral"),
         ("[systems.MIN]", '[systems.MIN]\nfeatures = ["ratios"]', r"features is not for a system without estimator"),
-        ("[tuning]", "[hiero]\nmax_phrase = 5000\n[tuning]", r"e\.toml:14: Hiero limit max_phrase must be 1 to 1000"),
+        ("[tuning]", "[hiero]\nmax_phrase = 5000\n[tuning]", r"e\.toml:15: max_phrase must be at most 1000, not 5000"),
         ("kbest = 20", "kbest = 2147483648", r"e\.toml:16: kbest must be at most 2147483647"),
+        ("kbest = 20", "epochs = 0", r"e\.toml:16: epochs must be at least 1, not 0"),
+        ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known here are optimiser, .*, epochs"),
+        ("[tuning]", "[context]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
+        ("[tuning]", '[context]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of loglinear, not 'x'"),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )
