@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Any
 
-from lscfg.errors import InputError, KernelError
+from lscfg.errors import InputError, KernelError, WorkerError
 from lscfg.io.text import read_lines
 from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.log import warn
+from lscfg.parallel.engine import in_processes
 from lscfg.settings import Declared, SettingError, setting
 
 if TYPE_CHECKING:
@@ -107,35 +105,22 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
     )
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
-    # A process of its own for each direction, even if they run in turn: only there is the thread count ours to set.
-    others = set(active_children())
-    with ProcessPoolExecutor(min(2, max(1, jobs)), get_context("spawn"), initializer=_single_thread) as pool:
+    # Processes even if the directions run in turn: only there is the thread count ours to set. Sums over threads would
+    # come out in another order each time.
+    with in_processes(min(2, max(1, jobs)), {"OMP_NUM_THREADS": "1"}) as engine:
         try:
-            direct = pool.submit(_one_direction, *sides, settings)
-            inverse = pool.submit(_one_direction, *sides[::-1], settings)
-            shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
-            return BothWays(direct.result(), inverse.result(), shapes)
-        except BrokenProcessPool as error:
+            direct, inverse = engine.map(_one_direction, [(*sides, settings), (*sides[::-1], settings)])
+        except WorkerError as error:
             raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
-        except BaseException:  # an interruption: without this the pool would wait for the end of the alignment
-            workers = set(active_children()) - others
-            for process in workers:
-                process.terminate()
-            # The pool's own thread may be reaping them, and a process that two threads wait for counts as alive until
-            # the one that had its status has noted it.
-            pool.shutdown(cancel_futures=True)
-            for process in workers:
-                process.join()
-            raise
+    return BothWays(direct, inverse, list(zip(map(len, sides[0]), map(len, sides[1]), strict=True)))
 
 
-def _single_thread() -> None:
-    # Sums over threads would come out in another order each time.
-    os.environ["OMP_NUM_THREADS"] = "1"
+Corpus = tuple[list[list[str]], list[list[str]], AlignmentSettings]
 
 
-def _one_direction(src: list[list[str]], tgt: list[list[str]], settings: AlignmentSettings) -> list[Links]:
+def _one_direction(corpus: Corpus) -> list[Links]:
     """Links of each pair as (source position, target position), at most one for each target word."""
+    src, tgt, settings = corpus
     found: list[Links] = kind(ALIGNERS, settings.model).align_corpus(src, tgt, settings.aligner)
     return found
 

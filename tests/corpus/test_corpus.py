@@ -1,7 +1,10 @@
 """Parallel text and word alignment."""
 
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +96,41 @@ except KeyboardInterrupt:
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
     assert run.stdout == "interrupted 0\n", run.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_the_aligner_ends_with_its_parent(how):
+    program = """
+import threading, time
+from multiprocessing import active_children
+from lscfg.corpus.align import AlignmentSettings, align
+
+def tell():
+    while len(active_children()) < 2:
+        time.sleep(0.01)
+    time.sleep(2)  # in the sampler by now
+    print(*(process.pid for process in active_children()), flush=True)
+
+threading.Thread(target=tell).start()
+align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, AlignmentSettings(iterations=10**9))
+"""
+    with subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, text=True) as run:
+        processes = [Path(f"/proc/{pid}/stat") for pid in run.stdout.readline().split()]
+        assert len(processes) == 2
+        run.send_signal(how)
+        run.wait(30)
+    end = time.monotonic() + 10
+    while any(map(is_running, processes)) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not any(map(is_running, processes))
+
+
+def is_running(stat):
+    """Whether there is such a process, beyond an entry that waits for its status to be taken."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 def test_seed_of_the_alignment(phrases):
