@@ -112,7 +112,7 @@ def tell():
     print(*(process.pid for process in active_children()), flush=True)
 
 threading.Thread(target=tell).start()
-align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, AlignmentSettings(iterations=10**9))
+align(["una casa", "la casa"] * 50, ["a house", "the house"] * 50, AlignmentSettings.with_aligner(iterations=10**9))
 """
     with subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, text=True) as run:
         processes = [Path(f"/proc/{pid}/stat") for pid in run.stdout.readline().split()]
