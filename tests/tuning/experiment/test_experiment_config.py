@@ -111,7 +111,11 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     ("old", "new", "message"),
     [
         ("[tuning]", "[tunning]", "unknown key 'tunning'"),
-        ("kbest = 20", "kbset = 20", r"e\.toml:16: unknown key 'kbset'; known here are optimiser, iterations, kbest, .*, runs, weights, step_cap"),
+        (
+            "kbest = 20",
+            "kbset = 20",
+            r"e\.toml:16: unknown key 'kbset'; known here are optimiser, iterations, kbest, .*, weights, step_cap",
+        ),
         ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
         ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
         ("iterations = 3", "iterations = 3.5", "must be a whole number"),
@@ -124,7 +128,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
         ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),
         ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
-        ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of forest-mert, mert, mira, pro, not 'sgd'"),
+        ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of forest-mert, mert, mira, pro"),
         (
             "[tuning]",
             '[decoder]\nname = "cdec"\n[tuning]\noptimiser = "forest-mert"',
@@ -149,7 +153,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             r"e\.toml:14: unknown alignment heuristic 'x'; known are",
         ),
         ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:15: heuristics must name one or more"),
-        ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:15: negative must be one of flip, clamp, not 'flop'"),
+        ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:15: negative must be one of flip, clamp"),
         ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:15: floor must be more than 0, not -1.0"),
         ("order = 3", "order = 9", r"e\.toml:10: order 9 of the language model is outside"),
         ('"lscfg"', '"ken"', r"e\.toml:12: estimator must be one of auto, lscfg, lmplz, not 'ken'"),
