@@ -1,7 +1,7 @@
 """Writes the tables of settings in FORMATS.md anew, from where the settings are declared.
 
-Each stands between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``; NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal`` or a table of the experiment file.
+Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``; NAME is ``estimator/em``,
+``source/hiero``, ``context/loglinear``, ``optimiser/mira`` or a table of the experiment file.
 """
 
 import re

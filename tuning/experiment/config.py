@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lscfg.corpus.align import AlignmentSettings
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings
+from lscfg.corpus.align import MODELS as ALIGNERS
 from lscfg.errors import InputError
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.io.text import read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
-from lscfg.lm.estimate import check_order
+from lscfg.lm.estimate import MAX_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.settings import Declared, SettingError, setting, settings_of
 from tuning.decoders import DECODERS
@@ -50,13 +51,19 @@ class Alignment(Declared):
         InputError: a setting is unknown or out of its range, or there is no heuristic.
     """
 
-    model: str = setting(AlignmentSettings.model, "aligner")
+    model: str = setting(AlignmentSettings.model, "aligner", choices=ALIGNERS)
     heuristics: tuple[str, ...] = setting(
         (AlignmentSettings.heuristic, "grow-diag-final-and"),
         "how the two directions are joined; of each of them every pair has a tree and gives Hiero rules",
+        choices=HEURISTICS,
     )
-    iterations: int | None = setting(None, "iterations of the aligner", least=1, shown="the aligner's own")
-    seed: int = setting(AlignmentSettings.seed, "seed of the aligner", least=0)
+    iterations: int | None = setting(
+        None,
+        "iterations of each direction; of eflomal sweeps of its last stage",
+        least=1,
+        shown="5 of fast-align, 5000 / √pairs of eflomal",
+    )
+    seed: int = setting(AlignmentSettings.seed, "seed of the samplers; fast-align has no random choices", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,16 +81,12 @@ class Alignment(Declared):
 class LanguageModelSettings(Declared):
     """The language model of the target side."""
 
-    order: int = setting(4, "n of the n-grams")
+    order: int = setting(4, "order of the n-grams", least=1, most=MAX_ORDER)
     file: Path | None = setting(None, "an ARPA file to use; without one the corpus's target side is counted")
     estimator: str = setting(
         "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
     )
     discount_fallback: bool = setting(False, "default discounts where the text is too little to estimate them")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_order(self.order)
 
 
 @dataclass(frozen=True)

@@ -270,7 +270,7 @@ def test_every_key_has_another_value(doubles):
 def tables():
     """Every table of settings: its name, the class, the lines around its keys, where an experiment has it."""
     for name, cls in PARTS.items():
-        if name not in ("corpus", "alignment"):  # another value of an aligner is not made of its declaration
+        if name != "corpus":  # its keys have no defaults
             yield name, cls, f"[{name}]\n", (lambda experiment, name=name: getattr(experiment, name))
     yield "tuning", Tuning, "[tuning]\n", lambda experiment: experiment.tuning
     for name in kinds(RULE_SOURCES):
@@ -288,7 +288,6 @@ def tables():
 
 
 VALUES = {
-    "order": 2,
     "names": ("LatentSpan", "LatentTarget"),
     "optimiser": "pro",
     "baseline": "NEW",
