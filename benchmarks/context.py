@@ -23,9 +23,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from lscfg import log
-from lscfg.context.loglinear import RuleTokens, estimate_context
 from lscfg.context.loglinear import Settings as ContextSettings
+from lscfg.context.loglinear import estimate_context
+from lscfg.extract import hiero
 from lscfg.extract.derive import Derivations
+from lscfg.extract.minimal import tokens_of
+from lscfg.grammar.source import RuleInputs
+from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
 from lscfg.model.context import ContextModel, context_items
 
@@ -201,9 +205,10 @@ def main() -> None:
     if args.one:
         source = read_lines(args.source)
         if args.one == "minimal":
-            tokens = RuleTokens.minimal(Derivations.load(args.derivations))
+            tokens = tokens_of(Derivations.load(args.derivations))
         else:
-            tokens = RuleTokens.hiero(args.source, args.target, args.alignments)
+            inputs = RuleInputs(args.source, args.target, tuple(args.alignments))
+            tokens = hiero.tokens(inputs, hiero.HieroLimits())
         print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source)}))
         return
     print(f"{platform.machine()}, {os.cpu_count()} cores; us of a rule token and pass")

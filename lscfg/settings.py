@@ -185,6 +185,8 @@ class Setting:
             return ",".join(map(str, self.default)) or "none"
         if isinstance(self.default, bool):
             return str(self.default).lower()
+        if isinstance(self.default, float):
+            return f"{self.default:g}"
         return "none" if self.default is None or self.default == "" else f"{self.default}"
 
 
@@ -330,8 +332,11 @@ def _listed(kind: type) -> Any:
 
 def settings_table(cls: type[Declared]) -> Iterator[str]:
     """The lines of a Markdown table of the settings: key, default, range, meaning."""
-    yield "| key | default | values | meaning |"
+    yield "| key | default | range | meaning |"
     yield "| --- | --- | --- | --- |"
     for item in settings_of(cls):
         values = str(item.limits) or {bool: "true, false", Path: "a file", str: "a string"}.get(item.kind, "any")
-        yield f"| `{item.name}` | {item.default_text()} | {values} | {item.help} |".replace("|  |", "| |")
+        # the help of an option that turns something off
+        meaning = f"false: {item.help}" if item.kind is bool and item.default else item.help
+        meaning = meaning.replace("|", r"\|")
+        yield f"| `{item.name}` | {item.default_text()} | {values} | {meaning} |".replace("|  |", "| |")

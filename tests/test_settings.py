@@ -115,9 +115,13 @@ def test_facts_are_all_but_files_and_come_back():
 
 def test_the_table_of_the_documents():
     lines = list(settings_table(Sample))
+    assert lines[0] == "| key | default | range | meaning |"
     assert lines[2] == "| `m` | 8 | ≥ 1, ≤ 64 | hidden states |"
     assert lines[3] == "| `share` | 0.5 | > 0, < 1 | share of the text |"
     assert lines[5] == "| `names` | a,b | a, b, c | names |"
+    assert lines[6] == "| `scaling` | true | true, false | false: no scaling |"
+    assert lines[7] == "| `drop` | false | true, false | bad pairs dropped |"
+    assert lines[9] == "| `file` | none | a file | a file |"
     assert len(lines) == 2 + len(settings_of(Sample))
 
 

@@ -42,7 +42,9 @@ class TreeOptions(Declared):
     """
 
     bracketing: str = setting("normal", "bracketing of phrases in a sequence", choices=BRACKETINGS)
-    max_arity: int = setting(2, "nonterminals of a rule that counts", least=0, most=2)
+    max_arity: int = setting(
+        2, "nonterminals of a rule; rules of more get no place in grammar and model", least=0, most=2
+    )
     binarise: bool = setting(False, "no rule of more nonterminals: all but the largest children become terminals")
 
 

@@ -18,37 +18,32 @@ from unittest.mock import ANY, MagicMock, call
 import helpers
 import numpy as np
 import pytest
+from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings
-from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.features import FeatureSources
-from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
+from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.kernel import DeriveOptions, FeatureOptions
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.engine import in_threads
+from lscfg.settings import settings_of
 from lscfg.study.simulate import GrammarSettings
 from tuning.evaluate import Evaluation
 from tuning.experiment.config import Overrides
 from tuning.tune import Iteration, TuneResult, TuneSettings
 
 LINES = {
-    "align": "align f e -o out --model fast-align --iterations 3 --heuristic intersect --seed 4 --jobs 5",
+    "align": "align f e -o out --model eflomal --iterations 3 --heuristic intersect --seed 4 --jobs 5",
     "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --threads 3",
     "derive the good": "derive f e a1 -o out --drop-bad",
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --threads 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --threads 97",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
-    "mle": "estimate mle deriv -o out --max-targets 5 --precision double",
-    "spectral": "estimate spectral deriv -o out -m 3 --seed 4 --max-targets 5 --threads 6 --inside rule,class "
-    "--outside parent,real --src-classes s --tgt-classes t --rule-values v --min-count 7 --no-scaling --smoothing 0.5 "
-    "--svd randomized --context f --hiero-context f e a1 a2",
-    "em": "estimate em deriv -o out -m 3 --seed 4 --threads 6 --iterations 7 --init matsuzaki --restarts 2 "
-    "--shrink-source 8 --shrink-arity 9 --held-out 0.1 --checkpoint folder --resume",
-    "clusters": "estimate clusters deriv -o out -m 3",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--threads 3",
     "marginals of forests": "marginals cdec.ini text --forests",
@@ -65,14 +60,14 @@ LINES = {
     "simulate": "simulate -o folder --sentences 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
     "simulate a model": "simulate -o folder --model model --sentences 50 --seed 6",
     "tune": "tune --config cdec.ini --source f --reference e --reference e2 --weights weights -o folder "
-    "--optimiser pro --decoder cdec --iterations 5 --patience 6 --kbest 7 --interpolation 0.5 --jobs 8 --seed 9 "
-    "--resume",
+    "--optimiser pro --decoder cdec --jobs 8 --resume",
     "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
     "--kbest 7",
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
     "--trials 60 --seed 70 --json out --source a1 --differences 3 --sentences table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
+    "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
     "demo": "demo -o folder --seed 4 --jobs 97",
     "cdec build": "cdec build --cdec-root tree -o out",
     "cdec check": "cdec check --cdec-root tree --library library",
@@ -89,6 +84,33 @@ LINES = {
     "moses weights": "moses weights moses.ini -c cdec.ini -o out",
 }
 
+TUNING = [item.name for item in settings_of(TuneSettings) if item.name != "optimiser"]
+CONTEXT = kind(CONTEXT_MODELS, "loglinear").Settings
+
+
+def tune_words(name: str) -> list[str]:
+    """All settings of the tuning and of its optimiser."""
+    loop = {key: value for key, value in other_values(TuneSettings).items() if key in TUNING}
+    settings = kind(OPTIMISERS, name).Settings
+    words = option_words(TuneSettings, loop) + option_words(settings, other_values(settings), name)
+    return [*shlex.split(LINES["tune"].replace("--optimiser pro", f"--optimiser {name}")), *words]
+
+
+def estimate_words(name: str) -> list[str]:
+    """All settings of an estimator and of its context model."""
+    found = estimator(name)
+    words = ["estimate", name, "deriv", "-o", "out", "--threads", "6", "--precision", "double", "--context", "f"]
+    words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "context")]
+    words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
+    return words + option_words(found.Settings, other_values(found.Settings))
+
+
+EVERY_LINE = [
+    *map(shlex.split, LINES.values()),
+    *map(estimate_words, kinds(ESTIMATORS)),
+    *map(tune_words, kinds(OPTIMISERS)),
+]
+
 
 def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
     """The options of a parser and of those below it."""
@@ -103,14 +125,12 @@ def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
 def test_no_option_is_missing():
     parser = build_parser(load_commands())
     given = set()
-    for line in LINES.values():
+    for line in EVERY_LINE:
         path: tuple[str, ...] = ()
-        values, found = vars(parser.parse_args(shlex.split(line))), parser
-        for name in ("command", "action"):
-            if name in values:
-                path = (*path, values[name])
-                (below,) = (a for a in found._actions if isinstance(a, argparse._SubParsersAction))
-                found = below.choices[values[name]]
+        values, found = vars(parser.parse_args(line)), parser
+        while below := next((a for a in found._actions if isinstance(a, argparse._SubParsersAction)), None):
+            path = (*path, values[below.dest])
+            found = below.choices[values[below.dest]]
         given |= {(path, name) for name, value in values.items() if value != found.get_default(name)}
     assert {*options(parser)} <= given
 
@@ -135,13 +155,18 @@ def double(monkeypatch):
 
 def run(name: str) -> None:
     """Runs the line of that name."""
-    assert main(shlex.split(LINES[name])) == 0
+    run_words(shlex.split(LINES[name]))
+
+
+def run_words(words: list[str]) -> None:
+    """Runs a line."""
+    assert main(words) == 0
 
 
 def test_align(double):
     align = double("lscfg.corpus.align.align", [])
     run("align")
-    settings = AlignmentSettings.with_aligner(model="fast-align", heuristic="intersect", iterations=3, seed=4)
+    settings = AlignmentSettings.with_aligner(model="eflomal", heuristic="intersect", iterations=3, seed=4)
     align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
 
 
@@ -195,67 +220,61 @@ def test_lm(double):
 @pytest.fixture
 def derivations(double):
     """What any file of derivations holds; the process's memory is left as it is."""
-    double("lscfg.commands.estimate._keep_freed_memory")
+    double("lscfg.estimate.run._keep_freed_memory")
     return double("lscfg.extract.derive.Derivations.load", MagicMock()).return_value
 
 
-def test_estimate_mle(double, derivations):
-    estimate = double("lscfg.estimate.mle.estimate", MagicMock())
-    run("mle")
-    estimate.assert_called_once_with(derivations, max_targets=5)
-    estimate.return_value.save.assert_called_once_with("out", "float64")
-
-
-def test_estimate_spectral(double, derivations):
+@pytest.mark.parametrize("name", kinds(ESTIMATORS))
+def test_estimate(double, derivations, name):
+    """Every setting of the estimator and of the context model, each with a value of its own."""
     model, hiero, minimal = MagicMock(), MagicMock(), MagicMock()
     double("lscfg.context.loglinear.read_source", ["a0 b", "c0"])
-    double("lscfg.context.loglinear.RuleTokens.minimal", minimal)
-    of_hiero = double("lscfg.context.loglinear.RuleTokens.hiero", hiero)
-    both = double("lscfg.context.loglinear.RuleTokens.with_those_of", "tokens")
-    estimate = double("lscfg.estimate.spectral.estimate", "without context")
+    of_minimal = double("lscfg.extract.minimal.tokens", minimal)
+    of_hiero = double("lscfg.extract.hiero.tokens", hiero)
+    both = double("lscfg.grammar.tokens.RuleTokens.with_those_of", "tokens")
+    found = estimator(name)
+    estimate = double(f"{found.__name__}.estimate", "without context")
     add_context = double("lscfg.context.loglinear.add_context", model)
-    run("spectral")
-    settings = SpectralSettings(
-        rank=3,
-        inside=("rule", "class"),
-        outside=("parent", "real"),
-        seed=4,
-        min_count=7,
-        scaling=False,
-        smoothing=0.5,
-        max_targets=5,
-        svd="randomized",
-        sources=FeatureSources(src_classes="s", tgt_classes="t", rule_values="v"),
-        threads=6,
-    )
-    estimate.assert_called_once_with(derivations, settings)
-    of_hiero.assert_called_once_with("f", "e", ["a1", "a2"])
+    run_words(estimate_words(name))
+    settings = found.Settings(**other_values(found.Settings))
+    folder, resume = (Path("folder"), True) if checkpoints(found) else (None, False)
+    estimate.assert_called_once_with(derivations, settings, 6, folder, resume)
+    inputs = RuleInputs(Path("f"), Path("e"), (Path("a1"), Path("a2")), Path("deriv"))
+    of_hiero.assert_called_once_with(inputs, rule_source("hiero").Settings())
+    of_minimal.assert_called_once_with(inputs, rule_source("minimal").Settings())
     both.assert_called_once_with(hiero, minimal)
-    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"])
-    model.save.assert_called_once_with("out", "float32")
+    context = CONTEXT(**other_values(CONTEXT))
+    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context)
+    model.save.assert_called_once_with("out", "float64")
 
 
-def test_estimate_em(double, derivations):
-    estimate = double("lscfg.estimate.em.estimate", MagicMock())
-    run("em")
-    settings = EMSettings(
-        rank=3,
-        iterations=7,
-        restarts=2,
-        seed=4,
-        initial="matsuzaki",
-        shrink_source=8,
-        shrink_arity=9,
-        held_out=0.1,
-    )
-    estimate.assert_called_once_with(derivations, settings, threads=6, checkpoint="folder", resume=True)
+@pytest.mark.parametrize(
+    ("name", "item"), [(name, item) for name in kinds(ESTIMATORS) for item in settings_of(estimator(name).Settings)]
+)
+def test_each_setting_of_an_estimator_alone(double, derivations, name, item):
+    found = estimator(name)
+    estimate = double(f"{found.__name__}.estimate", MagicMock())
+    value = {item.name: other_value(item, 0)}
+    run_words(["estimate", name, "deriv", "-o", "out", *option_words(found.Settings, value)])
+    settings = found.Settings(**value)
+    assert settings != found.Settings()
+    estimate.assert_called_once_with(derivations, settings, 1, None, False)
+    estimate.return_value.save.assert_called_once_with("out", "float32")
 
 
-def test_estimate_clusters(double, derivations):
-    estimate = double("lscfg.estimate.em.estimate", MagicMock())
-    run("clusters")
-    settings = EMSettings(rank=3, iterations=5, initial="clusters")
-    estimate.assert_called_once_with(derivations, settings, threads=1, checkpoint=None, resume=False)
+@pytest.mark.parametrize(("given", "name"), [("--context", "minimal"), ("--hiero-context", "hiero")])
+@pytest.mark.parametrize("item", settings_of(CONTEXT), ids=lambda item: item.name)
+def test_each_setting_of_the_context_model_alone(double, derivations, given, name, item):
+    double("lscfg.context.loglinear.read_source", ["text"])
+    tokens = double(f"lscfg.extract.{name}.tokens", "tokens")
+    double("lscfg.estimate.mle.estimate", "model")
+    add_context = double("lscfg.context.loglinear.add_context", MagicMock())
+    value = {item.name: other_value(item, 0)}
+    files = ["f"] if name == "minimal" else ["f", "e", "a1"]
+    words = ["estimate", "mle", "deriv", "-o", "out", given, *files]
+    run_words([*words, *option_words(CONTEXT, value, "context")])
+    assert tokens.call_count == 1
+    add_context.assert_called_once_with("model", "tokens", ["text"], CONTEXT(**value))
 
 
 @pytest.fixture
@@ -388,15 +407,38 @@ def tuning(double):
     return tune, double("tuning.decoders.open_decoder", nullcontext("decoder"))
 
 
-def test_tune(tuning):
+@pytest.mark.parametrize("name", kinds(OPTIMISERS))
+def test_tune(tuning, name):
+    """Every setting of the tuning and of its optimiser, each with a value of its own."""
     tune, open_decoder = tuning
-    run("tune")
+    run_words(tune_words(name))
     open_decoder.assert_called_once_with("cdec", "cdec.ini", 8, library=Path("library"))
-    settings = TuneSettings(iterations=5, kbest=7, patience=6, seed=9, optimiser="pro", interpolation=0.5)
+    learner = kind(OPTIMISERS, name).Settings
+    settings = TuneSettings(
+        **other_values(TuneSettings) | {"optimiser": name}, learner=learner(**other_values(learner))
+    )
     references = [["a1 b", "c1"], ["a2 b", "c2"]]
     arguments = ["decoder", ["a0 b", "c0"], references, {"One": 1.0}, settings, "folder"]
     tune.assert_called_once_with(*arguments, resume=True, decoder_id="identity", learn=None)
     assert Path("folder/weights").read_text().split() == ["One", "2.0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "item"),
+    [(name, item) for name in kinds(OPTIMISERS) for item in settings_of(kind(OPTIMISERS, name).Settings)],
+)
+def test_each_setting_of_an_optimiser_alone(tuning, name, item):
+    tune, _ = tuning
+    learner, value = kind(OPTIMISERS, name).Settings, {item.name: other_value(item, 0)}
+    line = "tune --config cdec.ini --source f --reference e --weights weights -o folder --optimiser"
+    run_words([*line.split(), name, *option_words(learner, value, name)])
+    (settings,) = (argument for argument in tune.call_args.args if isinstance(argument, TuneSettings))
+    assert settings == TuneSettings(optimiser=name, learner=learner(**value)) and learner(**value) != learner()
+
+
+def test_settings_of_another_optimiser_are_refused(capsys):
+    assert main([*shlex.split(LINES["tune"]), "--mira-epochs", "3", "--mert-restarts", "2"]) == 1
+    assert "--mert-restarts: for --optimiser mert only" in capsys.readouterr().err
 
 
 def test_tune_with_a_host(double, tuning):
@@ -438,6 +480,10 @@ def test_run(double):
     run("run")
     overrides = Overrides(data=Path("data"), runs=2, decoder="moses", systems=["A", "B"])
     run_experiment.assert_called_once_with("e.toml", "folder", jobs=97, overrides=overrides)
+    show_plan = double("tuning.experiment.run.show_plan", "")
+    run("run nothing")
+    show_plan.assert_called_once_with("e.toml", "folder", overrides)
+    assert run_experiment.call_count == 1
 
 
 def test_demo(double):

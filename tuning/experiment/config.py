@@ -18,7 +18,7 @@ from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.io.text import read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
-from lscfg.lm.estimate import check_order
+from lscfg.lm.estimate import MAX_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.settings import Declared, SettingError, setting, settings_of
 from tuning.decoders import DECODERS
@@ -50,7 +50,7 @@ class Alignment(Declared):
         InputError: a setting is unknown or out of its range, or there is no heuristic.
     """
 
-    model: str = setting(AlignmentSettings.model, "aligner")
+    model: str = setting(AlignmentSettings.model, "aligner", choices=kinds(ALIGNERS))
     heuristics: tuple[str, ...] = setting(
         (AlignmentSettings.heuristic, "grow-diag-final-and"),
         "ways to join the two directions; each gives every pair a tree and Hiero rules",
@@ -74,16 +74,12 @@ class Alignment(Declared):
 class LanguageModelSettings(Declared):
     """The language model of the target side."""
 
-    order: int = setting(4, "n of the n-grams")
+    order: int = setting(4, "order of the n-grams", least=1, most=MAX_ORDER)
     file: Path | None = setting(None, "an ARPA file to use; without one the corpus's target side is counted")
     estimator: str = setting(
         "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
     )
     discount_fallback: bool = setting(False, "default discounts where the text is too little to estimate them")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_order(self.order)
 
 
 @dataclass(frozen=True)

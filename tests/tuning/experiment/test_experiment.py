@@ -12,7 +12,6 @@ import sys
 
 import pytest
 from little_experiment import TOML, run_lscfg
-from tuning.experiment.hosts import check_host
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
@@ -20,16 +19,25 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import file_hash, read_lines
-from lscfg.kernel import LATENT_FEATURES, DeriveOptions
+from lscfg.io.text import read_lines
+from lscfg.kernel import LATENT_FEATURES, DeriveOptions, TreeOptions
 from lscfg.model.parameters import Parameters
 from tuning.evaluate import METRICS, evaluate
-from tuning.experiment import stages
 from tuning.experiment.cache import StageCache
-from tuning.experiment.config import DeriveSettings, Overrides, read_experiment
-from tuning.experiment.run import _manifest, run_experiment
-from tuning.experiment.stages import DERIVATIONS, derive
+from tuning.experiment.config import Overrides, read_experiment
+from tuning.experiment.installed import check_host
+from tuning.experiment.plan import Output, Stage, make_plan
+from tuning.experiment.run import Run, _manifest, run_experiment
+from tuning.experiment.stages.model import MODEL
+from tuning.experiment.stages.rules import DERIVATIONS
 from tuning.replication import compare_runs
+
+
+def make_with_sources(cache, stage, jobs=1):
+    """Makes a stage and all that it needs."""
+    for source in stage.sources:
+        make_with_sources(cache, source, jobs)
+    return cache.make(stage, jobs)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,10 @@ def test_manifest(whole):
     stages = [stage["stage"] for stage in manifest["stages"]]
     made = ["tune", "decode", "score"]
     # what can fail because of the input comes before what takes long
-    assert stages == ["lm", "align", "derive", "grammar", "estimate", *made, *made, "charts"]
+    shared = ["align", "derive", "grammar", "estimate"]
+    assert stages == ["language_model", *shared, *made, *made, "sentences", "charts"]
+    names = [stage["name"] for stage in manifest["stages"]]
+    assert names == ["lm", "align", "derive", "grammar-minimal", "estimate", *stages[5:]]
     assert [stage["systems"] for stage in manifest["stages"][3:7]] == [[], ["SPECTRAL"], ["MIN"], ["MIN"]]
     assert all(stage["seconds"] >= 0 and stage["peak_mib"] > 1 for stage in manifest["stages"])
     assert len(manifest["sha256"]) == 6 and manifest["packages"]["numpy"]
@@ -71,10 +82,10 @@ def test_aligns_as_the_command_does(whole, corpus, tmp_path):
     assert names == ["grow-diag-final-and", "union"]
     assert (tmp_path / "links").read_bytes() == (made / "union").read_bytes()
     assert (made / "union").read_bytes() != (made / "grow-diag-final-and").read_bytes()
-    chosen = '[alignment]\nmodel = "fast-align"\nheuristics = "intersect"\niterations = 2\nseed = 3\n'
+    chosen = '[alignment]\nmodel = "eflomal"\nheuristics = "intersect"\niterations = 2\nseed = 3\n'
     (corpus / "chosen.toml").write_text(TOML + chosen)
     alignment = read_experiment(corpus / "chosen.toml").alignment
-    assert alignment.heuristics == ["intersect"]
+    assert alignment.heuristics == ("intersect",)
     assert alignment.joined_by("intersect") == AlignmentSettings.with_aligner(
         "eflomal", "intersect", iterations=2, seed=3
     )
@@ -116,7 +127,7 @@ sys.exit(main())
     run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path)
     assert run.returncode == 0 and "resumed after iteration 1" in run.stderr
     made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
-    assert made == ["tune", "decode", "score", "charts"]
+    assert made == ["tune", "decode", "score", "sentences", "charts"]
     pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
     one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
     assert one == other and len(one) > 10000
@@ -130,7 +141,7 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     changed.write_text(TOML.replace("m = 3", "m = 2"))
     run = run_lscfg("run", changed, "-o", whole[0])
     made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
-    assert made == ["estimate", "tune", "decode", "score", "charts"]
+    assert made == ["estimate", "tune", "decode", "score", "sentences", "charts"]
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
 
@@ -177,7 +188,7 @@ def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
     seconds = [sum(found["decoding"]) + sum(found["learning"]) for found in times]
     assert [row.split()[-2] for row in rows] == [f"{value:.0f}" for value in seconds]
     alone = read_experiment(corpus / "against.toml", Overrides(systems=["MIN"]))
-    assert alone.evaluation.against == []
+    assert alone.evaluation.against == ()
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert again.returncode == 0 and (whole[0] / "results.json").read_bytes() == before
 
@@ -200,12 +211,12 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
     assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
     made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
-    (aligned,) = (tmp_path / "out").glob("cache/align-*")
-    joined = {file_hash(aligned / heuristic): heuristic for heuristic in ("union", "grow-diag-final-and")}
-    for stage in made:
-        if stage["stage"] in ("derive", "hiero"):
-            used = [joined[stage["inputs"][f"alignments {k}"]] for k in (1, 2)]
-            assert used == ["union", "grow-diag-final-and"]
+    (aligned,) = (stage["key"] for stage in made if stage["stage"] == "align")
+    of_alignments = [s for s in made if s["stage"] == "derive" or s["settings"].get("source") == "hiero"]
+    assert len(of_alignments) == 2
+    for stage in of_alignments:
+        used = [stage["inputs"][f"alignments 00{k}"] for k in (1, 2)]
+        assert used == [f"{aligned}/union", f"{aligned}/grow-diag-final-and"]
     grammars = {}
     for name in rows:
         ini = tmp_path / "out" / "systems" / name / "cdec.ini"
@@ -269,17 +280,20 @@ def test_report_of_a_run(whole):
 def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     """With all target sides in the grammar, as lscfg marginals has them."""
     (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
-    experiment = read_experiment(corpus / "all.toml")
-    cache = StageCache(whole[0] / "cache")
-    links = stages.alignments(cache, experiment, 1)
-    derivations = stages.derive(cache, experiment, links)
-    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, links, 1)
+    cache, plan = StageCache(whole[0] / "cache"), make_plan(read_experiment(corpus / "all.toml"))
     sentence = (corpus / "test.es").read_text().splitlines()[0]
-    rules = stages.grammar(cache, experiment, derivations)
-    made = stages.charts(StageCache(tmp_path), rules, model, [sentence, ""])
-    spans, empty = json.loads((made / "charts.json").read_text())
+    (tmp_path / "test").write_text(f"{sentence}\n\n")
+    (tmp_path / "numbers").write_text("[0, 1]")
+    files = {"test source": tmp_path / "test", "sentences": tmp_path / "numbers"}
+    charts = plan.charts["SPECTRAL"]
+    for name, file in charts.inputs.items():
+        if isinstance(file, Output) and name not in files:
+            make_with_sources(cache, file.stage)
+    inputs = {**cache.inputs(charts.inputs), **files}
+    made = StageCache(tmp_path).make(Stage("charts", charts.work, charts.settings, inputs), 1)
+    spans, empty = json.loads((made.path / "charts.json").read_text())
     (tmp_path / "one").write_text(sentence + "\n")
-    record = json.loads(run_lscfg("marginals", model / "model.lscfg", tmp_path / "one").stdout)
+    record = json.loads(run_lscfg("marginals", inputs["model"], tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
     assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
     assert empty == []
@@ -316,18 +330,11 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
     (corpus / f"{estimator}.toml").write_text(
         TOML.replace('"spectral"', f'"{estimator}"') + "iterations = 2\nheld_out = 0.1\nrestarts = 2\n"
     )
-    experiment = read_experiment(corpus / f"{estimator}.toml")
-    cache = StageCache(tmp_path)
-    links = stages.alignments(cache, experiment, 1)
-    derivations = stages.derive(cache, experiment, links)
-    model = stages.estimate(cache, experiment, experiment.systems["SPECTRAL"], derivations, links, 2)
-    assert sorted(path.name for path in model.path.iterdir()) == [
-        "model.lscfg",
-        "size.json",
-        "stage.json",
-    ]
-    about = Parameters.load(model / "model.lscfg").about
-    assert about["method"] == estimator and about["settings"]["rank"] == 3 and about["settings"]["iterations"] == 2
+    stage = make_plan(read_experiment(corpus / f"{estimator}.toml")).systems["SPECTRAL"].model
+    made = make_with_sources(StageCache(tmp_path), stage, 2)
+    assert sorted(path.name for path in made.path.iterdir()) == ["model.lscfg", "size.json", "stage.json"]
+    about = Parameters.load(made.path / MODEL).about
+    assert about["method"] == estimator and about["settings"]["m"] == 3 and about["settings"]["iterations"] == 2
     assert len(about["held-out log-likelihood a rule"]) == 2
 
 
@@ -335,12 +342,15 @@ def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):
     (corpus / "links").write_text("0-0\n" * 1200)
     chosen = '[derive]\nmax_arity = 1\nbinarise = true\nbracketing = "right"\n[corpus]\nalignment = "links"'
     (corpus / "derive.toml").write_text(TOML.replace("[corpus]", chosen))
-    experiment, cache = read_experiment(corpus / "derive.toml"), StageCache(tmp_path)
-    made = derive(cache, experiment, experiment.corpus.alignment)
-    options = Derivations.load(made / DERIVATIONS).options
+    experiment = read_experiment(corpus / "derive.toml")
+    chosen, default = (
+        make_plan(dataclasses.replace(experiment, derive=trees)).derivations
+        for trees in (experiment.derive, TreeOptions())
+    )
+    made = StageCache(tmp_path).make(chosen, 1)
+    options = Derivations.load(made.path / DERIVATIONS).options
     assert options == DeriveOptions("right", 1, True)
-    assert not derive(cache, read_experiment(corpus / "e.toml"), experiment.corpus.alignment).reused
-    assert dataclasses.asdict(DeriveSettings()).items() <= dataclasses.asdict(DeriveOptions()).items()
+    assert chosen.key != default.key
 
 
 def test_failed_stage_is_one_line_and_keeps_the_others(corpus, tmp_path):
@@ -365,5 +375,6 @@ def test_manifest_names_a_moses_without_latent_features_where_none_are_needed(co
     (tmp_path / "moses_chart").chmod(0o755)
     experiment = read_experiment(corpus / "e.toml", Overrides(decoder="moses", systems=["MIN"]))
     check_host(experiment)
-    manifest = _manifest(corpus / "e.toml", experiment, StageCache(tmp_path / "cache"), {}, 1)
+    run = Run(experiment, make_plan(experiment), StageCache(tmp_path / "cache"))
+    manifest = _manifest(corpus / "e.toml", run, 1)
     assert list(manifest["decoder"]) == ["moses"]

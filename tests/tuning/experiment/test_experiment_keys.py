@@ -1,6 +1,7 @@
 """Every key reaches what it is for: what does the work is replaced by doubles that have its parameters."""
 
 import dataclasses
+import json
 import re
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,21 +10,31 @@ from unittest.mock import ANY, call
 
 import pytest
 from helpers import double
+from little_experiment import TOML
+from other_settings import other_value, toml_lines
 
+from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.corpus.align import AlignmentSettings
+from lscfg.estimate import estimator
+from lscfg.estimate.clusters import Settings as ClusterSettings
 from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.features import FeatureSources
+from lscfg.estimate.mle import Settings as MleSettings
 from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.extract.hiero import HieroLimits
+from lscfg.extract.hiero import Settings as HieroSettings
+from lscfg.extract.minimal import Settings as MinimalSettings
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
+from lscfg.grammar.source import rule_source
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
+from lscfg.settings import settings_of
 from tuning.evaluate import evaluate
-from tuning.experiment import stages
 from tuning.experiment.cache import StageCache
-from tuning.experiment.config import read_experiment
+from tuning.experiment.config import PARTS, Tuning, read_experiment
+from tuning.experiment.plan import make_plan
 from tuning.experiment.run import run_experiment
+from tuning.pro import Settings as ProSettings
 from tuning.replication import compare_runs
 from tuning.tune import Iteration, TuneResult, TuneSettings
 
@@ -38,7 +49,7 @@ test_reference = ["test.e1", "test.e2"]
 alignment = ["links1", "links2"]
 
 [alignment]
-model = "fast-align"
+model = "eflomal"
 heuristics = ["intersect", "grow-diag"]
 iterations = 3
 seed = 4
@@ -65,6 +76,16 @@ file = "arpa"
 estimator = "lscfg"
 discount_fallback = true
 
+[context]
+penalty = 3.5
+min_count = 4
+min_word = 5
+max_targets = 12
+max_tokens = 1000
+passes = 2
+rate = 0.25
+seed = 13
+
 [decoder]
 name = "cdec"
 plugin = "liblscfg_cdec.so"
@@ -84,6 +105,13 @@ kbest = 21
 patience = 2
 seed = 6
 runs = 2
+unique = false
+interpolation = 0.5
+restart_below = 0.75
+samples = 1000
+kept = 14
+threshold = 0.125
+regularisation = 1.5
 weights = { Glue = 0.25, LatentSpan = 0.75 }
 
 [evaluation]
@@ -121,6 +149,7 @@ min_count = 4
 scaling = false
 smoothing = 0.5
 max_targets = 6
+svd = "randomized"
 src_classes = "classes.f"
 tgt_classes = "classes.e"
 rule_values = "values"
@@ -135,9 +164,11 @@ init = "matsuzaki"
 shrink_source = 8.0
 shrink_arity = 9.0
 held_out = 0.25
+patience = 8
 
 [systems.CLUSTERS]
 estimator = "clusters"
+m = 15
 """
 JOBS = 3
 
@@ -163,9 +194,8 @@ def tuned(decoder, sources, references, weights, settings, folder, **_):
     return TuneResult({**weights, "Seed": settings.seed}, 1, (first,), "done", 0.5)
 
 
-def charted(cache, rules, model, sentences):
-    (cache.folder / "charts.json").write_text("[]")
-    return cache.folder
+def charted(folder, settings, inputs, jobs):
+    (folder / "charts.json").write_text("[]")
 
 
 @pytest.fixture(scope="module")
@@ -180,33 +210,36 @@ def doubles(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         found = Doubles(folder, patch)
         patch.setattr("tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
-        found.put("tuning.experiment.hosts.find_cdec", folder / "e.toml")
+        found.put("tuning.experiment.installed.find_cdec", folder / "e.toml")
         found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
         found.put("lscfg.lm.arpa.check_arpa")
         found.put("lscfg.lm.lmplz.build_lm")
         found.put("lscfg.decode.decoder.read_grammar", [])
         found.put("lscfg.extract.derive.derive_files", {"sentences": 2})
         found.put("lscfg.extract.derive.Derivations.load", "trees")
-        found.put("lscfg.extract.minimal.MinimalRules.of", "minimal rules")
+        found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict))
         found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict))
         found.put("lscfg.grammar.select.select_rules", SimpleNamespace(kept=[], dropped={}))
         found.put("lscfg.grammar.write.write_grammar", does=touch)
         found.put("lscfg.grammar.write.write_union", does=touch)
         found.put("lscfg.grammar.counts.effective_size", 5)
-        found.put("lscfg.estimate.mle.estimate", model)
-        found.put("lscfg.estimate.spectral.estimate_spectral", model)
-        found.put("lscfg.estimate.em.estimate", model)
+        found.estimates = {
+            name: double(patch, f"{estimator(name).__name__}.estimate", model) for name in kinds(ESTIMATORS)
+        }
+        found.put("lscfg.estimate.run._keep_freed_memory")
         found.put("lscfg.context.loglinear.read_source", ["text"])
-        found.put("lscfg.context.loglinear.RuleTokens.minimal", "minimal places")
-        found.put("lscfg.context.loglinear.RuleTokens.hiero", "Hiero places")
-        found.put("lscfg.context.loglinear.RuleTokens.with_those_of", "places")
+        found.tokens = {
+            name: double(patch, f"lscfg.extract.{name}.tokens", f"places of {name}") for name in ("minimal", "hiero")
+        }
+        found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
         found.put("lscfg.context.loglinear.add_context", model)
         found.put("tuning.experiment.run._singular_values")
-        found.put("tuning.experiment.stages.open_decoder", does=lambda *_, **__: nullcontext(decoder))
+        found.put("tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
         found.put("tuning.tune.tune", does=tuned)
         found.put("tuning.experiment.run.compare_runs", does=compare_runs)
         found.put("tuning.experiment.run.evaluate", does=evaluate)
-        found.put("tuning.experiment.stages.charts", does=charted)
+        found.put("tuning.experiment.stages.decoding.charts", does=charted)
+        found.charts.version = 1
         found.put("tuning.experiment.run.render", "page")
         run_experiment(folder / "e.toml", folder / "out", JOBS)
         yield found
@@ -217,13 +250,74 @@ def paths(doubles, *names):
 
 
 def test_every_key_has_another_value(doubles):
+    """Those of all tables and kinds, but for the kinds that the experiment does not choose."""
     experiment = read_experiment(doubles.folder / "e.toml")
-    sections = {item.name: [getattr(experiment, item.name)] for item in dataclasses.fields(experiment)}
+    sections = {name: [getattr(experiment, name)] for name in (*PARTS, "tuning")}
     sections["systems"] = list(experiment.systems.values())
     for name, given in sections.items():
         for key in dataclasses.fields(given[0]):
             default = key.default if key.default_factory is dataclasses.MISSING else key.default_factory()
             assert any(getattr(section, key.name) != default for section in given), (name, key.name)
+    chosen = [*experiment.sources.values(), experiment.context.settings, experiment.tuning.learner]
+    systems = {system.estimator.name: system for system in experiment.systems.values() if system.estimator}
+    chosen += [system.estimator.settings for name, system in systems.items() if name != "clusters"]
+    assert {*systems} == {*kinds(ESTIMATORS)} and {*experiment.sources} == {*kinds(RULE_SOURCES)}
+    for settings in chosen:
+        for item in settings_of(type(settings)):
+            assert getattr(settings, item.name) != item.default, item.name
+
+
+def tables():
+    """Every table of settings: its name, the class, the lines around its keys, where an experiment has it."""
+    for name, cls in PARTS.items():
+        if name != "corpus":  # its keys have no defaults
+            yield name, cls, f"[{name}]\n", (lambda experiment, name=name: getattr(experiment, name))
+    yield "tuning", Tuning, "[tuning]\n", lambda experiment: experiment.tuning
+    for name in kinds(RULE_SOURCES):
+        source = rule_source(name)
+        yield name, source.Settings, f"[{source.TABLE}]\n", (lambda experiment, name=name: experiment.sources[name])
+    for name in kinds(CONTEXT_MODELS):
+        heading = f'[context]\nmodel = "{name}"\n'
+        yield name, kind(CONTEXT_MODELS, name).Settings, heading, lambda experiment: experiment.context.settings
+    for name in kinds(OPTIMISERS):
+        heading = f'[tuning]\noptimiser = "{name}"\n'
+        yield name, kind(OPTIMISERS, name).Settings, heading, lambda experiment: experiment.tuning.learner
+    for name in kinds(ESTIMATORS):
+        heading = f'[systems.NEW]\nestimator = "{name}"\n'
+        yield name, estimator(name).Settings, heading, lambda found: found.systems["NEW"].estimator.settings
+
+
+VALUES = {
+    "names": ("LatentSpan", "LatentTarget"),
+    "optimiser": "pro",
+    "baseline": "NEW",
+    "against": ("SPECTRAL",),
+    "charts": ("SPECTRAL",),
+    "sentences": (2,),
+}
+"""Of settings whose range is not among their limits."""
+
+
+@pytest.mark.parametrize(
+    ("cls", "heading", "found", "item"),
+    [(cls, *rest, item) for name, cls, *rest in tables() for item in settings_of(cls)],
+    ids=[f"{name}-{item.name}" for name, cls, *_ in tables() for item in settings_of(cls)],
+)
+def test_each_key_of_a_table_alone(corpus, cls, heading, found, item):
+    """The settings that a kind gets have the value of the key, all others being the default."""
+    value = VALUES.get(item.name, other_value(item, 0))
+    lines = toml_lines({item.name: value})
+    if item.kind is Path:
+        (corpus / value.name).touch()
+        value = corpus / value
+    text = TOML.replace("[tuning]\niterations = 3\nkbest = 20\n", "")
+    if heading.startswith("[language_model]"):
+        text = text.replace('[language_model]\norder = 3\nestimator = "lscfg"\n', "")
+    new = "" if heading.startswith("[systems.NEW]") else "[systems.NEW]\n"
+    (corpus / "one.toml").write_text(f"{text}{heading}{lines}{new}")
+    settings = found(read_experiment(corpus / "one.toml"))
+    others = {"learner": settings.learner} if item.name == "optimiser" else {}
+    assert settings == cls(**{item.name: value}, **others) != cls()
 
 
 def test_keys_of_alignments_and_language_model(doubles):
@@ -232,12 +326,17 @@ def test_keys_of_alignments_and_language_model(doubles):
     assert not doubles.align_both_ways.called and not doubles.build_lm.called
     experiment, cache = read_experiment(doubles.folder / "e.toml"), StageCache(doubles.folder / "cache")
     corpus = dataclasses.replace(experiment.corpus, alignment=[])
-    without = dataclasses.replace(experiment, corpus=corpus)
-    assert [path.name for path in stages.alignments(cache, without, JOBS)] == ["intersect", "grow-diag"]
-    settings = AlignmentSettings.with_aligner(model="fast-align", heuristic="intersect", iterations=3, seed=4)
-    doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
     lm = dataclasses.replace(experiment.language_model, file=None)
-    stages.language_model(cache, dataclasses.replace(experiment, language_model=lm))
+    made, aligned = (
+        stage
+        for stage in make_plan(dataclasses.replace(experiment, corpus=corpus, language_model=lm)).shared
+        if stage.name in ("lm", "align")
+    )
+    links = cache.make(aligned, JOBS).path
+    assert sorted(path.name for path in links.iterdir()) == ["grow-diag", "intersect", "stage.json"]
+    settings = AlignmentSettings.with_aligner(model="eflomal", heuristic="intersect", iterations=3, seed=4)
+    doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
+    cache.make(made, JOBS)
     doubles.build_lm.assert_called_once_with(
         doubles.folder / "e", ANY, order=2, prune=(), discount_fallback=DEFAULT_FALLBACK, estimator="lscfg"
     )
@@ -246,47 +345,70 @@ def test_keys_of_alignments_and_language_model(doubles):
 def test_keys_of_rules(doubles):
     text, links = paths(doubles, "f", "e"), paths(doubles, "links1", "links2")
     settings = DeriveOptions(bracketing="right", max_arity=1, binarise=True)
-    doubles.derive_files.assert_called_once_with(*text, links, ANY, settings)
-    limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
-    doubles.extract_files.assert_called_once_with(*text, links, limits)
+    doubles.derive_files.assert_called_once_with(*text, links, ANY, settings, JOBS)
+    hiero = HieroSettings(
+        max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1, max_targets=9, max_span=HieroSettings.max_span
+    )
+    doubles.extract_files.assert_called_once_with(*text, tuple(links), hiero)
     sentences = ["dev.f one", "dev.f two", "test.f one", "test.f two"]
-    minimal = call("minimal rules", max_targets=7)
-    doubles.select_rules.assert_has_calls([minimal, call(ANY, max_targets=9, sentences=sentences)])
+    minimal = call(doubles.of.return_value, max_targets=7, sentences=None)
+    found = call(doubles.extract_files.return_value, max_targets=9, sentences=sentences)
+    doubles.select_rules.assert_has_calls([minimal, found], any_order=True)
     assert doubles.select_rules.call_count == 2
     doubles.read_grammar.assert_called_once_with(DecoderConfig(grammars=(doubles.folder / "rules",)))
-    doubles.hiero.assert_called_once_with(*text, links, limits)
-    doubles.add_context.assert_called_once_with(ANY, "places", ["text"])
+
+
+def test_keys_of_context(doubles):
+    """Only what the places of rules depend on is among the settings of the sources."""
+    text, links = paths(doubles, "f", "e"), paths(doubles, "links1", "links2")
+    limits = {"max_phrase": 6, "max_target_phrase": 8, "max_symbols": 4, "max_arity": 1}
+    for name, settings in (("hiero", HieroSettings(**limits)), ("minimal", MinimalSettings())):
+        doubles.tokens[name].assert_called_once()
+        inputs, found = doubles.tokens[name].call_args.args
+        assert (inputs.source, inputs.target, inputs.alignments) == (*text, tuple(links)) and found == settings
+        assert inputs.derivations.name == "derivations"
+    doubles.with_those_of.assert_called_once_with("places of hiero", "places of minimal")
+    settings = ContextSettings(
+        penalty=3.5, min_count=4, min_word=5, max_targets=12, max_tokens=1000, passes=2, rate=0.25, seed=13
+    )
+    doubles.add_context.assert_called_once_with(ANY, "places", ["text"], settings)
 
 
 def test_keys_of_estimators(doubles):
-    doubles.estimate_mle.assert_called_once_with("trees", max_targets=3)
-    files = FeatureSources(*paths(doubles, "classes.f", "classes.e", "values"))
-    settings = SpectralSettings(
-        rank=2,
-        inside=("rule", "class"),
-        outside=("parent", "real"),
-        seed=3,
-        min_count=4,
-        scaling=False,
-        smoothing=0.5,
-        max_targets=6,
-        sources=files,
-    )
-    doubles.estimate_spectral.assert_called_once_with("trees", settings)
-    em = EMSettings(
-        rank=4,
-        iterations=7,
-        restarts=2,
-        seed=5,
-        initial="matsuzaki",
-        shrink_source=8,
-        shrink_arity=9,
-        held_out=0.25,
-    )
-    clusters = EMSettings(iterations=5, initial="clusters")
-    calls = [call("trees", each, threads=JOBS, checkpoint=ANY, resume=False) for each in (em, clusters)]
-    doubles.estimate_em.assert_has_calls(calls)
-    assert doubles.estimate_em.call_count == 2
+    src_classes, tgt_classes, rule_values = paths(doubles, "classes.f", "classes.e", "values")
+    expected = {
+        "mle": MleSettings(max_targets=3),
+        "spectral": SpectralSettings(
+            m=2,
+            inside=("rule", "class"),
+            outside=("parent", "real"),
+            seed=3,
+            min_count=4,
+            scaling=False,
+            smoothing=0.5,
+            max_targets=6,
+            svd="randomized",
+            src_classes=src_classes,
+            tgt_classes=tgt_classes,
+            rule_values=rule_values,
+        ),
+        "em": EMSettings(
+            m=4,
+            iterations=7,
+            restarts=2,
+            seed=5,
+            init="matsuzaki",
+            shrink_source=8,
+            shrink_arity=9,
+            held_out=0.25,
+            patience=8,
+        ),
+        "clusters": ClusterSettings(m=15, iterations=5),
+    }
+    for name, settings in expected.items():
+        doubles.estimates[name].assert_called_once_with("trees", settings, JOBS, ANY, False)
+        folder = doubles.estimates[name].call_args.args[3]
+        assert folder.name.startswith("estimate-") and folder.name.endswith(".unfinished")
 
 
 def test_keys_of_decoders(doubles):
@@ -314,7 +436,17 @@ def test_keys_of_tuning(doubles):
     calls = []
     for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS"):
         for seed in (6, 7):
-            settings = TuneSettings(optimiser="pro", iterations=5, kbest=21, patience=2, seed=seed)
+            settings = TuneSettings(
+                optimiser="pro",
+                iterations=5,
+                kbest=21,
+                patience=2,
+                seed=seed,
+                unique=False,
+                interpolation=0.5,
+                restart_below=0.75,
+                learner=ProSettings(samples=1000, kept=14, threshold=0.125, regularisation=1.5),
+            )
             more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}}.get(name, {"LatentSpan": 0.75})
             calls.append(call(ANY, sources, references, {"Glue": 0.25, **more}, settings, ANY, resume=False))
     doubles.tune.assert_has_calls(calls)
@@ -329,5 +461,7 @@ def test_keys_of_evaluation_and_report(doubles):
     doubles.evaluate.assert_called_once_with(ANY, [["test.e1 one"], ["test.e2 one"]], None, samples=50, seed=70)
     content = doubles.render.call_args.args[0]
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
-    assert [made.args[3] for made in doubles.charts.mock_calls] == [["test.f two"]]
+    (made,) = (call.args for call in doubles.charts.mock_calls)
+    assert made[2]["test source"] == doubles.folder / "test.f"
+    assert json.loads(made[2]["sentences"].read_text()) == [1]
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2

@@ -1,7 +1,7 @@
 """A stage whose output changes gets a new version, since finished stages are used again by their keys.
 
 ``stages.json`` holds a hash of the output of each stage on a small corpus beside the versions of what made it. A change
-of output without a new version fails here. After a new version: ``python tests/tuning/test_versions.py``.
+of output without a new version fails here. After a new version: ``python tests/tuning/experiment/test_versions.py``.
 """
 
 import gzip

@@ -30,10 +30,11 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_ini(folder / INI, decoder_config(settings, folder, inputs))
     learner = optimiser_kind(settings["tuning"]["optimiser"]).Settings.of(settings["learner"])
     options = TuneSettings(**settings["tuning"], learner=learner)
-    weights = settings["weights"]
     if "start" in inputs:
         latent = dict.fromkeys(settings["features"]["names"], 0.0) if "model" in inputs else {}
         weights = latent | read_weights(inputs["start"])
+    else:
+        weights = settings["weights"]
     with open_decoder(settings["decoder"]["name"], folder / INI, jobs, library=inputs.get("plug-in")) as decoder:
         result = tune_weights(
             decoder,

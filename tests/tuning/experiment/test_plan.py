@@ -1,0 +1,175 @@
+"""The plan of an experiment: what each stage's key depends on, and what ``lscfg run --plan`` says of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from little_experiment import TOML, run_lscfg
+from other_settings import other_value, toml_lines
+
+from lscfg.estimate import estimator
+from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.settings import settings_of
+from tuning.experiment.config import read_experiment
+from tuning.experiment.plan import charted_systems, make_plan
+
+SYSTEMS = """
+[systems.EM]
+estimator = "em"
+[systems.CLUSTERS]
+estimator = "clusters"
+[systems.HIERO]
+grammar = "hiero"
+[systems.CONTEXT]
+grammar = "both"
+estimator = "mle"
+features = "context"
+"""
+SYSTEM_OF = {"mle": "CONTEXT", "spectral": "SPECTRAL", "em": "EM", "clusters": "CLUSTERS"}
+CONTEXT = kind(CONTEXT_MODELS, "loglinear")
+STAGES = ("rules", "model", "tuned", "decoded")
+
+
+@pytest.fixture
+def planned(corpus):
+    """The keys of an experiment's stages by system and stage, after changes of its text."""
+
+    def keys(*changes, before=""):
+        text = TOML + SYSTEMS
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new, 1)
+        (corpus / "plan.toml").write_text(before + text)
+        found = {}
+        for name, system in make_plan(read_experiment(corpus / "plan.toml")).systems.items():
+            stages = (system.rules, system.model, system.tuned[0], system.decoded[0])
+            found |= {(name, part): made.key for part, made in zip(STAGES, stages, strict=True) if made}
+        return found
+
+    return keys
+
+
+def changed(one, other):
+    """The systems and stages whose keys differ."""
+    assert one.keys() == other.keys()
+    return {place for place in one if one[place] != other[place]}
+
+
+def after(system, part):
+    """A stage of a system and those that read its files."""
+    return {(system, name) for name in STAGES[STAGES.index(part) :] if (part, name) != ("rules", "model")}
+
+
+@pytest.mark.parametrize("item", settings_of(CONTEXT.Settings), ids=lambda item: item.name)
+def test_every_setting_of_the_context_model_is_in_the_key(planned, item):
+    table = f"[context]\n{toml_lines({item.name: other_value(item, 0)})}"
+    assert changed(planned(), planned(before=table)) == after("CONTEXT", "model")
+
+
+SETTINGS = [(name, item) for name in kinds(ESTIMATORS) for item in settings_of(estimator(name).Settings)]
+
+
+@pytest.mark.parametrize(("name", "item"), SETTINGS, ids=[f"{name}-{item.name}" for name, item in SETTINGS])
+def test_every_setting_of_an_estimator_is_in_the_key(planned, corpus, name, item):
+    value = other_value(item, 0)
+    if item.kind is Path:
+        (corpus / value.name).write_text("one")
+    without = ("\nm = 3\n", "\n")
+    line = f'estimator = "{name}"\n'
+    first, other = planned(without), planned(without, (line, line + toml_lines({item.name: value})))
+    system = SYSTEM_OF[name]
+    assert changed(first, other) == after(system, "model")
+    if item.kind is Path:  # its content, not its name
+        (corpus / value.name).write_text("two")
+        third = planned(without, (line, line + toml_lines({item.name: value})))
+        assert changed(other, third) == after(system, "model")
+
+
+SETTINGS = [(name, item) for name in kinds(RULE_SOURCES) for item in settings_of(rule_source(name).Settings)]
+
+
+@pytest.mark.parametrize(("name", "item"), SETTINGS, ids=[f"{name}-{item.name}" for name, item in SETTINGS])
+def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned, name, item):
+    """Rules and their places; the rules that are written; how they are decoded."""
+    table = f"[{rule_source(name).TABLE}]\n{toml_lines({item.name: other_value(item, 0)})}"
+    users = {"minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"), "hiero": ("HIERO", "CONTEXT")}[name]
+    expected = {place for system in users for place in after(system, "rules")}
+    if item.part == EXTRACT:
+        expected |= after("CONTEXT", "model")
+    elif item.part == DECODE:  # the joined grammar is decoded as long as the minimal one
+        expected = after("HIERO", "tuned")
+    else:
+        assert item.part == SELECT
+    present = planned()
+    assert changed(present, planned(before=table)) == expected & present.keys()
+
+
+@pytest.mark.parametrize("name", kinds(OPTIMISERS))
+def test_every_setting_of_an_optimiser_is_in_the_key(planned, name):
+    heading = f'[tuning]\noptimiser = "{name}"\n'
+    present = planned(("[tuning]\n", heading))
+    expected = {place for place in present if place[1] in ("tuned", "decoded")}
+    for item in settings_of(kind(OPTIMISERS, name).Settings):
+        other = planned(("[tuning]\n", heading + toml_lines({item.name: other_value(item, 0)})))
+        assert changed(present, other) == expected, item.name
+
+
+def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
+    present = planned()
+    every = {place for place in present if place[1] in ("tuned", "decoded")}
+    minimal = {place for name in ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT") for place in after(name, "rules")}
+    expected = {
+        CONTEXT: after("CONTEXT", "model"),
+        rule_source("minimal"): minimal | after("CONTEXT", "model"),
+        rule_source("hiero"): after("HIERO", "rules") | after("CONTEXT", "rules") | after("CONTEXT", "model"),
+        kind(OPTIMISERS, "mira"): every,
+        kind(OPTIMISERS, "mert"): set(),
+    }
+    expected |= {estimator(name): after(system, "model") for name, system in SYSTEM_OF.items()}
+    for module, places in expected.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "VERSION", module.VERSION + 1)
+            assert changed(present, planned()) == places & present.keys(), module.__name__
+
+
+def test_choice_of_charts(corpus):
+    (corpus / "plan.toml").write_text(TOML + SYSTEMS + '[systems.MORE]\nestimator = "spectral"\nm = 4\n')
+    experiment = read_experiment(corpus / "plan.toml")
+    assert charted_systems(experiment) == ["EM", "CLUSTERS", "CONTEXT", "MORE"]
+    (corpus / "plan.toml").write_text(TOML + SYSTEMS + '[report]\ncharts = ["SPECTRAL", "EM"]\n')
+    assert charted_systems(read_experiment(corpus / "plan.toml")) == ["SPECTRAL", "EM"]
+
+
+def states(experiment, folder):
+    """What ``lscfg run --plan`` prints: (stage, systems) in order, and those that are to be made."""
+    run = run_lscfg("run", experiment, "-o", folder, "--plan")
+    assert run.returncode == 0 and run.stderr == "", run.stderr
+    heading, *lines = (re.split(" {2,}", line.strip()) for line in run.stdout.splitlines())
+    assert heading == ["stage", "key", "version", "state", "systems"]
+    assert {state for *_, state, _ in lines} <= {"cached", "to do"}
+    rows = [(name, systems) for name, *_, systems in lines]
+    return rows, [row for row, (*_, state, _) in zip(rows, lines, strict=True) if state == "to do"]
+
+
+def test_the_plan_says_what_is_made(corpus, tmp_path):
+    """Nothing at first, all after a run, all but what depends on a changed setting after the change."""
+    rows, missing = states(corpus / "e.toml", tmp_path / "out")
+    own = ["tune", "decode", "score"]
+    shared = [(name, "all") for name in ("lm", "align", "derive", "grammar-minimal")]
+    model = ("estimate", "SPECTRAL")
+    charts = [("sentences", "all"), ("charts", "all")]
+    systems = {system: [(name, system) for name in own] for system in ("MIN", "SPECTRAL")}
+    assert rows == missing == [*shared, model, *systems["MIN"], *systems["SPECTRAL"], *charts]
+    assert not (tmp_path / "out").exists()
+    run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--jobs", 2)
+    assert run.returncode == 0, run.stderr
+    assert states(corpus / "e.toml", tmp_path / "out") == (rows, [])
+    for old, new, expected in (
+        ("m = 3", "m = 2", [model, *systems["SPECTRAL"], *charts]),
+        ("kbest = 20", "kbest = 21", [*systems["MIN"], *systems["SPECTRAL"], *charts]),
+        ("[tuning]", "[hiero]\nmax_phrase = 3\n[tuning]", []),
+    ):
+        (corpus / "plan.toml").write_text(TOML.replace(old, new))
+        assert states(corpus / "plan.toml", tmp_path / "out") == (rows, expected)
+    assert states(corpus / "e.toml", tmp_path / "out") == (rows, [])
