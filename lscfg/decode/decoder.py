@@ -28,7 +28,7 @@ from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 from lscfg.parallel.engine import Engine, Serial
-from lscfg.parallel.worker import keep
+from lscfg.parallel.worker import drop, keep
 
 WORD_PENALTY = -1 / math.log(10)
 """cdec's WordPenalty of one target word."""
@@ -99,8 +99,9 @@ class EmbeddedDecoder:
 
     One thing is more than cdec does: a sentence that has no parse without Hiero's glue rules is parsed with them.
 
-    Each worker reads grammar and models by itself and keeps them, and the forests of its sentences, until the engine is
-    closed or works for another decoder. A context manager. Not to be used by two threads at once.
+    Each worker reads grammar and models by itself, unless it is forked from a process that has. It keeps them, and the
+    forests of its sentences, until the engine is closed or works for another decoder. A context manager. Not to be used
+    by two threads at once.
 
     Args:
         config: what an ini file says; its ``weights``, ``k_best`` and ``latent`` are left to the caller.
@@ -137,11 +138,14 @@ class EmbeddedDecoder:
             self._described = uuid4().hex, pickle.dumps(partial(_SentenceDecoder, config, provider, cached))
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
-        try:  # now, and in all workers at once: what is wrong with a file should be known
-            opened = list(engine.map(_open, [self._described] * engine.workers))
+        try:  # now: what is wrong with a file should be known
+            if engine.inherits:
+                opened = _open(self._described)  # workers share this memory
+            else:
+                opened, *_ = engine.map(_open, [self._described] * engine.workers)  # in all at once
         except WorkerError as error:
             raise KernelError(f"{error.reason} as it read the grammar; is there enough memory?") from error
-        self.feature_names, self._latent_options, warnings = opened[0]
+        self.feature_names, self._latent_options, warnings = opened
         for message in warnings:
             log.warn(message)
 
@@ -173,9 +177,13 @@ class EmbeddedDecoder:
     ) -> None:
         if kind is None:
             self.close()
+        elif self._here is None:
+            drop("decoder", self._described[0])
 
     def close(self) -> None:
-        """Warns of what the latent features noticed since the last time."""
+        """Warns of what the latent features noticed since the last time, and lets go of the grammar where it can."""
+        if self._here is None:
+            drop("decoder", self._described[0])
         if self._latent_options is not None:
             self._improper.report(self._latent_options)
 
