@@ -322,6 +322,23 @@ if __name__ == "__main__":
 """
 
 
+STARTING = """
+import signal, sys
+sys.path[:0] = sys.argv[1:]
+from multiprocessing import active_children
+from test_engine import Processes, rest
+
+if __name__ == "__main__":
+    engine = Processes(2, start="spawn")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        print("begin", flush=True)
+        list(engine.map(rest, [600, 600]))
+    except KeyboardInterrupt:
+        print("interrupted", len(active_children()), flush=True)
+"""
+
+
 def gone(pid):
     """Whether there is no such process, or one that only waits for its parent to take note."""
     try:
@@ -329,6 +346,19 @@ def gone(pid):
             return file.read().rpartition(")")[2].split()[0] in "ZX"
     except FileNotFoundError:
         return True
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.4])
+def test_an_interruption_reaches_no_worker_that_starts(tmp_path, seconds):
+    """As on a terminal, where every process gets it."""
+    (tmp_path / "program.py").write_text(STARTING)
+    command = [sys.executable, str(tmp_path / "program.py"), *sys.path]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as program:
+        assert program.stdout.readline() == "begin\n"
+        time.sleep(seconds)
+        os.killpg(program.pid, signal.SIGINT)
+        assert program.communicate(timeout=30) == ("interrupted 0\n", "")
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
