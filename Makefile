@@ -58,9 +58,10 @@ valgrind: $(VENV)/test.done
 # Looks for inputs that break the kernel, SECONDS with each harness. One that is found belongs into tests/fuzz/corpus.
 SECONDS = 60
 HARNESSES = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard plugin/*/*.c) tests/fuzz/fuzz.c)
-FUZZ = clang -std=c11 -g -O1 -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-  -Iplugin/include -Iplugin/inference
+KERNEL = $(shell $(PYTHON) -c 'import json; print(*json.load(open("plugin/include/kernel.json"))["$(1)"])')
+FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard $(patsubst %,plugin/%/*.c,$(call KERNEL,floors))) tests/fuzz/fuzz.c)
+FUZZ = clang $(call KERNEL,flags) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+  -Iplugin -Iplugin/include
 
 fuzz: $(HARNESSES:%=fuzz-%)
 .SECONDARY: $(FUZZED)

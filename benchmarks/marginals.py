@@ -21,7 +21,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from lscfg.decode.analysis import Analyser, Analysis
 from lscfg.io.text import read_lines
-from lscfg.parallel.threads import in_order
+from lscfg.parallel.engine import in_threads
 
 
 def seconds(work: Callable[[Any], Any], items: Sequence[Any], threads: int, repeats: int) -> tuple[float, list[Any]]:
@@ -29,7 +29,8 @@ def seconds(work: Callable[[Any], Any], items: Sequence[Any], threads: int, repe
     best, results = float("inf"), []
     for _ in range(repeats):
         start = time.perf_counter()
-        results = list(in_order(work, items, threads))
+        with in_threads(threads) as engine:
+            results = list(engine.map(work, items))
         best = min(best, time.perf_counter() - start)
     return best, results
 

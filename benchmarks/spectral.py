@@ -24,7 +24,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.estimate.features import INSIDE, OUTSIDE, extract_features, scale
-from lscfg.estimate.spectral import SVD, truncated_svd
+from lscfg.estimate.svd import SVD, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 

@@ -9,7 +9,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -17,6 +16,7 @@ from typing import IO
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import numbered
+from lscfg.parallel.threads import Threads
 
 _WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatched))$)")
 _MATCHED = re.compile(r"\d+ edges with latent features, (0 unmatched; )?")
@@ -113,10 +113,18 @@ class CdecProcesses:
                 blamed += 1
                 share = share[1:]
 
-        with ThreadPoolExecutor(max(len(shares), 1)) as pool:
+        def finish_or_stop(share: list[int]) -> None:
             try:
-                for finished in as_completed([pool.submit(finish, share) for share in shares]):
-                    finished.result()
+                finish(share)
+            except BaseException:
+                self._stop()
+                raise
+
+        # threads even for one: an interruption comes to this one, which then ends all processes
+        with Threads(max(len(shares), 1)) as engine:
+            try:
+                for _ in engine.map(finish_or_stop, shares):
+                    pass
             except BaseException:
                 self._stop()
                 raise

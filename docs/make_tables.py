@@ -1,7 +1,7 @@
 """Writes the tables of settings in FORMATS.md anew, from where the settings are declared.
 
-Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``; NAME is ``estimator/em``,
-``source/hiero``, ``context/loglinear``, ``optimiser/mira`` or a table of the experiment file.
+Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
+``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal`` or a table of the experiment file.
 """
 
 import re
@@ -23,7 +23,8 @@ GROUPS = {
 
 def tables() -> dict[str, str]:
     """Every table by its name."""
-    made = {name: part for name, part in config.PARTS.items() if name != "corpus"} | {"tuning": config.Tuning}
+    made = {name: part for name, part in config.PARTS.items() if name != "corpus"}
+    made |= {"tuning": config.Tuning, "alignment": config.Alignment}
     for short, group in GROUPS.items():
         made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
     return {name: "\n".join(settings_table(settings)) for name, settings in made.items()}

@@ -1,19 +1,19 @@
 """The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
 
-Their sources ship with the package: the part of the kernel that they need (plugin/include, plugin/inference),
-plugin/adapter (what all adapters share) and a folder for each decoder.
+Their sources ship with the package: the floors of the kernel that a decoder needs, ``adapter``, which all decoders
+share, and a folder for each of them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from pathlib import Path
 
@@ -23,8 +23,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
-
-C_OPTIONS = ("-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden")
+from lscfg.parallel.engine import in_threads
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
 """Its words are known, unknown, in a rule with a gap and in one that swaps."""
@@ -42,9 +41,16 @@ EXAMPLE_RULES = (
 
 @contextlib.contextmanager
 def sources() -> Iterator[Path]:
-    """The folder that holds include, inference, adapter and the decoders' folders."""
-    with resources.as_file(resources.files("lscfg") / "plugin") as folder:
-        yield folder
+    """The folder that holds ``include``, the kernel's floors, ``adapter`` and the decoders' folders."""
+    with resources.as_file(resources.files("lscfg") / "sources") as folder:
+        # in a checkout that is not installed they are beside the package
+        yield folder if folder.is_dir() else Path(__file__).resolve().parents[1] / "plugin"
+
+
+def kernel_facts(plugin: Path) -> dict[str, list[str]]:
+    """``floors`` of the kernel, lowest first, those that a ``decoder`` needs, and ``flags`` of the C compiler."""
+    facts: dict[str, list[str]] = json.loads((plugin / "include" / "kernel.json").read_text(encoding="utf-8"))
+    return facts
 
 
 def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[str]:
@@ -62,7 +68,8 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
     cc, cxx = _compiler("CC", "gcc"), _compiler("CXX", "g++")
     with sources() as plugin:
         includes = [f"-I{plugin / name}" for name in ("include", "adapter")]
-        c = [*cc, *C_OPTIONS, "-fPIC", f"-I{plugin / 'include'}"]
+        kernel = kernel_facts(plugin)
+        c = [*cc, *kernel["flags"], "-O3", "-fPIC", f"-I{plugin}", f"-I{plugin / 'include'}"]
         cpp = [*cxx, "-std=c++14", "-O2", "-fPIC", "-fvisibility=hidden", *includes, *options]
         # as one unit, since the decoder's headers take longer to compile than all that is ours
         parts = sorted(path for path in (plugin / decoder).iterdir() if path.suffix in (".cc", ".cpp"))
@@ -70,16 +77,11 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
         adapter.write_text("".join(f'#include "{path}"\n' for path in parts), encoding="utf-8")
         # and first: what is wrong with the decoder shows there
         jobs = [[*cpp, "-c", str(adapter)]]
-        jobs += [[*c, "-c", str(path)] for path in sorted((plugin / "inference").glob("*.c"))]
+        jobs += [[*c, "-c", str(path)] for floor in kernel["decoder"] for path in sorted((plugin / floor).glob("*.c"))]
         made = [str(folder / f"{number}.o") for number in range(len(jobs))]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            running = [pool.submit(_run, [*job, "-o", to]) for job, to in zip(jobs, made, strict=True)]
-            try:
-                for done in running:
-                    done.result()
-            except InputError:
-                pool.shutdown(cancel_futures=True)
-                raise
+        with in_threads(os.cpu_count() or 1) as engine:
+            for _ in engine.map(_run, [[*job, "-o", to] for job, to in zip(jobs, made, strict=True)]):
+                pass
     return made
 
 

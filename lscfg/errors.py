@@ -21,3 +21,19 @@ class InputError(LscfgError, ValueError):
 
 class KernelError(LscfgError, RuntimeError):
     """The C kernel refused: memory is out, or a callback failed."""
+
+
+class WorkerError(KernelError):
+    """A worker of an engine died at its work.
+
+    Attributes:
+        reason: how it died.
+        block: the number, from 0, of the block that it had in hand.
+    """
+
+    def __init__(self, reason: str, block: int):
+        self.reason, self.block = reason, block
+        super().__init__(f"{reason} at block {block + 1}")
+
+    def __reduce__(self) -> tuple[type[WorkerError], tuple[str, int]]:
+        return WorkerError, (self.reason, self.block)

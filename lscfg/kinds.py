@@ -4,10 +4,10 @@ A row in pyproject.toml names a module, which has ``HELP`` (one line), ``VERSION
 output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the function of its group:
 
 - ``lscfg.estimators``: ``estimate(derivations, settings, ...)``, see ``lscfg.estimate``;
-- ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.extract.source``;
-- ``lscfg.context_models``: ``add(model, tokens, source, settings)``, see ``lscfg.context``;
-- ``lscfg.aligners``: ``align(source, target, settings)``, see ``lscfg.corpus.align``;
-- ``lscfg.optimisers``: ``optimiser(settings)``, see ``tuning.optimisers``.
+- ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.grammar.source``;
+- ``lscfg.context_models``: ``add_context(model, tokens, source, settings)``, see ``lscfg.context.loglinear``;
+- ``lscfg.aligners``: ``align_corpus(source, target, settings)``, see ``lscfg.corpus.align``;
+- ``lscfg.optimisers``: ``learn(step, settings)``, see ``tuning.optimisers``.
 
 Another package adds a kind by a row of its own.
 """

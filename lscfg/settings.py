@@ -34,6 +34,11 @@ class SettingError(InputError):
         self.name, self.requirement = name, requirement
 
 
+def _number(value: float) -> str:
+    """A limit as a reader is told, whole numbers with all their digits."""
+    return f"{value:g}" if value % 1 else f"{value:.0f}"
+
+
 @dataclass(frozen=True)
 class Limits:
     """What values a setting may have; None: no such limit."""
@@ -57,17 +62,21 @@ class Limits:
             (self.below, lambda limit: value >= limit, "less than"),
         ):
             if limit is not None and wrong(limit):
-                return f"must be {words} {limit:g}, not {value}" if limit < LARGEST else f"must be {words} {LARGEST}"
+                return f"must be {words} {_number(limit)}, not {value}"
         return None
 
     def __str__(self) -> str:
         if self.choices:
             return ", ".join(self.choices)
         low = (
-            [f"≥ {self.least:g}"] if self.least is not None else [f"> {self.above:g}"] if self.above is not None else []
+            [f"≥ {_number(self.least)}"]
+            if self.least is not None
+            else [f"> {_number(self.above)}"]
+            if self.above is not None
+            else []
         )
-        high = [f"≤ {self.most:g}"] if self.most not in (None, LARGEST) else []
-        return ", ".join(low + high + ([f"< {self.below:g}"] if self.below is not None else []))
+        high = [f"≤ {_number(self.most)}"] if self.most not in (None, LARGEST) else []
+        return ", ".join(low + high + ([f"< {_number(self.below)}"] if self.below is not None else []))
 
 
 def setting(
@@ -265,6 +274,36 @@ def from_options(cls: type[Declared], args: argparse.Namespace, prefix: str = ""
         item = next((item for item in settings_of(cls) if item.name == error.name), None)
         name = _option(item, prefix) if item else error.name
         raise SettingError(name, error.requirement) from None
+
+
+def add_kind_options(parser: argparse._ActionsContainer, classes: Mapping[str, type[Declared]]) -> None:
+    """Declares an option for each setting that any of some kinds has; the help of one names its kinds.
+
+    Args:
+        classes: the settings of each kind by its name.
+    """
+    declared: dict[str, list[str]] = {}
+    for name, cls in classes.items():
+        for item in settings_of(cls):
+            declared.setdefault(item.name, []).append(name)
+    for name, users in declared.items():
+        cls = classes[users[0]]
+        others = [item.name for item in settings_of(cls) if item.name != name]
+        add_options(parser.add_argument_group(f"settings of {', '.join(users)}"), cls, leave=others)
+
+
+def from_kind_options(name: str, classes: Mapping[str, type[Declared]], args: argparse.Namespace) -> Any:
+    """The settings of the kind ``name`` as options say them.
+
+    Raises:
+        SettingError: a value is out of its range, or an option is of other kinds only.
+    """
+    own = {item.name for item in settings_of(classes[name])}
+    for other, cls in classes.items():
+        foreign = given_options(cls, args).keys() - own
+        for option in option_names(cls, foreign):
+            raise SettingError(option, f"is for {other}, not for {name}")
+    return from_options(classes[name], args)
 
 
 def given_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "") -> dict[str, Any]:

@@ -19,6 +19,7 @@ from lscfg.adapter import (
     compile_adapter,
     demangled,
     example_model,
+    kernel_facts,
     link,
     run_example,
     sources,
@@ -154,9 +155,10 @@ def build_program(tree: MosesTree, output: str | os.PathLike[str], options: Sequ
 JAMFILE = """\
 # latent features of lscfg
 objects = ;
-for local file in [ glob *.c *.cpp ]
+for local file in [ glob *.cpp FLOORS ]
 {
-  obj lscfg_$(file:B).o : $(file) ../..//headers : <include>. <include>$(TOP) <cflags>-ffp-contract=off ;
+  obj lscfg_$(file:B).o : $(file) ../..//headers
+    : <include>. <include>include <include>$(TOP) <cflags>-ffp-contract=off ;
   objects += lscfg_$(file:B).o ;
 }
 alias lscfg : $(objects) ;
@@ -183,15 +185,19 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
     if target.is_dir() and any(target.iterdir()) and not (target / "LatentSCFG.h").is_file():
         raise InputError("is there and holds something else; remove it", target)
     make_folder(target)
-    for path in target.iterdir():  # an older version may have had others
+    for path in sorted(target.rglob("*")):  # an older version may have had others
         if path.suffix in (".h", ".c", ".cpp"):
             path.unlink()
     with sources() as plugin:
-        for part in ("include", "adapter", "inference", "moses"):
-            for path in sorted((plugin / part).iterdir()):
+        floors = kernel_facts(plugin)["decoder"]
+        places = {**{floor: floor for floor in [*floors, "include"]}, "adapter": ".", "moses": "."}
+        for part, place in places.items():
+            for path in sorted((plugin / part).rglob("*")):
                 if path.suffix in (".h", ".c", ".cpp") and path.name != "main.cpp":
-                    shutil.copyfile(path, target / path.name)
-    (target / "Jamfile").write_text(JAMFILE)
+                    copy = target / place / path.relative_to(plugin / part)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, copy)
+    (target / "Jamfile").write_text(JAMFILE.replace("FLOORS", " ".join(f"{floor}/*.c" for floor in floors)))
     (target / "README").write_text(
         "Latent features of lscfg as a feature function of Moses' chart decoder.\n\n" + STEPS
     )

@@ -1,6 +1,9 @@
 """The rules of the house, executed: which room may use which, where pointers and pools live, what names mean."""
 
 import ast
+import json
+import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,7 +95,7 @@ def test_only_one_room_makes_pools():
 
 
 def test_a_public_name_has_one_meaning():
-    """Classes and functions; demo generates text, whose languages are alike, and a stage has its work's name."""
+    """Of classes and functions. The languages of demo are alike, and a stage has the name of its work."""
     found = defaultdict(set)
     for name, tree in modules():
         if name.startswith(("lscfg.demo", "tuning.experiment.stages")) or ".commands" in name:
@@ -113,3 +116,74 @@ def test_files_have_one_head():
 def _sources() -> Iterator[Path]:
     for top in ("lscfg", "tuning", "cdec_bridge", "moses_bridge", "tests"):
         yield from (path for path in (ROOT / top).rglob("*.py") if path.parent.name != "demo")
+
+
+# ---- the kernel ----
+
+
+PLUGIN = ROOT / "plugin"
+KERNEL = json.loads((PLUGIN / "include" / "kernel.json").read_text("utf-8"))
+
+
+def included(path: Path) -> list[str]:
+    """The files of the project that a C file includes."""
+    return re.findall(r'(?m)^#include "([^"]+)"', path.read_text("utf-8"))
+
+
+def kernel_files() -> list[Path]:
+    """All C files and headers of the kernel's floors."""
+    return [path for floor in KERNEL["floors"] for path in sorted((PLUGIN / floor).glob("*.[ch]"))]
+
+
+def test_floors_of_the_kernel_use_lower_ones_only():
+    """An include names the floor; a public header is that of the file's own floor or of one below."""
+    floor = {name: number for number, name in enumerate(KERNEL["floors"])}
+    for path in kernel_files():
+        for name in included(path):
+            used = Path(name).stem if name.startswith("lscfg/") else name.partition("/")[0]
+            assert used in floor, f"{path.name} includes {name}, which is on no floor"
+            assert floor[used] <= floor[path.parent.name], f"{path.parent.name}/{path.name} includes {name}"
+
+
+def test_files_of_the_kernel_have_no_circle():
+    """A room is a C file with its header; a room that is used by another does not use it, over however many steps."""
+    used = defaultdict(set)
+    for path in kernel_files():
+        room = path.relative_to(PLUGIN).with_suffix("").as_posix()
+        used[room] |= {name.removesuffix(".h") for name in included(path) if not name.startswith("lscfg/")} - {room}
+    done: set[str] = set()
+
+    def walk(room: str, way: tuple[str, ...]) -> None:
+        assert room not in way, f"a circle: {' -> '.join((*way[way.index(room) :], room))}"
+        if room not in done:
+            for other in sorted(used[room]):
+                walk(other, (*way, room))
+            done.add(room)
+
+    for room in sorted(used):
+        walk(room, ())
+
+
+def test_decoders_know_what_a_decoder_needs_and_the_kernel_knows_no_decoder():
+    allowed = {f"lscfg/{floor}.h" for floor in KERNEL["decoder"]}
+    for folder in ("adapter", "cdec", "moses"):
+        for path in (PLUGIN / folder).iterdir():
+            public = {name for name in included(path) if name.startswith("lscfg")}
+            assert public <= allowed, f"{path.name} includes {public - allowed}"
+    for path in kernel_files():
+        assert not re.search(r"(?i)#include [<\"](python|moses|cdec)", path.read_text("utf-8")), path.name
+
+
+def test_every_floor_is_built_and_shipped():
+    assert {path.name for path in PLUGIN.iterdir() if path.is_dir()} == {
+        *KERNEL["floors"],
+        "include",
+        "adapter",
+        "cdec",
+        "moses",
+    }
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-dir"]
+    parts = [*KERNEL["decoder"], "include", "adapter", "cdec", "moses"]
+    assert shipped == {f"lscfg.sources.{part}": f"plugin/{part}" for part in parts} | {
+        "lscfg.sources.include.lscfg": "plugin/include/lscfg"
+    }

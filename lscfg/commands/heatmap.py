@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.errors import InputError
     from lscfg.io.text import read_lines
     from lscfg.log import progress
-    from lscfg.parallel.threads import in_order
+    from lscfg.parallel.engine import in_threads
     from lscfg.study.heatmap import draw_charts
 
     analysers: dict[str, Analyser] = {}
@@ -58,10 +58,11 @@ def run(args: argparse.Namespace) -> None:
     def work(number: int) -> tuple[int, dict[str, Analysis]]:
         return number, {name: analyser(sentences[number]) for name, analyser in analysers.items()}
 
-    for number, found in progress(in_order(work, chosen, args.threads), "heatmap", len(chosen)):
-        charts = {name + _remark(analysis.inference): analysis.chart() for name, analysis in found.items()}
-        path = Path(args.output) / f"sentence.{number}.{args.format}"
-        draw_charts(sentences[number].split(), charts, f"sentence {number}", path)
+    with in_threads(args.threads) as engine:
+        for number, found in progress(engine.map(work, chosen), "heatmap", len(chosen)):
+            charts = {name + _remark(analysis.inference): analysis.chart() for name, analysis in found.items()}
+            path = Path(args.output) / f"sentence.{number}.{args.format}"
+            draw_charts(sentences[number].split(), charts, f"sentence {number}", path)
 
 
 def _remark(inference: Inference | None) -> str:

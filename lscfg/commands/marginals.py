@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.io.text import atomic_write, read_lines
     from lscfg.kernel import FeatureOptions
     from lscfg.log import progress
-    from lscfg.parallel.threads import in_order
+    from lscfg.parallel.engine import in_threads
 
     given = {
         "log": False if args.raw else None,
@@ -106,8 +106,8 @@ def run(args: argparse.Namespace) -> None:
         return analyser.json(item[0], analysis) + "\n" if with_json else ""
 
     output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
-    with output as file:
-        for text in progress(in_order(work, items, args.threads), "marginals", total):
+    with in_threads(args.threads) as engine, output as file:
+        for text in progress(engine.map(work, items), "marginals", total):
             file.write(text)
     if grammars is not None:
         grammars.finish()

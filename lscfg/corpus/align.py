@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lscfg.errors import InputError, KernelError
+from lscfg.errors import InputError, KernelError, WorkerError
 from lscfg.io.text import read_lines
+from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.log import warn
+from lscfg.parallel.engine import in_processes
+from lscfg.settings import Declared, SettingError, setting
 
 if TYPE_CHECKING:
     from thot.common import WordAlignmentMatrix
@@ -20,15 +20,11 @@ if TYPE_CHECKING:
 LONGEST = 1024
 """Words of a sentence beyond which the aligner gives no links."""
 
-MODELS = ("eflomal", "fast-align")
-"""Gibbs sampling of lexical, HMM and fertility parameters with Dirichlet priors (Östling & Tiedemann 2016), and the
-reparameterised IBM model 2 by variational EM (Dyer, Chahuneau & Smith 2013)."""
-
 HEURISTICS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersect", "union")
 
 
 @dataclass(frozen=True)
-class AlignmentSettings:
+class AlignmentSettings(Declared):
     """How a corpus is aligned.
 
     A word without links becomes a terminal of whatever minimal rule covers it; union leaves the fewest such words.
@@ -37,24 +33,27 @@ class AlignmentSettings:
         InputError: unknown model or heuristic, or a number out of its range.
     """
 
-    model: str = "eflomal"
-    """One of ``MODELS``."""
-    heuristic: str = "union"
-    """One of ``HEURISTICS``: how the two directions are joined."""
-    iterations: int | None = None
-    """At least 1, of each direction. Of fast-align: EM iterations, 5 if None. Of eflomal: sweeps of its last stage,
-    with fertilities, while the two before it have a quarter as many each; if None, 5000 / sqrt(number of pairs)."""
-    seed: int = 1
-    """0 to 2^32 - 1; fast-align has no random choices."""
+    model: str = setting("eflomal", "aligner of each direction")
+    heuristic: str = setting("union", "how the two directions are joined", choices=HEURISTICS)
+    aligner: Declared | None = None
+    """Settings of the aligner; its own defaults if None is given."""
 
     def __post_init__(self) -> None:
-        for name, value, known in (("model", self.model, MODELS), ("heuristic", self.heuristic, HEURISTICS)):
-            if value not in known:
-                raise InputError(f"unknown alignment {name} {value!r}; known are {', '.join(known)}")
-        if self.iterations is not None and self.iterations < 1:
-            raise InputError(f"alignment needs 1 iteration or more, got {self.iterations}")
-        if not 0 <= self.seed < 2**32:
-            raise InputError(f"the seed of the alignment must be 0 to {2**32 - 1}, not {self.seed}")
+        super().__post_init__()
+        if self.model not in kinds(ALIGNERS):
+            raise SettingError("model", f"must be one of {', '.join(kinds(ALIGNERS))}, not {self.model!r}")
+        if self.aligner is None:
+            object.__setattr__(self, "aligner", kind(ALIGNERS, self.model).Settings())
+
+    @classmethod
+    def with_aligner(cls, model: str = "eflomal", heuristic: str = "union", **own: Any) -> AlignmentSettings:
+        """The settings with some of the aligner's own."""
+        return cls(model, heuristic, kind(ALIGNERS, model).Settings(**own))
+
+
+def aligners() -> dict[str, type[Declared]]:
+    """Settings of every aligner by its name."""
+    return {name: kind(ALIGNERS, name).Settings for name in kinds(ALIGNERS)}
 
 
 Links = list[tuple[int, int]]
@@ -106,79 +105,28 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
     )
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
-    # A process of its own for each direction, even if they run in turn: only there is the thread count ours to set.
-    others = set(active_children())
-    with ProcessPoolExecutor(min(2, max(1, jobs)), get_context("spawn"), initializer=_single_thread) as pool:
+    # Processes even if the directions run in turn: only there is the thread count ours to set. Sums over threads would
+    # come out in another order each time.
+    with in_processes(min(2, max(1, jobs)), {"OMP_NUM_THREADS": "1"}) as engine:
         try:
-            direct = pool.submit(_one_direction, *sides, settings)
-            inverse = pool.submit(_one_direction, *sides[::-1], settings)
-            shapes = list(zip(map(len, sides[0]), map(len, sides[1]), strict=True))
-            return BothWays(direct.result(), inverse.result(), shapes)
-        except BrokenProcessPool as error:
+            direct, inverse = engine.map(_one_direction, [(*sides, settings), (*sides[::-1], settings)])
+        except WorkerError as error:
             raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
-        except BaseException:  # an interruption: without this the pool would wait for the end of the alignment
-            workers = set(active_children()) - others
-            for process in workers:
-                process.terminate()
-            # The pool's own thread may be reaping them, and a process that two threads wait for counts as alive until
-            # the one that had its status has noted it.
-            pool.shutdown(cancel_futures=True)
-            for process in workers:
-                process.join()
-            raise
+    return BothWays(direct, inverse, list(zip(map(len, sides[0]), map(len, sides[1]), strict=True)))
 
 
-def _single_thread() -> None:
-    # Sums over threads would come out in another order each time.
-    os.environ["OMP_NUM_THREADS"] = "1"
+Corpus = tuple[list[list[str]], list[list[str]], AlignmentSettings]
 
 
-def _one_direction(src: list[list[str]], tgt: list[list[str]], settings: AlignmentSettings) -> list[Links]:
+def _one_direction(corpus: Corpus) -> list[Links]:
     """Links of each pair as (source position, target position), at most one for each target word."""
-    if settings.model == "eflomal":
-        return _eflomal(src, tgt, settings.iterations, settings.seed)
-    return _fast_align(src, tgt, settings.iterations or 5)
-
-
-def _eflomal(src: list[list[str]], tgt: list[list[str]], iterations: int | None, seed: int) -> list[Links]:
-    from thot.alignment import EflomalAlignmentModel
-
-    model = EflomalAlignmentModel()
-    model.seed = seed
-    model.deterministic = True
-    # Links from the samplers' last states; those that the trained parameters find from scratch are far worse.
-    model.emit_training_alignments = True
-    if iterations:
-        quarter = max(1, iterations // 4)
-        model.set_iterations(max(2, quarter), quarter, iterations)  # in proportion as the model's own
-    for pair in zip(src, tgt, strict=True):
-        model.add_sentence_pair(*pair)
-    model.start_training()
-    for _ in range(model.scheduled_iterations):
-        model.train()
-    model.end_training()
-    return [_links(model.get_training_alignment(k)[1]) for k in range(len(src))]
-
-
-def _fast_align(src: list[list[str]], tgt: list[list[str]], iterations: int) -> list[Links]:
-    from thot.alignment import FastAlignModel
-
-    model = FastAlignModel()
-    model.variational_bayes = True
-    for pair in zip(src, tgt, strict=True):
-        model.add_sentence_pair(*pair)
-    model.start_training()
-    for _ in range(iterations):
-        model.train()
-    model.end_training()
-    found = []
-    for begin in range(0, len(src), 1000):
-        batch = slice(begin, begin + 1000)
-        found += [_links(matrix) for _, matrix in model.get_best_alignments(src[batch], tgt[batch])]
+    src, tgt, settings = corpus
+    found: list[Links] = kind(ALIGNERS, settings.model).align_corpus(src, tgt, settings.aligner)
     return found
 
 
-def _links(matrix: WordAlignmentMatrix) -> Links:
+def matrix_links(matrix: WordAlignmentMatrix) -> Links:
+    """The links of one pair."""
     rows, columns = matrix.to_numpy().nonzero()
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
@@ -192,7 +140,7 @@ def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic
     for j, i in inverse:
         other.set(i, j)
     getattr(joint, heuristic.replace("-", "_"))(other)
-    return " ".join(f"{i}-{j}" for i, j in sorted(_links(joint)))
+    return " ".join(f"{i}-{j}" for i, j in sorted(matrix_links(joint)))
 
 
 def read_alignments(path: str | os.PathLike[str], sentences: int) -> list[str]:

@@ -24,7 +24,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
-from lscfg.parallel.processes import WorkerPool
+from lscfg.parallel.workers import WorkerPool
 
 WORD_PENALTY = -1 / math.log(10)
 """cdec's WordPenalty of one target word."""

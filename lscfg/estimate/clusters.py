@@ -16,6 +16,7 @@ from scipy import sparse
 from lscfg.errors import InputError
 from lscfg.estimate import em
 from lscfg.estimate.features import inside_features, outside_features, scale
+from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.model.parameters import Parameters
@@ -34,8 +35,9 @@ OUTSIDE = ("parent", "sibling", "slot")
 RARE = 3
 """Nodes that a feature must have to be used."""
 
-POWERS = 3
-"""Power iterations for them."""
+OVERSAMPLING, ITERATIONS = 20, 3
+"""Settings of ``randomized_svd``. The spectrum is flat, so the last directions are not exact; clusters do not need
+more."""
 
 SAMPLE = 50_000
 """Nodes that k-means is run on; all others go to the nearest centre."""
@@ -93,30 +95,14 @@ def embedding(examples: Examples, training: np.ndarray, seed: int) -> np.ndarray
         for features in (inside_features(examples, INSIDE), outside_features(examples, OUTSIDE))
     )
     covariance = ((phi[training].T @ psi[training]) / max(int(training.sum()), 1)).tocsr()
-    u, v = leading_directions(covariance, DIRECTIONS, seed)
-    return np.hstack([_unit_rows(phi, u), _unit_rows(psi, v)])
+    u, _, vt = randomized_svd(covariance, DIRECTIONS, seed, OVERSAMPLING, ITERATIONS)
+    return np.hstack([_unit_rows(phi, u), _unit_rows(psi, vt.T)])
 
 
 def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_matrix:
     """The columns of features that are not rare: a rare one says little of a node but that it is that node."""
     count = np.asarray(features[training].sum(axis=0)).ravel()
     return features[:, np.nonzero(count >= min(RARE, count.max(initial=1)))[0]]
-
-
-def leading_directions(matrix: sparse.csr_matrix, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first k left and right singular vectors, float64 [rows, k] and [columns, k], by block power iteration.
-
-    Halko, Martinsson and Tropp (2011), algorithm 5.1 after 4.4. The spectrum is flat, so that the last directions are
-    not exact; clusters do not ask for more.
-    """
-    width = min(k + k // 4 + 4, *matrix.shape)
-    basis = np.random.default_rng(seed).normal(size=(matrix.shape[1], width))
-    transposed = matrix.T.tocsr()
-    basis, _ = np.linalg.qr(matrix @ basis)
-    for _ in range(POWERS):
-        basis, _ = np.linalg.qr(matrix @ np.linalg.qr(transposed @ basis)[0])
-    u, _, vt = np.linalg.svd((transposed @ basis).T, full_matrices=False)
-    return basis @ u[:, :k], vt[:k].T
 
 
 def _unit_rows(features: sparse.csr_matrix, directions: np.ndarray) -> np.ndarray:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg import log
 from lscfg.errors import InputError
@@ -27,26 +25,17 @@ from lscfg.estimate.features import (
     scale,
 )
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
+from lscfg.estimate.svd import SVD, RowBlocks, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.grammar.table import RuleTable
 from lscfg.io.tensors import Blocks
 from lscfg.kernel import add_moments
-from lscfg.log import warn
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import OneState, Parameters, rounded, save_model
+from lscfg.parallel.engine import Serial, in_threads
+from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
-
-SMALLEST_SINGULAR_VALUE = 1e-8
-"""Directions whose singular value is less than this part of the first are noise, and are dropped."""
-
-DENSE = 400
-"""Smaller covariance matrices are decomposed as dense ones."""
-
-SVD = ("arpack", "randomized")
-"""Ways to decompose the covariance. The spectrum of rule indicators is flat, which suits ARPACK: for m = 16 on 49,500
-sentence pairs (benchmarks/spectral.py) it takes 0.6 s to machine precision, the randomized method 4 s to 5e-4."""
-
 
 HELP = "the method of moments"
 VERSION = 1
@@ -85,119 +74,6 @@ class Settings(Declared):
         return FeatureSources(self.src_classes, self.tgt_classes, self.rule_values)
 
 
-class RowBlocks:
-    """A sparse matrix whose products with dense ones are made by blocks of rows, on as many threads.
-
-    A row's product is one sum, whichever block it is in: the values do not depend on the number of threads.
-    """
-
-    def __init__(self, matrix: sparse.csr_matrix, threads: int):
-        self.shape = matrix.shape
-        even = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, threads + 1)[1:-1])
-        borders = [0, *even.tolist(), matrix.shape[0]]
-        self._blocks = []
-        for first, end in itertools.pairwise(borders):
-            values = slice(matrix.indptr[first], matrix.indptr[end])
-            rows = matrix.indptr[first : end + 1] - matrix.indptr[first]
-            shape = (end - first, matrix.shape[1])
-            self._blocks.append(sparse.csr_matrix((matrix.data[values], matrix.indices[values], rows), shape=shape))
-        self._workers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-
-    def __matmul__(self, dense: np.ndarray) -> np.ndarray:
-        first, *others = self._blocks
-        if self._workers is None:
-            return first @ dense
-        products = [self._workers.submit(block.__matmul__, dense) for block in others]
-        return np.concatenate([first @ dense, *(product.result() for product in products)])
-
-
-def truncated_svd(
-    matrix: sparse.csr_matrix, rank: int, seed: int, method: str = "arpack", threads: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U [rows, k], singular values [k] in falling order, V [columns, k]; k = rank or less.
-
-    The signs are fixed by the entry of largest absolute value of each column of U, which is positive. Directions below
-    ``SMALLEST_SINGULAR_VALUE`` are dropped with a warning.
-
-    Raises:
-        InputError: the matrix has no such rank.
-    """
-    if rank > min(matrix.shape):
-        raise InputError(
-            f"{rank} hidden states from {matrix.shape[0]} inside and {matrix.shape[1]} outside features; "
-            f"at most {min(matrix.shape)} are possible, give more text or a smaller m"
-        )
-    if min(matrix.shape) <= max(DENSE, rank + 1):
-        u, sigma, vt = np.linalg.svd(matrix.toarray(), full_matrices=False)
-        u, sigma, vt = u[:, :rank], sigma[:rank], vt[:rank]
-    elif method == "randomized":
-        u, sigma, vt = randomized_svd(matrix, rank, seed)
-    elif matrix.shape[0] < matrix.shape[1]:
-        v, sigma, ut = _arpack(matrix.T.tocsr(), rank, seed, threads)
-        u, vt = ut.T, v.T
-    else:
-        u, sigma, vt = _arpack(matrix, rank, seed, threads)
-    kept = int((sigma > SMALLEST_SINGULAR_VALUE * sigma[0]).sum()) if sigma[0] > 0 else 0
-    if not kept:
-        raise InputError(
-            "the inside and outside features do not vary together at all; is the corpus a single sentence?"
-        )
-    if kept < rank:
-        warn(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
-    signs = np.sign(u[np.abs(u[:, :kept]).argmax(axis=0), np.arange(kept)])
-    # rows side by side in memory: products with sparse matrices, and the kernel, want them so
-    return np.ascontiguousarray(u[:, :kept] * signs), sigma[:kept], np.ascontiguousarray(vt[:kept].T * signs)
-
-
-def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, singular values in falling order and V' of a matrix of at least as many rows as columns.
-
-    Most of ARPACK's time goes by the number of columns, and many of them (features of few examples) have one entry.
-    Those with it in the same row are one direction: a column of their norm in their place changes neither A A' nor,
-    with it, U and the singular values.
-    """
-    columns = matrix.tocsc()
-    single = np.diff(columns.indptr) == 1
-    first = columns.indptr[:-1][single]
-    squares = np.bincount(columns.indices[first], columns.data[first] ** 2, matrix.shape[0])
-    rows = np.nonzero(squares)[0]
-    ones = (np.sqrt(squares[rows]), (rows, np.arange(len(rows))))
-    merged = sparse.hstack([columns[:, ~single], sparse.csc_matrix(ones, (matrix.shape[0], len(rows)))], "csr")
-    if rank >= min(merged.shape):
-        merged = matrix
-    start = np.random.default_rng(seed).normal(size=min(merged.shape))
-    forward, back = RowBlocks(merged, threads), RowBlocks(merged.T.tocsr(), threads)
-    operator = LinearOperator(
-        merged.shape,
-        matvec=forward.__matmul__,
-        rmatvec=back.__matmul__,
-        matmat=forward.__matmul__,
-        rmatmat=back.__matmul__,
-        dtype=merged.dtype,
-    )
-    u, sigma, _ = svds(operator, k=rank, v0=start, solver="arpack")
-    order = np.argsort(-sigma, kind="stable")
-    u, sigma = u[:, order], sigma[order]
-    inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=sigma > 0)
-    return u, sigma, (matrix.T @ u * inverse).T
-
-
-def randomized_svd(
-    matrix: sparse.csr_matrix, rank: int, seed: int, oversampling: int = 16, iterations: int = 12
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, singular values and V' of the range of a random sample of the columns' combinations (Halko, Martinsson & Tropp
-    2011, Algorithms 4.4 and 5.1). A flat spectrum, as that of rule indicators, needs the many power iterations."""
-    width = min(rank + oversampling, min(matrix.shape))
-    basis = np.random.default_rng(seed).normal(size=(matrix.shape[1], width))
-    transposed = matrix.T.tocsr()
-    for _ in range(iterations):
-        left, _ = np.linalg.qr(matrix @ basis)
-        basis, _ = np.linalg.qr(transposed @ left)
-    left, _ = np.linalg.qr(matrix @ basis)
-    u, sigma, vt = np.linalg.svd((transposed @ left).T, full_matrices=False)
-    return (left @ u)[:, :rank], sigma[:rank], vt[:rank]
-
-
 @dataclass(frozen=True)
 class Embedding:
     """Every node in the latent space.
@@ -221,13 +97,14 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
         InputError: too little text for the rank asked, or files that do not fit the corpus.
     """
 
-    def matrix(templates: tuple[str, ...], inside: bool) -> tuple[sparse.csr_matrix, dict[str, int]]:
+    def matrix(side: tuple[tuple[str, ...], bool]) -> tuple[sparse.csr_matrix, dict[str, int]]:
+        templates, inside = side
         features = extract_features(examples, templates, inside, settings.sources, settings.min_count)
         scaled = scale(features.matrix, examples.is_example) if settings.scaling else features.matrix
         return scaled, features.columns
 
-    with ThreadPoolExecutor(min(threads, 2)) as workers:
-        (phi, *inside), (psi, *outside) = workers.map(matrix, (settings.inside, settings.outside), (True, False))
+    with in_threads(min(threads, 2)) as engine:
+        (phi, *inside), (psi, *outside) = engine.map(matrix, [(settings.inside, True), (settings.outside, False)])
     columns = {"inside": inside[0], "outside": outside[0]}
     for side, sizes in columns.items():
         log.info(f"{side} features " + ", ".join(f"{name} {n}" for name, n in sizes.items()))
@@ -383,9 +260,9 @@ def _moments(
     bound = np.abs(z).max(initial=0) * np.abs(y).max(initial=0) ** arity * len(nodes)
     safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
-    def make(block: int, space: np.ndarray, precision: np.dtype) -> np.ndarray:
+    def make(spaces: list[np.ndarray], precision: np.dtype, block: int) -> np.ndarray:
         first = block * size
-        out = space[: min(size, n - first)]
+        out = spaces[block % len(spaces)][: min(size, n - first)]
         out.fill(0)
         tokens = slice(borders[block], borders[block + 1])
         here, local = nodes[tokens], rows[tokens] - first
@@ -396,19 +273,11 @@ def _moments(
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
-        # while a block is written, the next is made beside it
-        ahead = min(threads, 2)
-        spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(ahead)]
-        blocks = range(len(borders) - 1)
-        if ahead == 1:
-            yield from (make(block, spaces[0], precision) for block in blocks)
-            return
-        with ThreadPoolExecutor(1) as worker:
-            coming = [worker.submit(make, block, spaces[block], precision) for block in blocks[:1]]
-            for block in blocks:
-                done = coming.pop().result()
-                coming += [worker.submit(make, k, spaces[k % 2], precision) for k in blocks[block + 1 : block + 2]]
-                yield done
+        # while a block is written, the next is made beside it in the other space
+        engine = Threads(1, ahead=2) if threads > 1 else Serial()
+        spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(min(threads, 2))]
+        with engine:
+            yield from engine.map(partial(make, spaces, precision), range(len(borders) - 1))
 
     return Blocks((n, *[m] * (arity + 1)), parts)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -20,6 +19,7 @@ from lscfg.grammar.table import RuleTable
 from lscfg.io import tensors
 from lscfg.io.text import read_blocks
 from lscfg.kernel import DeriveOptions, Deriver, LineError
+from lscfg.parallel.engine import in_threads
 
 _ARRAYS = ("trees", "node.rule", "node.parent", "node.slot", "node.span", "lexicon.words", "lexicon.count")
 
@@ -236,58 +236,12 @@ def _complain_of_lengths(paths: Paths) -> None:
     raise InputError(f"{links} lines for {src} sentence pairs", paths[2])
 
 
-def _add(deriver: Deriver, block: _Block) -> None:
+def _derive_block(deriver: Deriver, block: _Block) -> tuple[Deriver, _Block]:
     try:
         deriver.add_lines(block.texts, block.lines)
     except LineError as error:
         raise InputError(str(error), block.paths[error.stream], block.first + error.pair) from None
-
-
-def _derive_in_turn(
-    corpora: Sequence[Paths], options: DeriveOptions, flush: Callable[[Deriver, _Block], None]
-) -> Deriver:
-    deriver = Deriver(options)
-    for block in _blocks(corpora):
-        _add(deriver, block)
-        flush(deriver, block)
-    return deriver
-
-
-def _derive_in_threads(
-    corpora: Sequence[Paths], options: DeriveOptions, flush: Callable[[Deriver, _Block], None], threads: int
-) -> Deriver:
-    """Each block has tables of its own, that are then merged in order: every number is what it would have been."""
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    def work(block: _Block) -> tuple[Deriver, _Block]:
-        deriver = Deriver(options)
-        _add(deriver, block)
-        return deriver, block
-
-    whole = Deriver(options)
-
-    def take(future: Future[tuple[Deriver, _Block]]) -> None:
-        part, block = future.result()
-        whole.merge(part)
-        flush(whole, block)
-
-    with ThreadPoolExecutor(threads) as pool:
-        pending: deque[Future[tuple[Deriver, _Block]]] = deque()
-        try:
-            for block in _blocks(corpora):
-                pending.append(pool.submit(work, block))
-                if len(pending) > threads:
-                    take(pending[0])
-                    pending.popleft()
-            while pending:
-                take(pending[0])
-                pending.popleft()
-        except InputError:
-            # a bad line of a block under way comes before whatever is wrong with a later one
-            for future in pending:
-                future.result()
-            raise
-    return whole
+    return deriver, block
 
 
 def derive_files(
@@ -325,11 +279,16 @@ def derive_files(
     }
     total = None if str(src).endswith(".gz") or not Path(src).is_file() else len(corpora) * Path(src).stat().st_size
     lines = 0
+    deriver = Deriver(options)
     try:
-        with log.meter("derive", total) as bar:
+        with log.meter("derive", total) as bar, in_threads(threads, ahead=2) as engine:
 
-            def flush(deriver: Deriver, block: _Block) -> None:
-                nonlocal lines
+            def work(block: _Block) -> tuple[Deriver, _Block]:
+                return _derive_block(deriver if threads == 1 else Deriver(options), block)
+
+            for part, block in engine.map(work, _blocks(corpora)):
+                if part is not deriver:  # tables merged in the order of the blocks have the numbers of a single one
+                    deriver.merge(part)
                 nodes = deriver.nodes()
                 pieces = (nodes.trees, nodes.rule, nodes.parent, nodes.slot, nodes.span)
                 for spool, piece in zip(spools.values(), pieces, strict=True):
@@ -337,11 +296,6 @@ def derive_files(
                 deriver.flush()
                 lines += block.lines
                 bar.update(len(block.texts[0]))
-
-            if threads == 1:
-                deriver = _derive_in_turn(corpora, options, flush)
-            else:
-                deriver = _derive_in_threads(corpora, options, flush, threads)
         spools["trees"].append(np.array([deriver.nodes().end], np.int64))
         tables, counts = deriver.tables(), deriver.counts()
         tensors.save(output, {**spools, **tables}, _metadata(options, counts.dropped, len(corpora)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
 from lscfg.io.text import read_blocks, write_blocks
 from lscfg.log import progress
+from lscfg.parallel.engine import in_threads
 
 ROOT_RULE = "[S] ||| [X,1] ||| [1] |||"
 
@@ -101,8 +101,8 @@ def write_sentence_grammars(
         write_blocks(item[0], _blocks(counted, features, item[1]))
 
     _ = (counted.own_glue and features._inverse, counted.rules.kernel)  # made once, not by each thread
-    with ThreadPoolExecutor(threads) as pool:
+    with in_threads(threads) as engine:
         work = zip(paths, selection.sentences, strict=True)
-        for _ in progress(pool.map(write, work), "write", len(paths)):
+        for _ in progress(engine.map(write, work), "write", len(paths)):
             pass
     write_segments(folder, sentences)

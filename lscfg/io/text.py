@@ -11,15 +11,14 @@ import os
 import re
 import sys
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from lscfg.errors import InputError
+from lscfg.parallel.threads import Threads
 
 _BARS = re.compile(r"\|\|\|(?!\S)(?<!\S\|\|\|)")  # the literal first: ten times as fast as it is last
 
@@ -227,24 +226,14 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
         # a flushed block ends at a byte and leaves the stream open for the next one
         return data, deflate.compress(data) + deflate.flush(zlib.Z_SYNC_FLUSH)
 
-    with _replacing(path) as raw, ThreadPoolExecutor(threads) as pool:
+    # a thread even for one: blocks are read and written meanwhile
+    with _replacing(path) as raw, Threads(threads, ahead=2) as engine:
         checksum = size = 0
         if zipped:
             raw.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff")  # deflate, no name, no time, unknown system
-        pending: deque[Future[tuple[bytes, bytes]]] = deque()
-
-        def write() -> None:
-            nonlocal checksum, size
-            data, packed = pending.popleft().result()
+        for data, packed in engine.map(make, blocks):
             checksum, size = zlib.crc32(data, checksum), size + len(data)
             raw.write(packed)
-
-        for block in blocks:
-            pending.append(pool.submit(make, block))
-            if len(pending) > 2 * threads:  # no more blocks in memory than there is work for
-                write()
-        while pending:
-            write()
         if zipped:
             raw.write(zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
             raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 from lscfg.kernel.extract import Rules
+from lscfg.parallel.engine import in_threads
 
 
 class ContextTrainer:
@@ -119,12 +120,8 @@ def add_moments(
     buffers = [ffi.from_buffer("int64_t[]", a) for a in integers] + [ffi.from_buffer("double[]", a) for a in reals]
     sums = ffi.from_buffer("double[]", out)
 
-    def add(first: int, last: int) -> None:
-        lib.lscfg_add_moments(m, arity, n, first, last, *buffers, sums)
+    def add(states: tuple[int, int]) -> None:
+        lib.lscfg_add_moments(m, arity, n, *states, *buffers, sums)
 
-    bounds = [m * k // threads for k in range(threads + 1)]
-    if threads == 1:
-        add(0, m)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(add, bounds[:-1], bounds[1:]))
+    with in_threads(threads) as engine:
+        list(engine.map(add, pairwise(m * k // threads for k in range(threads + 1))))

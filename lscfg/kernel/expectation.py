@@ -7,7 +7,6 @@ blocks is summed in their order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +16,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
+from lscfg.parallel.engine import Engine, in_threads
 
 MAX_STATES: int = lib.LSCFG_EM_MAX_STATES
 """Most hidden states that the kernel's buffers hold."""
@@ -139,12 +139,13 @@ class Expectation:
     threads: int = 1
     log_likelihood: np.ndarray = field(init=False)
     """float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``."""
-    _pool: ThreadPoolExecutor | None = field(init=False, default=None)
+    _engine: Engine = field(init=False)
 
     def __post_init__(self) -> None:
         self.log_likelihood = np.empty(len(self.trees))
         self._inside = self._outside = np.empty((0, 0))
         self._factor = np.empty(len(self.trees.arity))
+        self._engine = in_threads(max(self.threads, 1), BLOCKS)
 
     def infer(self, weights: Weights, outside: bool = True) -> int:
         """Inside vectors, likelihood and, if asked for, outside vectors of all trees.
@@ -242,11 +243,7 @@ class Expectation:
     def _each(self, cuts: list[int], work: Callable[[int, int], Any]) -> list[Any]:
         """The work on every block that is not empty; the kernel runs without the interpreter's lock."""
         blocks = [(first, last) for first, last in pairwise(cuts) if first < last]
-        if self.threads <= 1:
-            return [work(*block) for block in blocks]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads)
-        return list(self._pool.map(lambda block: work(*block), blocks))
+        return list(self._engine.map(lambda block: work(*block), blocks))
 
     def _view(self, weights: Weights) -> tuple[Any, list[Any]]:
         """The kernel's view, and what it points into."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io import tensors
 from lscfg.model.parameters import Parameters, save_low_rank
+from lscfg.parallel.engine import in_threads
 
 BLOCK = 1 << 18
 """Values of the tensors that are decomposed together: they should stay in the cache."""
@@ -72,11 +73,10 @@ def low_rank(full: np.ndarray, settings: CPSettings) -> LowRank:
     n, m = full.shape[:2]
     size = max(BLOCK // m**3, 1)
     starts = range(0, n, size)
-    with ThreadPoolExecutor(settings.threads) as pool:
-        blocks = pool.map(
-            lambda first: _decompose_block(full[first : first + size].astype(np.float64), settings), starts
-        )
-        found = list(log.progress(blocks, "decomposing", len(starts)))
+    blocks = (full[first : first + size].astype(np.float64) for first in starts)
+    with in_threads(settings.threads) as engine:
+        parts = engine.map(partial(_decompose_block, settings), blocks)
+        found = list(log.progress(parts, "decomposing", len(starts)))
     ranks = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in found)])
     factors = np.concatenate([np.zeros((0, 3, m), np.float32), *(part[1] for part in found)])
     if not np.isfinite(factors).all():
@@ -85,7 +85,7 @@ def low_rank(full: np.ndarray, settings: CPSettings) -> LowRank:
     return LowRank(np.concatenate([[0], np.cumsum(ranks)]), factors, error)
 
 
-def _decompose_block(full: np.ndarray, settings: CPSettings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _decompose_block(settings: CPSettings, full: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ranks, factors of all tensors one after the other, and errors."""
     n, m = full.shape[:2]
     norm = np.linalg.norm(full.reshape(n, -1), axis=1)

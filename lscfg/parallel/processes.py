@@ -1,144 +1,283 @@
-"""Worker processes that live on between calls, each with memory of its own for what it has worked out before."""
+"""An engine of worker processes."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import multiprocessing
+import os
 import pickle
+import queue
 import signal
+import threading
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from types import TracebackType
+from typing import Any, ClassVar, Self, TypeVar
 
 from lscfg import log
-from lscfg.errors import KernelError
+from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
+from lscfg.parallel.worker import end_with
 
-Items = Iterable[tuple[int, str]]
-Work = Callable[[Items, Any], Iterable[tuple[int, Any]]]
+Block = TypeVar("Block")
+Result = TypeVar("Result")
 
 
-class WorkerPool:
-    """Forked processes among which sentences are dealt out by their index, so that each sees the same ones every time.
+class Processes:
+    """Processes on this machine; see ``lscfg.parallel.engine.Engine``.
+
+    Block k of a call goes to worker k modulo the number of workers, so that what a worker keeps of one call (see
+    ``lscfg.parallel.worker.keep``) serves the same blocks in the next one. The function must be one of a module;
+    functions, blocks and results are pickled, and nothing else of the caller reaches a worker. Only one call may be
+    under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new ones.
+
+    The workers end with this process, however it ends, and with the thread that made the first ``map``.
 
     Args:
-        jobs: number of processes.
-        work: takes (index, sentence) pairs and a context, yields (index, result) in the same order; pickled are only
-            sentences, contexts and results, while what ``work`` itself refers to is inherited.
+        workers: number of processes, at least 1.
+        environment: variables that are set in a worker before it imports anything of ours; the workers are then
+            programs of their own.
+        start: ``"fork"`` or ``"spawn"``, as of ``multiprocessing``; if None, ``"fork"`` where the system has it and no
+            environment is asked for.
+        ahead: blocks for each worker, at most, that are held with their results.
+
+    Raises:
+        InputError: workers is less than 1.
     """
 
-    def __init__(self, jobs: int, work: Work):
-        self._jobs = jobs
-        self._work = work
+    AHEAD: ClassVar[int] = 16
+    """More than threads have: a worker has only its own blocks to go on with while an earlier one takes long."""
+
+    def __init__(
+        self,
+        workers: int,
+        environment: Mapping[str, str] | None = None,
+        start: str | None = None,
+        ahead: int = AHEAD,
+    ):
+        if workers < 1:
+            raise InputError(f"jobs must be 1 or more, not {workers}")
+        forks = environment is None and "fork" in multiprocessing.get_all_start_methods()
+        self.workers = workers
+        self._environment = dict(environment or {})
+        self._context: Any = multiprocessing.get_context(start or ("fork" if forks else "spawn"))
+        self._ahead = ahead
         self._processes: list[Any] = []
         self._connections: list[Connection] = []
+        self._busy = False
 
-    def map(self, sentences: Sequence[str], context: Any) -> list[Any]:
-        """The results in the order of the sentences.
+    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+        """See ``Engine``.
 
         Raises:
-            KernelError: a process died; the sentence that it had in hand is named.
-            Exception: what ``work`` raised for the first failing sentence to be heard of.
+            TypeError: the function is none of a module.
+            RuntimeError: another call is under way.
         """
-        if not self._processes:
-            self._start()
         try:
-            return self._map(sentences, context)
+            pickle.dumps(function)
+        except Exception as error:
+            raise TypeError(f"{function!r} cannot go to a worker; it must be a function of a module") from error
+        return self._results(function, blocks)
+
+    def _results(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+        if self._busy:
+            raise RuntimeError("another call of this engine is under way; take all of its results first")
+        self._busy = True
+        try:
+            if not self._processes:
+                self._start()
+            call = _Call(self._processes, self._connections, function, self._ahead)
+            yield from call.results(blocks)
         except BaseException:
-            self.close(kill=True)  # results of this call may be under way still
+            self._end(kill=True)  # results of this call may be under way still
             raise
-
-    def _map(self, sentences: Sequence[str], context: Any) -> list[Any]:
-        waiting: dict[Connection, deque[int]] = {}
-        for worker, connection in enumerate(self._connections):
-            indices = range(worker, len(sentences), self._jobs)
-            if not indices:
-                continue
-            waiting[connection] = deque(indices)
-            try:
-                connection.send(([(i, sentences[i]) for i in indices], context))
-            except OSError as error:
-                raise self._death(connection, indices[0], sentences) from error
-        results: list[Any] = [None] * len(sentences)
-        bar = log.progress(range(len(sentences)), "decoding", len(sentences))
-        while waiting:
-            for ready in wait(list(waiting)):
-                assert isinstance(ready, Connection)
-                expected = waiting[ready][0]
-                try:
-                    result = ready.recv()
-                except (EOFError, OSError) as error:
-                    raise self._death(ready, expected, sentences) from error
-                if isinstance(result, BaseException):
-                    raise result
-                results[expected] = result
-                next(bar, None)
-                waiting[ready].popleft()
-                if not waiting[ready]:
-                    del waiting[ready]
-        next(bar, None)
-        return results
-
-    def _death(self, connection: Connection, index: int, sentences: Sequence[str]) -> KernelError:
-        process = self._processes[self._connections.index(connection)]
-        process.join(5)
-        code = process.exitcode
-        how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
-        return KernelError(f"a worker process died ({how}) at sentence {index + 1}: {sentences[index]}")
+        finally:
+            self._busy = False
 
     def _start(self) -> None:
-        fork = multiprocessing.get_context("fork")
-        for _ in range(self._jobs):
-            ours, theirs = fork.Pipe()
-            # A worker that kept the parent's ends open would not notice that the parent is gone.
-            inherited = [*self._connections, ours]
-            process = fork.Process(target=_serve, args=(theirs, inherited, self._work), daemon=True)
-            process.start()
-            theirs.close()
-            self._processes.append(process)
-            self._connections.append(ours)
+        forked = self._context.get_start_method() == "fork"
+        with _no_interruption():
+            for _ in range(self.workers):
+                ours, theirs = self._context.Pipe()
+                self._connections.append(ours)
+                # A worker that kept the parent's ends open would not notice that the parent is gone.
+                inherited = self._connections if forked else []
+                arguments = (theirs, inherited, os.getpid(), self._environment, log.quiet)
+                process = self._context.Process(target=_serve, args=arguments, daemon=True)
+                process.start()
+                self._processes.append(process)
+                theirs.close()
 
-    def close(self, kill: bool = False) -> None:
-        """Ends the processes, at once or when they are idle."""
+    def close(self) -> None:
+        """Ends the processes."""
+        self._end(kill=self._busy)
+
+    def _end(self, kill: bool) -> None:
+        with _no_interruption():
+            self._end_now(kill)
+
+    def _end_now(self, kill: bool) -> None:
+        for process in self._processes if kill else ():
+            process.kill()
         for connection in self._connections:
-            # told so: processes of another pool, forked later, may hold this end open, and it would never be the end
+            # told so: processes of another engine, forked later, may hold this end open, and it would never be the end
             with contextlib.suppress(OSError):
-                connection.send(None)
+                connection.send_bytes(b"")
             connection.close()
         for process in self._processes:
-            if kill:
-                process.terminate()
             process.join()
-            process.close()
+            with contextlib.suppress(ValueError):  # another thread may have asked the system for its status
+                process.close()
         self._processes, self._connections = [], []
 
+    def __enter__(self) -> Self:
+        return self
 
-def _serve(connection: Connection, inherited: list[Connection], work: Work) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Call:
+    """One call of ``map``: what was sent to which worker, and what has come back."""
+
+    def __init__(self, processes: list[Any], connections: list[Connection], function: Callable[[Any], Any], ahead: int):
+        self._processes, self._connections = processes, connections
+        self._function, self._held = function, ahead * len(connections)
+        self._waiting: list[deque[int]] = [deque() for _ in connections]  # blocks that a worker has not answered
+        self._outcomes: dict[int, tuple[bool, Any]] = {}  # of a block: whether all went well, and result or error
+        self._sent = 0
+
+    def results(self, blocks: Iterable[Any]) -> Iterator[Any]:
+        """The results in the order of the blocks; see ``Engine.map``."""
+        outgoing = self._send_each(blocks)
+        for number in itertools.count():
+            while self._sent < number + self._held and next(outgoing, False):
+                pass
+            if number == self._sent:
+                return
+            while number not in self._outcomes:
+                self._receive()
+            well, result = self._outcomes.pop(number)
+            if not well:
+                raise result
+            yield result
+
+    def _send_each(self, blocks: Iterable[Any]) -> Iterator[bool]:
+        """Sends a block with each step. One that cannot be drawn fails in its turn, after what is wrong before it."""
+        try:
+            for block in blocks:
+                self._send(block)
+                yield True
+        except Exception as error:
+            self._outcomes[self._sent] = False, error
+            self._sent += 1
+            yield True
+
+    def _send(self, block: Any) -> None:
+        worker = self._sent % len(self._connections)
+        first = self._sent < len(self._connections)
+        message = pickle.dumps((self._function if first else None, block), pickle.HIGHEST_PROTOCOL)
+        with contextlib.suppress(OSError):  # a worker that is gone: the answer that does not come says so
+            self._connections[worker].send_bytes(message)
+        self._waiting[worker].append(self._sent)
+        self._sent += 1
+
+    def _receive(self) -> None:
+        """Takes an answer of each worker that has one, or waits for the first."""
+        asked = {self._connections[w]: w for w, waiting in enumerate(self._waiting) if waiting}
+        for ready in wait(list(asked)):
+            assert isinstance(ready, Connection)
+            worker = asked[ready]
+            number = self._waiting[worker].popleft()
+            try:
+                message = ready.recv_bytes()
+            except (EOFError, OSError):
+                self._outcomes[number] = False, self._death(worker, number)
+                continue
+            try:
+                self._outcomes[number] = pickle.loads(message)
+            except Exception as error:
+                self._outcomes[number] = False, error
+
+    def _death(self, worker: int, number: int) -> WorkerError:
+        self._processes[worker].join(5)
+        code = self._processes[worker].exitcode
+        how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
+        return WorkerError(f"a worker process died ({how})", number)
+
+
+@contextlib.contextmanager
+def _no_interruption() -> Iterator[None]:
+    """An interruption waits for the end of the block, and reaches no process that is started there."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# ---- in a worker ----
+
+
+def _serve(
+    connection: Connection, inherited: list[Connection], parent: int, environment: Mapping[str, str], quiet: bool
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too and says what is to be done
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    end_with(parent)
+    os.environ.update(environment)
+    log.quiet = quiet
     for other in inherited:
         other.close()
+    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, messages), daemon=True).start()
+    function: Callable[[Any], Any] | None = None
+    while message := messages.get():
+        answer, function = _answer(message, function)
+        try:
+            connection.send_bytes(answer)
+        except OSError:  # the parent is gone
+            return
+
+
+def _listen(connection: Connection, messages: queue.SimpleQueue[bytes]) -> None:
+    """Takes blocks while others are worked on: a parent that had to wait with a block could not take our results."""
     while True:
         try:
-            given = connection.recv()
+            message = connection.recv_bytes()
         except (EOFError, OSError):
+            os._exit(1)  # nobody is left to work for
+        messages.put(message)
+        if not message:
             return
-        if given is None:
-            return
-        items, context = given
-        try:
-            for _, result in work(items, context):
-                connection.send(result)
-        except BrokenPipeError:
-            return
-        except Exception as error:
-            connection.send(_portable(error))
+
+
+def _answer(message: bytes, function: Callable[[Any], Any] | None) -> tuple[bytes, Callable[[Any], Any] | None]:
+    """The outcome for a block, pickled, and the function that counts from now on."""
+    try:
+        new, block = pickle.loads(message)
+        if new is not None:
+            function = new
+        assert function is not None
+        return pickle.dumps((True, function(block)), pickle.HIGHEST_PROTOCOL), function
+    except Exception as error:
+        return pickle.dumps((False, _portable(error)), pickle.HIGHEST_PROTOCOL), function
 
 
 def _portable(error: Exception) -> Exception:
     """The error itself if it survives the way to the parent, which not every class does."""
-    try:
-        pickle.loads(pickle.dumps(error))
-        return error
-    except Exception:
-        return KernelError(f"{type(error).__name__}: {error}")
+    note = "in a worker process:\n" + "".join(traceback.format_exception(error)).rstrip()
+    if not isinstance(error, LscfgError):
+        error.add_note(note)
+    with contextlib.suppress(Exception):  # whatever its class does
+        copy = pickle.loads(pickle.dumps(error))
+        if type(copy) is type(error) and str(copy) == str(error):
+            return error
+    other = KernelError(f"{type(error).__name__}: {error}")
+    other.add_note(note)
+    return other

@@ -1,43 +1,89 @@
-"""Work on many sentences by threads, the results in order."""
+"""An engine of threads."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from types import TracebackType
+from typing import ClassVar, Self, TypeVar
 
 from lscfg.errors import InputError
 
-Item = TypeVar("Item")
+Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int = 1) -> Iterator[Result]:
-    """``work(item)`` for each item, in their order, worked out by several threads ahead of the one that asks.
+class Threads:
+    """Threads of this process; see ``lscfg.parallel.engine.Engine``.
 
-    Threads pay where ``work`` is spent in the kernel, which is called without Python's lock. Items are drawn by the
-    caller's thread; no more than four for each thread, with their results, are held at a time.
+    They are started by the first ``map`` and live until the engine is closed or forgotten. A function must not map over
+    the engine that runs it: its blocks would wait for itself.
+
+    Args:
+        workers: number of threads beside the caller's, at least 1.
+        ahead: blocks for each worker, at most, that are held with their results.
 
     Raises:
-        InputError: threads is less than 1.
-        Exception: what ``work`` raised for the first item that failed; items behind it may have been worked on.
+        InputError: workers is less than 1.
     """
-    if threads < 1:
-        raise InputError(f"the number of threads must be at least 1, got {threads}")
-    return map(work, items) if threads == 1 else _threaded(work, items, threads)
+
+    AHEAD: ClassVar[int] = 4
+
+    def __init__(self, workers: int, ahead: int = AHEAD):
+        if workers < 1:
+            raise InputError(f"the number of threads must be at least 1, got {workers}")
+        self.workers = workers
+        self._held = workers * ahead
+        self._pool: ThreadPoolExecutor | None = None
+
+    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+        """See ``Engine``. An interruption waits for the blocks under way only when the engine is closed."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.workers)
+        return _results(self._pool, function, blocks, self._held)
+
+    def close(self) -> None:
+        """Waits for blocks under way and ends the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
-def _threaded(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+def _results(
+    pool: ThreadPoolExecutor, function: Callable[[Block], Result], blocks: Iterable[Block], held: int
+) -> Iterator[Result]:
     pending: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in items:
-                pending.append(pool.submit(work, item))
-                if len(pending) >= 4 * threads:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
+    try:
+        for future in _submitted(pool, function, blocks):
+            pending.append(future)
+            if len(pending) >= held:
+                yield pending[0].result()
+                pending.popleft()
+        while pending:
+            yield pending[0].result()
+            pending.popleft()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _submitted(
+    pool: ThreadPoolExecutor, function: Callable[[Block], Result], blocks: Iterable[Block]
+) -> Iterator[Future[Result]]:
+    """The blocks' futures. A block that cannot be drawn fails in its turn: what is wrong before it comes first."""
+    try:
+        for block in blocks:
+            yield pool.submit(function, block)
+    except Exception as error:
+        failed: Future[Result] = Future()
+        failed.set_exception(error)
+        yield failed

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lscfg.h"
+#include "lscfg/inference.h"
 
 namespace lscfg
 {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lscfg.h"
+#include "lscfg/inference.h"
 #include "settings.h"
 #include "trule.h"
 

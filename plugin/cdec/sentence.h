@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lscfg.h"
+#include "lscfg/inference.h"
 
 /* (rule, span, labels of the two tails) -> application. A label is what a feature's state says of a node. */
 class EdgeTable {

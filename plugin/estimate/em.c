@@ -8,7 +8,8 @@
  * contracted. So the version for wide vectors gives the same bits as the other. */
 #include <math.h>
 
-#include "common.h"
+#include "lscfg/estimate.h"
+#include "base/common.h"
 
 /* u = outside * scale / z must be finite: 1e100 * 1e60 * 1e100. */
 #define SMALLEST_INSIDE 1e-100

@@ -1,5 +1,6 @@
 /* Sums of outer products: the hot loop of the method of moments (paper, Fig. 2a, step 2). */
-#include "common.h"
+#include "lscfg/estimate.h"
+#include "base/common.h"
 
 void lscfg_add_moments(int32_t m, int32_t arity, int64_t n, int32_t first, int32_t last, const int64_t *row,
                        const int64_t *head, const int64_t *tail, const double *z, const double *y, double *out) {

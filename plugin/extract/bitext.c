@@ -1,5 +1,5 @@
 /* Word-aligned sentence pairs. */
-#include "bitext.h"
+#include "extract/bitext.h"
 
 static const char *const side_name[] = {"source", "target"};
 

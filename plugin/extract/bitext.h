@@ -2,7 +2,8 @@
 #ifndef LSCFG_BITEXT_H
 #define LSCFG_BITEXT_H
 
-#include "vocab.h"
+#include "lscfg/extract.h"
+#include "base/vocab.h"
 
 enum { SRC = LSCFG_SRC, TGT = LSCFG_TGT };
 

@@ -2,8 +2,8 @@
  * all tight phrase pairs, joined by all minimal rules, built bottom-up over source spans. By their lemma 2 a node has
  * several edges only if all of them are splits into two phrases; any other node has one edge, into its maximal
  * children. Words without a link are terminals of the lowest node that covers them, as in the trees of derive.c. */
-#include "derivations.h"
-#include "forest.h"
+#include "extract/derivations.h"
+#include "forest/forest.h"
 
 enum { CATEGORY = 0, REST = -1, NO_RULE = -1 };
 

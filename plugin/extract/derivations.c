@@ -1,5 +1,5 @@
 /* What a corpus is derived into: the tables of words, rules and word translations, and nodes that wait to be flushed. */
-#include "derivations.h"
+#include "extract/derivations.h"
 
 lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *options) {
   lscfg_derivations *d = calloc(1, sizeof *d);

@@ -1,7 +1,7 @@
 #ifndef LSCFG_DERIVATIONS_H
 #define LSCFG_DERIVATIONS_H
 
-#include "tables.h"
+#include "extract/tables.h"
 
 /* A phrase pair, a node of the tree. Spans are inclusive, over linked words only (see linked_words). */
 typedef struct {

@@ -3,7 +3,7 @@
  *
  * An initial phrase pair is tight, the words at its four borders are linked. Its source span therefore decides its
  * target span, and spans of the source side alone are enumerated here. */
-#include "tables.h"
+#include "extract/tables.h"
 
 /* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none. */
 typedef struct {

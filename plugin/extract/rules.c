@@ -1,7 +1,8 @@
 /* Work over whole tables of rules: numbering their sides, lexical weights, text, and which of them a sentence can use. */
 #include <math.h>
 
-#include "vocab.h"
+#include "lscfg/extract.h"
+#include "base/vocab.h"
 
 /* ---- equal sides get equal numbers ---- */
 

@@ -1,5 +1,5 @@
 /* The tables of a corpus. */
-#include "tables.h"
+#include "extract/tables.h"
 
 int corpus_tables_init(corpus_tables *t) {
   memset(t, 0, sizeof *t);

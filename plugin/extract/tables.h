@@ -2,8 +2,8 @@
 #ifndef LSCFG_TABLES_H
 #define LSCFG_TABLES_H
 
-#include "bitext.h"
-#include "rule_table.h"
+#include "extract/bitext.h"
+#include "base/rule_table.h"
 
 typedef struct {
   lscfg_vocab vocab;

@@ -1,8 +1,8 @@
 /* Features of what is around a rule application: how a log-linear model shares an edge out among its target sides,
  * against their frequencies (thesis, chapter 4). context_train.c estimates it. */
-#include "context.h"
-#include "forest.h"
-#include "int_map.h"
+#include "inference/context.h"
+#include "forest/forest.h"
+#include "base/int_map.h"
 
 #include <math.h>
 

@@ -1,24 +1,13 @@
 #ifndef LSCFG_CONTEXT_H
 #define LSCFG_CONTEXT_H
 
-#include "model.h"
-
-/* Context items. Kinds of words: item = kind * (words + 2) + word; behind the words of the vocabulary come the ends of
- * the sentence. Behind all of those, the lengths of the first and the second nonterminal. docs/FORMATS.md lists them. */
-enum { WORD_KINDS = LSCFG_CONTEXT_WORD_KINDS, BAG = WORD_KINDS - 1, N_LENGTHS = LSCFG_CONTEXT_LENGTHS };
-
-static inline int64_t context_items(int64_t n_words) { return WORD_KINDS * (n_words + 2) + 2 * N_LENGTHS; }
+#include "forest/forest.h"
+#include "inference/binding.h"
 
 /* The class of a nonterminal's length, counted from 0. */
 static inline int32_t length_class(int32_t length) { return length < N_LENGTHS ? length - 1 : N_LENGTHS - 1; }
 
-/* Weights belong to outcomes: the rules, the words of their target sides, and the shapes of rules with nonterminals. */
-enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
-
-static inline int64_t first_shape(const lscfg_rules *rules) { return rules->n + rules->n_words; }
-static inline int64_t context_outcomes(const lscfg_rules *rules) { return first_shape(rules) + N_SHAPES; }
-
-/* Those of a rule, which has room for its target side and two more; returns how many. */
+/* The outcomes of a rule, which has room for its target side and two more; returns how many. */
 int32_t rule_outcomes(const lscfg_rules *, int64_t rule, int64_t *outcomes);
 
 /* Whether there are words on its source side: then words far away are items, too, but for its shape. */

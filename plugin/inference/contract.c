@@ -1,5 +1,5 @@
 /* The inner loops for each instruction set, and the choice between them when the program runs. */
-#include "contract.h"
+#include "inference/contract.h"
 
 enum { LANES = 8 };
 
@@ -17,7 +17,7 @@ enum { LANES = 8 };
 #define TILE 6
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define SET "baseline"
-#include "contract_loops.h"
+#include "inference/contract_loops.h"
 
 #if defined(__x86_64__)
 
@@ -27,7 +27,7 @@ enum { LANES = 8 };
 #define TILE 6
 #define FMA(a, b, c) __builtin_fma(a, b, c)
 #define SET "avx2"
-#include "contract_loops.h"
+#include "inference/contract_loops.h"
 
 #define NAME(f) f##_avx512
 #define TARGET FUSED __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
@@ -35,7 +35,7 @@ enum { LANES = 8 };
 #define TILE 12
 #define FMA(a, b, c) __builtin_fma(a, b, c)
 #define SET "avx512"
-#include "contract_loops.h"
+#include "inference/contract_loops.h"
 
 #endif
 

@@ -1,7 +1,8 @@
 #ifndef LSCFG_CONTRACT_H
 #define LSCFG_CONTRACT_H
 
-#include "common.h"
+#include "lscfg/inference.h"
+#include "base/common.h"
 
 /* The inner loops of inside-outside, compiled for several instruction sets. Tensors are stored in single or double
  * precision, everything is added up in double precision. Sets with fused multiply-add give the same bits. */

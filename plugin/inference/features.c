@@ -1,7 +1,7 @@
 /* The decoder features of rule applications, from their marginals and the words around them. docs/FORMATS.md defines them for the user. */
-#include "context.h"
-#include "forest.h"
-#include "model.h"
+#include "inference/context.h"
+#include "forest/forest.h"
+#include "inference/binding.h"
 
 #include <math.h>
 

@@ -11,43 +11,11 @@
  * span can be split. What depends on head and rules alone is done once for a run, and runs with the same rules are
  * taken together, so that a tensor is read once for many of them: in the inside and outside pass those of one level of
  * the forest, among the marginals, which cost most, all of them. */
-#include "inference.h"
+#include "inference/inside_outside.h"
 
-static int is_zero(const double *vector, int32_t n) {
-  int32_t k = 0;
-  while (k < n && vector[k] == 0) k++;
-  return k == n;
-}
-
-void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n) {
-  if (*into_exponent < exponent && is_zero(term, n)) { /* with its exponent, terms far below would be lost */
-    if (*into_exponent == NONE) memset(into, 0, (size_t)n * sizeof *into);
-  } else if (*into_exponent == NONE) {
-    memcpy(into, term, (size_t)n * sizeof *into);
-    *into_exponent = exponent;
-  } else if (exponent > *into_exponent) {
-    double factor = scaled(1, *into_exponent - exponent);
-    for (int32_t k = 0; k < n; k++) into[k] = into[k] * factor + term[k];
-    *into_exponent = exponent;
-  } else {
-    double factor = scaled(1, exponent - *into_exponent);
-    for (int32_t k = 0; k < n; k++) into[k] += term[k] * factor;
-  }
-}
-
-/* Moves a common power of two into the exponent. */
-static void normalise(double *vector, int64_t *exponent, int32_t n) {
-  double largest = 0;
-  int shift;
-  for (int32_t k = 0; k < n; k++) largest = fabs(vector[k]) > largest ? fabs(vector[k]) : largest;
-  if (*exponent == NONE || largest == 0) {
-    *exponent = NONE;
-    return;
-  }
-  frexp(largest, &shift);
-  for (int32_t k = 0; k < n; k++) vector[k] = scaled(vector[k], -shift);
-  *exponent += shift;
-}
+#include "inference/low_rank.h"
+#include "inference/pass.h"
+#include "inference/sums.h"
 
 /* Value of a node as a whole tree: C^S . inside for X, the value itself for a category without states. */
 static double as_tree(const pass *p, int32_t node) {
@@ -469,19 +437,6 @@ static double node_value(const pass *p, int32_t q, int64_t *exponent) {
   return p->loops->dot(states_of(p, q), inside_of(p, q), outside_of(p, q));
 }
 
-/* Returns their absolute sum. */
-static double sum_marginals(const double *marginals, int64_t n, lscfg_inference *result) {
-  double total = 0, negative = 0;
-  for (int64_t a = 0; a < n; a++) {
-    total += fabs(marginals[a]);
-    if (marginals[a] >= 0) continue;
-    result->negative++;
-    negative -= marginals[a];
-  }
-  result->negative_mass = total > 0 ? negative / total : 0;
-  return total;
-}
-
 static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg_error *error) {
   const lscfg_forest *f = p->forest;
   int32_t n = (int32_t)f->node_cat.size;
@@ -501,7 +456,9 @@ static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg
     double value = node_value(p, q, &exponent);
     node_marginals[q] = scaled(value / p->g, exponent - p->g_exponent);
   }
-  if (isfinite(result->log_g) && isfinite(sum_marginals(p->marginals, f->app_rule.size, result))) return LSCFG_OK;
+  double total = 0;
+  for (int64_t a = 0; a < f->app_rule.size; a++) total += fabs(p->marginals[a]);
+  if (isfinite(result->log_g) && isfinite(total)) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has parameters so large that their products are not finite");
 }
 
@@ -523,14 +480,8 @@ static int prepare(pass *p, lscfg_error *error) {
   return find_tensors(p, error);
 }
 
-int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
-                lscfg_inference *result, lscfg_error *error) {
-  if (binding_check_forest(binding, forest, error)) return LSCFG_EINPUT;
-  int composed = 0;
-  if (binding->composition && binding_compose(binding, forest->app_rule.data, forest->app_rule.size, &composed))
-    return out_of_memory(error);
-  if (binding->inner && (composed || forest->origin != FOREST_PARSED))
-    return infer_expanded(binding, forest, app_marginals, node_marginals, result, error);
+int inside_outside(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
+                   lscfg_inference *result, lscfg_error *error) {
   int32_t m = binding->model->rank, batch = 65536 / (m * m);
   pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m, .marginals = app_marginals};
   p.batch = batch > BATCH ? BATCH : batch < 12 ? 12 : batch;

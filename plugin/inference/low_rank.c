@@ -9,7 +9,7 @@
  * The components of all rules of an edge are worked on together. What is linear in the number of states, l, r and q and
  * the ways back from them, is done once for each node and set of rules, whatever the number of edges, which cost only as
  * much as there are components. */
-#include "inference.h"
+#include "inference/low_rank.h"
 
 enum { ROWS = 64 }; /* vectors that are multiplied with a set's factors together */
 

@@ -1,6 +1,5 @@
 /* The model file, mapped and validated. */
-#include "context.h"
-#include "model.h"
+#include "inference/model.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 #ifndef LSCFG_MODEL_H
 #define LSCFG_MODEL_H
 
-#include "contract.h"
-#include "grammar.h"
-#include "rule_table.h"
-#include "safetensors.h"
+#include "lscfg/inference.h"
+#include "base/rule_table.h"
+#include "base/safetensors.h"
+#include "forest/grammar.h"
 
 /* A log-linear model of a rule's target side among the words around it; see context.c. Its rules need not be those that
  * there are tensors of. All of it but the index is in the mapped file. */
@@ -16,6 +16,18 @@ typedef struct {
   const float *weights;
   rule_table index;             /* the rules by what they say, under their numbers */
 } context_model;
+
+/* Context items. Kinds of words: item = kind * (words + 2) + word; behind the words of the vocabulary come the ends of
+ * the sentence. Behind all of those, the lengths of the first and the second nonterminal. docs/FORMATS.md lists them. */
+enum { WORD_KINDS = LSCFG_CONTEXT_WORD_KINDS, BAG = WORD_KINDS - 1, N_LENGTHS = LSCFG_CONTEXT_LENGTHS };
+
+static inline int64_t context_items(int64_t n_words) { return WORD_KINDS * (n_words + 2) + 2 * N_LENGTHS; }
+
+/* Weights belong to outcomes: the rules, the words of their target sides, and the shapes of rules with nonterminals. */
+enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
+
+static inline int64_t first_shape(const lscfg_rules *rules) { return rules->n + rules->n_words; }
+static inline int64_t context_outcomes(const lscfg_rules *rules) { return first_shape(rules) + N_SHAPES; }
 
 /* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index of
  * the rules. Rules are numbered by arity: those without nonterminals first. */
@@ -36,59 +48,6 @@ struct lscfg_model {
   int32_t longest_source;      /* symbols of the longest source side */
   lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
-
-/* The sums of the tensors of all rules of one source side, made when they are first needed; see sums.c. */
-typedef struct group_sums group_sums;
-
-group_sums *group_sums_new(int64_t n_groups);
-void group_sums_free(group_sums *);
-
-typedef struct composition composition;
-
-/* How the rules of a grammar stand in a model. */
-struct lscfg_binding {
-  const lscfg_model *model;
-  const lscfg_grammar *grammar;
-  const contraction *loops;
-  int32_t n_rules;   /* the grammar's, without the extra ones */
-  int32_t n_known;   /* those that have a tensor of their own */
-  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; of a rule that is
-                      * to be composed, it is known after binding_compose */
-  const int32_t *rule_group; /* the grammar's */
-  int32_t *context_rule;     /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
-  int32_t *word_in_context;  /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
-  int32_t n_vocab;
-  group_sums *sums;
-  int32_t *rule_target;        /* equal numbers: equal target sides */
-  int32_t n_targets;
-  lscfg_binding_options options;
-  composition *composition;    /* NULL where no rule is to be composed */
-  /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */
-  lscfg_binding *inner;
-  lscfg_binding *one_state; /* the same of the model with one state; NULL where there is none, and in itself */
-};
-
-/* Finds out which of these rules are composed, if the binding has a composition: before it is asked for their rows.
- * *composed: whether there is any. */
-int binding_compose(const lscfg_binding *, const int32_t *rules, int64_t n, int *composed);
-
-/* Inference over a forest with composed rules, or with edges that have only some rules of a source side. */
-int infer_expanded(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
-                   lscfg_inference *, lscfg_error *);
-
-/* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
-int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
-
-enum { NO_ROW = -1, OOV_ROW = -2 }; /* no tensor; that of the OOV rule */
-
-static inline int32_t binding_row(const lscfg_binding *b, int32_t rule) {
-  return rule < b->n_rules ? b->rule_row[rule] : NO_ROW;
-}
-
-/* Sum of the tensors of some rules [m^(arity+1)]; NULL: none of them has one. *made is to be freed by the caller after
- * use, where it is not NULL. Fails where a value is not finite. */
-int binding_sum(const lscfg_binding *, const int32_t *rules, int32_t n, int32_t arity, const double **sum, double **made,
-                lscfg_error *);
 
 static inline int64_t tensor_length(int32_t rank, int32_t arity) {
   int64_t length = rank;

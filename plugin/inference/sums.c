@@ -2,7 +2,7 @@
  *
  * The inside and outside passes need nothing else of those rules. A sum is made when a sentence first needs it and kept
  * for all threads, up to a limit; beyond it, it is made anew for each sentence. */
-#include "model.h"
+#include "inference/sums.h"
 
 #include <math.h>
 #include <stdatomic.h>

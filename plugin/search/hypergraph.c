@@ -2,7 +2,9 @@
  * an edge is as good as the best derivation that uses it) and copied, since the search's own ends with the search. */
 #include <math.h>
 
-#include "search.h"
+#include "search/hypergraph.h"
+
+#include "base/heap.h"
 
 struct lscfg_hypergraph {
   ARRAY(int32_t) item_edges;

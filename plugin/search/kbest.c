@@ -2,7 +2,10 @@
  * recursion. Where translations must differ, each item keeps only the best derivation of each of its word strings,
  * which loses no string of the root: exchanging a part for a better one with the same words and the same item helps
  * every derivation. */
-#include "search.h"
+#include "search/kbest.h"
+
+#include "base/heap.h"
+#include "base/index.h"
 
 /* A derivation of an item: an edge and the ranks of its tails' derivations. */
 typedef struct {

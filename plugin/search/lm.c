@@ -1,5 +1,5 @@
 /* The language model as an automaton whose transitions are remembered: the caller is asked once for each. */
-#include "lm.h"
+#include "search/lm.h"
 
 #include <math.h>
 

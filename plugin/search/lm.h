@@ -1,7 +1,8 @@
 #ifndef LSCFG_LM_H
 #define LSCFG_LM_H
 
-#include "common.h"
+#include "lscfg/search.h"
+#include "base/common.h"
 
 /* What is known of one (state, word). Sixteen bytes, so that four share a cache line. */
 typedef struct {

@@ -190,6 +190,41 @@ static int64_t n_derivations(const lscfg_forest *forest) {
   return n[f.n_nodes - 1];
 }
 
+/* All derivations of such a forest have the same weight and, each rule being minimal, the same length. */
+static void draw_derivations(const lscfg_forest *forest, int64_t n) {
+  enum { DRAWN = 5 };
+  double weight[NODES], value[NODES], inside[NODES], share[NODES], apps[NODES], nodes[NODES], covariance[NODES], log_g, mean;
+  int32_t best[NODES], drawn[DRAWN * NODES], length;
+  int64_t offsets[DRAWN + 1], indptr[NODES + 1];
+  int32_t indices[NODES];
+  double sum = 0;
+  lscfg_forest_view f;
+  lscfg_forest_get(forest, &f);
+  CHECK(f.n_apps <= NODES);
+  for (int32_t a = 0; a <= f.n_apps; a++) indptr[a] = a;
+  for (int32_t a = 0; a < f.n_apps; a++) {
+    weight[a] = indices[a] = 0;
+    value[a] = 1;
+  }
+  CHECK(lscfg_forest_expect(forest, weight, &log_g, apps, nodes, &error) == LSCFG_OK);
+  CHECK(fabs(log_g - log((double)n)) < 1e-12 && nodes[f.n_nodes - 1] == 1);
+  CHECK(lscfg_forest_inside(forest, weight, LSCFG_SUM, inside, share, &error) == LSCFG_OK);
+  CHECK(inside[f.n_nodes - 1] == log_g);
+  lscfg_forest_add_features(forest, apps, NULL, indptr, indices, value, &sum);
+  if (good(lscfg_forest_covariance(forest, share, value, &mean, covariance, &error))) {
+    CHECK(fabs(mean - sum) < 1e-12);
+    for (int32_t a = 0; a < f.n_apps; a++) CHECK(fabs(covariance[a]) < 1e-12);
+  }
+  if (good(lscfg_forest_sample(forest, share, 7, 0, DRAWN, offsets, drawn, &error)))
+    for (int k = 0; k < DRAWN; k++) CHECK((double)(offsets[k + 1] - offsets[k]) == round(sum));
+  CHECK(lscfg_forest_viterbi(forest, share, best, &length, &error) == LSCFG_EINPUT);
+  CHECK(lscfg_forest_inside(forest, weight, LSCFG_MAX, inside, share, &error) == LSCFG_OK);
+  CHECK(lscfg_forest_marginals(forest, LSCFG_MAX, share, apps, nodes, &error) == LSCFG_OK);
+  for (int32_t a = 0; a < f.n_apps; a++) CHECK(apps[a] == 0);
+  CHECK(lscfg_forest_viterbi(forest, share, best, &length, &error) == LSCFG_OK && length == (int32_t)round(sum));
+  error.code = LSCFG_OK;
+}
+
 /* Pair by pair; then all derivations of the first two pairs. */
 static void decompose(void) {
   const lscfg_derive_options options = {LSCFG_BRACKET_NORMAL, 2, 0, MAX_WORDS, 0};
@@ -209,6 +244,7 @@ static void decompose(void) {
     lscfg_forest *forest;
     ready = good(lscfg_decompose(d, LINES_OF(corpus[k]), &forest, &stream, &error));
     if (ready) CHECK(n_derivations(forest) == (k ? 1 : 5)); /* as many as there are binary trees of four leaves */
+    if (ready) draw_derivations(forest, k ? 1 : 5);
     lscfg_forest_free(forest);
   }
   lscfg_derivations_free(d);

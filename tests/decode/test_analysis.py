@@ -3,7 +3,7 @@
 from forests import build
 
 from lscfg.decode.analysis import Analyser
-from lscfg.parallel.threads import in_order
+from lscfg.parallel.engine import in_threads
 
 
 def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
@@ -14,7 +14,8 @@ def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
         analyser = Analyser.from_model(tmp_path / "m")
         size = len(analyser.grammar.vocab)
         numbered = list(enumerate(sentences))
-        texts.append(list(in_order(lambda item: analyser.json(item[0], analyser(item[1])), numbered, threads)))  # noqa: B023
+        with in_threads(threads) as engine:
+            texts.append(list(engine.map(lambda item: analyser.json(item[0], analyser(item[1])), numbered)))  # noqa: B023
         assert len(analyser.grammar.vocab) == size
     assert texts[0] == texts[1] == texts[2] and len({*texts[0]}) == len(sentences)
 

@@ -11,7 +11,7 @@ from helpers import sampled_pairs
 
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.clusters import cluster_states, k_means, leading_directions, nearest
+from lscfg.estimate.clusters import cluster_states, k_means, nearest
 from lscfg.estimate.em import EM, Pieces, Tying
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.extract.derive import Derivations, derive
@@ -386,18 +386,6 @@ def test_k_means_finds_blobs_and_fills_empty_clusters():
         assert len(np.unique(cluster)) == 3 and distance.max() < 9
     with pytest.raises(InputError, match="only 2 different nodes for 3"):
         k_means(np.repeat(np.eye(2, dtype=np.float32), 5, axis=0), 3, rng)
-
-
-def test_leading_directions_are_singular_vectors():
-    from scipy import sparse
-
-    rng = np.random.default_rng(1)
-    left, _ = np.linalg.qr(rng.normal(size=(40, 6)))
-    right, _ = np.linalg.qr(rng.normal(size=(30, 6)))
-    sigma = np.array([9.0, 7, 5, 3, 2, 1])
-    u, v = leading_directions(sparse.csr_matrix(left * sigma @ right.T), 4, 1)
-    assert np.allclose(np.abs(np.einsum("nk,nk->k", u, left[:, :4])), 1)
-    assert np.allclose(np.abs(np.einsum("nk,nk->k", v, right[:, :4])), 1)
 
 
 @pytest.mark.parametrize(

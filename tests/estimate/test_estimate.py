@@ -9,7 +9,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import embed, truncated_svd
+from lscfg.estimate.spectral import embed
 from lscfg.estimate.spectral import estimate as spectral_estimate
 from lscfg.extract.derive import Derivations, DeriveOptions, derive, derive_files
 from lscfg.extract.examples import Examples
@@ -178,43 +178,6 @@ def test_spectral_recovers_a_model_from_its_sample():
     assert context_free > 0.3
 
 
-def test_svd_signs_and_order():
-    rng = np.random.default_rng(1)
-    from scipy import sparse
-
-    for size in (30, 600):
-        matrix = sparse.csr_matrix(rng.normal(size=(size, 5)) @ rng.normal(size=(5, size)))
-        u, sigma, v = truncated_svd(matrix, 4, 1)
-        assert (np.diff(sigma) <= 0).all()
-        assert (u[np.abs(u).argmax(axis=0), np.arange(4)] > 0).all()
-        exact = np.linalg.svd(matrix.toarray(), compute_uv=False)[:4]
-        assert np.allclose(sigma, exact)
-        assert np.allclose(matrix @ v, u * sigma)
-
-
-def test_direction_of_noise_is_dropped(capsys):
-    from scipy import sparse
-
-    u, sigma, _ = truncated_svd(sparse.csr_matrix(np.outer([1.0, 2, 3], [1, 1, 0])), 2, 1)
-    assert u.shape == (3, 1) and len(sigma) == 1
-    assert "only 1 of 2 singular values" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("method", ["arpack", "randomized"])
-@pytest.mark.parametrize("shape", [(700, 500), (500, 700)])
-def test_directions_of_noise_are_dropped_from_large_matrices(capsys, method, shape):
-    from scipy import sparse
-
-    rng = np.random.default_rng(4)
-    left, right = (sparse.random(n, 5, 0.2, "csr", random_state=rng) for n in shape)
-    matrix = (left @ right.T).tocsr()
-    u, sigma, v = truncated_svd(matrix, 9, 1, method)
-    assert u.shape == (shape[0], 5) and v.shape == (shape[1], 5)
-    assert np.allclose(sigma, np.linalg.svd(matrix.toarray(), compute_uv=False)[:5])
-    assert np.allclose((u * sigma) @ v.T, matrix.toarray()) and np.allclose(v.T @ v, np.eye(5))
-    assert "only 5 of 9 singular values" in capsys.readouterr().err
-
-
 def test_too_little_text_for_the_rank_says_what_is_possible():
     derivations = derive(["a b"], ["x y"], ["0-0 1-1"])
     with pytest.raises(InputError, match="at most 4 are possible"):
@@ -337,22 +300,6 @@ def test_without_scaling_the_covariance_is_that_of_the_counts():
     phi, psi = inside_features(examples), outside_features(examples)
     omega = (phi[examples.is_example].T @ psi[examples.is_example]).toarray() / examples.n_examples
     assert np.allclose(embedding.sigma, np.linalg.svd(omega, compute_uv=False)[:2])
-
-
-@pytest.mark.parametrize("method", ["arpack", "randomized"])
-def test_svd_of_large_matrices(method):
-    from scipy import sparse
-
-    rng = np.random.default_rng(2)
-    matrix = sparse.random(900, 700, 0.02, "csr", random_state=rng) + 5 * sparse.csr_matrix(
-        np.outer(rng.normal(size=900), rng.normal(size=700)) / 100
-    )
-    exact = np.linalg.svd(matrix.toarray(), compute_uv=False)[:3]
-    u, sigma, v = truncated_svd(matrix.tocsr(), 3, 1, method)
-    again = truncated_svd(matrix.tocsr(), 3, 1, method)
-    assert np.allclose(sigma, exact, rtol=1e-10 if method == "arpack" else 1e-3)
-    assert np.array_equal(u, again[0]) and np.array_equal(v, again[2])
-    assert (u[np.abs(u).argmax(axis=0), np.arange(3)] > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -8,30 +8,13 @@ import pytest
 from helpers import save_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import tight_phrase_pairs
+from trees import linked_lengths, texts, tight_phrase_pairs
 
 from lscfg.errors import InputError
 from lscfg.extract.decomposition import REST, decompose
 from lscfg.extract.derive import derive
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import BRACKETINGS, Binding, DeriveOptions, Deriver, FeatureOptions, Grammar, Inference, Model
-
-
-@st.composite
-def aligned_pairs(draw, longest=6):
-    """Sparse alignments, or permutations, where most nodes have several edges or more than two tails."""
-    n = draw(st.integers(1, longest))
-    if draw(st.booleans()):
-        m, links = n, set(enumerate(draw(st.permutations(range(n)))))
-    else:
-        m = draw(st.integers(1, longest))
-        links = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)), max_size=8))
-    return n, m, sorted(links)
-
-
-def texts(n, m, links):
-    line = " ".join(f"{i}-{j}" for i, j in links)
-    return " ".join(f"f{i}" for i in range(n)), " ".join(f"e{j}" for j in range(m)), line
 
 
 def span_of(made, node):
@@ -67,7 +50,7 @@ def covers(big, small):
 
 
 @settings(max_examples=300, deadline=None)
-@given(aligned_pairs())
+@given(linked_lengths())
 def test_nodes_edges_and_number_of_derivations_are_those_of_the_definition(pair):
     made = decompose(*texts(*pair))
     expected = edges_by_definition(*pair)
@@ -85,7 +68,7 @@ def test_nodes_edges_and_number_of_derivations_are_those_of_the_definition(pair)
 
 
 @settings(max_examples=300, deadline=None)
-@given(aligned_pairs(9))
+@given(linked_lengths(9))
 def test_lemma_2_several_edges_are_binary_splits(pair):
     _, _, links = pair
     made = decompose(*texts(*pair))
@@ -101,7 +84,7 @@ def test_lemma_2_several_edges_are_binary_splits(pair):
 
 
 @settings(max_examples=300, deadline=None)
-@given(aligned_pairs(9))
+@given(linked_lengths(9))
 def test_lemma_3_all_derivations_have_the_same_length(pair):
     made = decompose(*texts(*pair))
     lengths = {}
@@ -115,7 +98,7 @@ def test_lemma_3_all_derivations_have_the_same_length(pair):
 
 
 @settings(max_examples=300, deadline=None)
-@given(aligned_pairs(9), st.sampled_from(BRACKETINGS))
+@given(linked_lengths(9), st.sampled_from(BRACKETINGS))
 def test_every_bracketing_of_the_tree_is_in_the_forest(pair, bracketing):
     line = texts(*pair)
     made = decompose(*line)
@@ -129,7 +112,7 @@ def test_every_bracketing_of_the_tree_is_in_the_forest(pair, bracketing):
 
 
 @settings(max_examples=100, deadline=None)
-@given(aligned_pairs(9))
+@given(linked_lengths(9))
 def test_order_and_chains(pair):
     forest = decompose(*texts(*pair)).forest
     assert (forest.edge_tail < forest.edge_head[:, None]).all()

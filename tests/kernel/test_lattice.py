@@ -13,30 +13,12 @@ from forests import Brute, applications, build, paths
 from helpers import derivations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from lattices import EMPTY, Arcs, encode, random_lattice
 
 from cdec_bridge.decoder import find_cdec
 from lscfg.errors import InputError
 from lscfg.kernel import EPSILON, Binding, Grammar, ParseOptions, S, X
 from lscfg.kernel.search import SearchOptions, search
-
-Arcs = list[tuple[int, int, str]]
-EMPTY = "*EPS*"
-
-
-def encode(grammar: Grammar, arcs: Arcs) -> np.ndarray:
-    ids = [(i, j, EPSILON if word == EMPTY else grammar.vocab.add(word)) for i, j, word in arcs]
-    return np.array(ids, np.int32).reshape(-1, 3)
-
-
-def random_lattice(rng: np.random.Generator, words: list[str], alternatives: list[str], epsilon: float) -> Arcs:
-    """The sentence, with other words, arcs over two and three words, and empty arcs beside its own."""
-    arcs: Arcs = []
-    for i, word in enumerate(words):
-        arcs.append((i, i + 1, word))
-        for _ in range(int(rng.integers(0, 3))):
-            to = min(i + int(rng.integers(1, 4)), len(words))
-            arcs.append((i, to, EMPTY if rng.random() < epsilon else str(rng.choice(alternatives))))
-    return arcs
 
 
 def strings(arcs: Arcs, last: int, state: int = 0) -> list[list[int]]:

@@ -2,22 +2,15 @@
 
 import numpy as np
 import pytest
-from forests import paths
+from forests import grammar_of, paths
 
 from lscfg.errors import InputError
 from lscfg.kernel import Grammar, ParseOptions, Vocab, X
 
 
-def grammar(text: str) -> Grammar:
-    g = Grammar()
-    g.read_text(text)
-    g.finish()
-    return g
-
-
 def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
     """As in cdec; an index has one or two digits, the first of which is not 0."""
-    g = grammar("[X] ||| a [X,1] [b,c] [laughter,] ||| [1] [01] [X,01] [,1] [123] [1994] [laughter] |||\n")
+    g = grammar_of("[X] ||| a [X,1] [b,c] [laughter,] ||| [1] [01] [X,01] [,1] [123] [1994] [laughter] |||\n")
     words = {g.vocab.word(k) for k in range(len(g.vocab))}
     assert words == {"a", "[b,c]", "[laughter,]", "[01]", "[X,01]", "[,1]", "[123]", "[1994]", "[laughter]"}
 
@@ -29,7 +22,7 @@ def test_grammars_that_are_not_utf_8(tmp_path):
 
 
 def test_features_and_sides():
-    g = grammar("[X] ||| a [X,1] b [Y,2] ||| [2] c [X,1] ||| A=1 B=-2e3 0.5 ||| 0-0\n\n[X] ||| a ||| ||| \n")
+    g = grammar_of("[X] ||| a [X,1] b [Y,2] ||| [2] c [X,1] ||| A=1 B=-2e3 0.5 ||| 0-0\n\n[X] ||| a ||| ||| \n")
     assert len(g) == 2
     assert g.src(0) == [g.vocab.find("a"), -1, g.vocab.find("b"), -1 - g.category("Y")]
     assert g.tgt(0) == [-2, g.vocab.find("c"), -1]
@@ -76,7 +69,7 @@ def test_grammars_share_a_vocabulary_that_is_still_empty():
 
 
 def test_glue_only():
-    g = grammar("[X] ||| a ||| b\n[X] ||| a ||| c\n")
+    g = grammar_of("[X] ||| a ||| b\n[X] ||| a ||| c\n")
     forest = g.parse(g.vocab.add_line("a a z"), ParseOptions())
     assert forest is not None
     # three X nodes (a, a, z) and three S nodes; a word has its rules and the pass-through rule
@@ -87,20 +80,20 @@ def test_glue_only():
 
 
 def test_pass_through_only_where_no_rule_translates_the_word():
-    g = grammar("[X] ||| a ||| b\n[X] ||| z z ||| c\n")
+    g = grammar_of("[X] ||| a ||| b\n[X] ||| z z ||| c\n")
     forest = g.parse(g.vocab.add_line("a z z"), ParseOptions(pass_through=2))
     assert forest is not None and paths(forest) == 2
 
 
 def test_binary_bracketings_are_counted():
-    g = grammar("[X] ||| a ||| b\n[X] ||| [X,1] [X,2] ||| [1] [2]\n[X] ||| [X,1] [X,2] ||| [2] [1]\n")
+    g = grammar_of("[X] ||| a ||| b\n[X] ||| [X,1] [X,2] ||| [1] [2]\n[X] ||| [X,1] [X,2] ||| [2] [1]\n")
     for n, catalan in ((1, 1), (2, 1), (3, 2), (4, 5), (7, 132)):
         forest = g.parse(g.vocab.add_line(" ".join("a" * n)), ParseOptions(100, False, 0, X))
         assert forest is not None and paths(forest) == catalan * 2 ** (n - 1)
 
 
 def test_span_limit_and_no_parse():
-    g = grammar("[X] ||| a ||| b\n[X] ||| [X,1] [X,2] ||| [1] [2]\n")
+    g = grammar_of("[X] ||| a ||| b\n[X] ||| [X,1] [X,2] ||| [1] [2]\n")
     words = g.vocab.add_line("a a a")
     assert g.parse(words, ParseOptions(2, False, 0, X)) is None
     assert g.parse(words[:0], ParseOptions()) is None
@@ -111,7 +104,7 @@ def test_span_limit_and_no_parse():
 
 
 def test_topological_order_with_unary_rules():
-    g = grammar("[S] ||| [X,1] ||| [1]\n[X] ||| [Y,1] ||| [1] x\n[Y] ||| a ||| b\n[S] ||| [S,1] a ||| [1] c\n")
+    g = grammar_of("[S] ||| [X,1] ||| [1]\n[X] ||| [Y,1] ||| [1] x\n[Y] ||| a ||| b\n[S] ||| [S,1] a ||| [1] c\n")
     forest = g.parse(g.vocab.add_line("a a"), ParseOptions(10, False, 0))
     assert forest is not None and paths(forest) == 1
     tails = forest.edge_tail
@@ -139,10 +132,10 @@ def test_symbols_that_are_none(lhs, src, tgt, message):
 
 def test_feature_without_a_name():
     with pytest.raises(InputError, match="'=1' is not a feature"):
-        grammar("[X] ||| a ||| b ||| =1\n")
+        grammar_of("[X] ||| a ||| b ||| =1\n")
 
 
 def test_words_without_an_id_are_not_empty_arcs():
-    g = grammar("[X] ||| a ||| b\n")
+    g = grammar_of("[X] ||| a ||| b\n")
     for unknown in (-1, -2, -(2**31)):
         assert g.parse([0, unknown], ParseOptions(9, False, 0, X)) is None

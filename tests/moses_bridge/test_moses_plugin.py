@@ -197,7 +197,7 @@ def test_no_moses_there(tmp_path: Path, ini: Path, monkeypatch: pytest.MonkeyPat
 
 def test_sources(tmp_path: Path) -> None:
     folder = write_sources(tmp_path)
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.rglob("*")}
     assert {"LatentSCFG.h", "LatentSCFG.cpp", "options.h", "lscfg.h", "parse.c", "Jamfile", "README"} <= names
     assert "main.cpp" not in names
     assert write_sources(tmp_path) == folder

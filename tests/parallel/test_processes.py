@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from lscfg.parallel.processes import WorkerPool
+from lscfg.parallel.workers import WorkerPool
 
 
 @pytest.fixture

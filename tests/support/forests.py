@@ -124,3 +124,11 @@ def rebuilt(forest: Forest, grammar: Grammar, order: np.random.Generator | None 
             pushed.append(a)
     made, app_of = builder.finish(grammar)
     return made, app_of, pushed
+
+
+def grammar_of(text: str) -> Grammar:
+    """The finished grammar of a text."""
+    g = Grammar()
+    g.read_text(text)
+    g.finish()
+    return g

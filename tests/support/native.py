@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from lscfg.adapter import kernel_facts
+
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = f"-I{ROOT / 'plugin' / 'include'}"
-INTERNAL = f"-I{ROOT / 'plugin' / 'inference'}"  # for the kernel itself
-KERNEL = sorted((ROOT / "plugin").glob("*/*.c"))
+INTERNAL = f"-I{ROOT / 'plugin'}"  # for the kernel itself
+FACTS = kernel_facts(ROOT / "plugin")
+KERNEL = [path for floor in FACTS["floors"] for path in sorted((ROOT / "plugin" / floor).glob("*.c"))]
 PROGRAMS = ROOT / "tests" / "c"
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 # leaks too, where the machine can look for them
@@ -44,7 +47,7 @@ def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str)
     objects = [folder / f"{path.stem}.o" for path in sources]
 
     def compile_one(source: Path, made: Path) -> None:
-        run(compiler, "-std=c11", "-ffp-contract=off", *flags, INCLUDE, INTERNAL, "-c", source, "-o", made)
+        run(compiler, *FACTS["flags"], *flags, INCLUDE, INTERNAL, "-c", source, "-o", made)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_one, sources, objects))

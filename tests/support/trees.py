@@ -58,3 +58,21 @@ def corpus(n: int = 60, seed: int = 0) -> Derivations:
         tgt.append(" ".join(f"e{words[o]}" for o in order))
         links.append(" ".join(f"{o}-{k}" for k, o in enumerate(order)))
     return derive(src, tgt, links)
+
+
+@st.composite
+def linked_lengths(draw, longest=6):
+    """Sparse alignments, or permutations, where most nodes have several edges or more than two tails."""
+    n = draw(st.integers(1, longest))
+    if draw(st.booleans()):
+        m, links = n, set(enumerate(draw(st.permutations(range(n)))))
+    else:
+        m = draw(st.integers(1, longest))
+        links = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)), max_size=8))
+    return n, m, sorted(links)
+
+
+def texts(n, m, links):
+    """Both sides and the links as text."""
+    line = " ".join(f"{i}-{j}" for i, j in links)
+    return " ".join(f"f{i}" for i in range(n)), " ".join(f"e{j}" for j in range(m)), line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import json
 import os
@@ -21,9 +20,8 @@ from typing import IO, Any
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write, remove_temporaries
+from lscfg.parallel.worker import end_with
 from tuning.experiment.plan import Input, Output, Stage
-
-PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 
 _locks: set[IO[str]] = set()
 """Files of the locks that this process holds."""
@@ -137,7 +135,7 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
         os.close(reading)
         for lock in _locks:  # held by the parent alone: once it is killed, another run may begin
             lock.close()
-        _end_with(parent)
+        end_with(parent)
         os._exit(_in_child(work, writing))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -153,15 +151,6 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
             raise LscfgError(message)
         raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
     return time.monotonic() - start, usage.ru_maxrss
-
-
-def _end_with(parent: int) -> None:
-    """This process is killed when its parent is, where the system can do that: what it makes would be of no use."""
-    library = ctypes.CDLL(None)
-    if hasattr(library, "prctl"):
-        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it was too late
-            os._exit(1)
 
 
 def _in_child(work: Callable[[], None], pipe: int) -> int:

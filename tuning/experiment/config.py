@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
-from lscfg.corpus.align import MODELS as ALIGNERS
 from lscfg.errors import InputError
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.io.text import read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.lm.estimate import MAX_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.settings import Declared, SettingError, setting, settings_of
@@ -45,36 +44,30 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Alignment(Declared):
-    """Word alignment; see ``lscfg.corpus.align.AlignmentSettings``.
+    """Word alignment; see ``lscfg.corpus.align.AlignmentSettings``. The aligner's own settings are keys beside these.
 
     Raises:
         InputError: a setting is unknown or out of its range, or there is no heuristic.
     """
 
-    model: str = setting(AlignmentSettings.model, "aligner", choices=ALIGNERS)
+    model: str = setting(AlignmentSettings.model, "aligner")
     heuristics: tuple[str, ...] = setting(
         (AlignmentSettings.heuristic, "grow-diag-final-and"),
-        "how the two directions are joined; of each of them every pair has a tree and gives Hiero rules",
+        "ways to join the two directions; each gives every pair a tree and Hiero rules",
         choices=HEURISTICS,
     )
-    iterations: int | None = setting(
-        None,
-        "iterations of each direction; of eflomal sweeps of its last stage",
-        least=1,
-        shown="5 of fast-align, 5000 / √pairs of eflomal",
-    )
-    seed: int = setting(AlignmentSettings.seed, "seed of the samplers; fast-align has no random choices", least=0)
+    aligner: Declared | None = None
+    """Settings of the aligner; its own defaults if None is given."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.heuristics:
             raise SettingError("heuristics", "must name one or more")
-        for heuristic in self.heuristics:
-            self.joined_by(heuristic)
+        object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
 
     def joined_by(self, heuristic: str) -> AlignmentSettings:
         """The settings of one alignment."""
-        return AlignmentSettings(self.model, heuristic, self.iterations, self.seed)
+        return AlignmentSettings(self.model, heuristic, self.aligner)
 
 
 @dataclass(frozen=True)
@@ -266,10 +259,11 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         },
         "context": _chosen(CONTEXT_MODELS, "model", "loglinear", part("context"), ("context",), reader),
         "systems": {name: _system(fields, ("systems", name), reader) for name, fields in part("systems").items()},
-        "tuning": _tuning(part("tuning"), reader),
+        "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
+        "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
     known = [item.name for item in dataclasses.fields(Experiment) if item.name not in made]
-    tables = [*known, *(source.TABLE for source in sources.values()), "context", "systems", "tuning"]
+    tables = [*known, *(source.TABLE for source in sources.values()), *(name for name in made if name != "sources")]
     for name in table:
         if name not in known:
             raise reader.error((name,), f"unknown key {name!r}; known here are {', '.join(tables)}")
@@ -281,7 +275,6 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
 
 PARTS: dict[str, type] = {
     "corpus": Corpus,
-    "alignment": Alignment,
     "derive": TreeOptions,
     "language_model": LanguageModelSettings,
     "decoder": DecoderSettings,
@@ -302,15 +295,18 @@ def _chosen(
     return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
-def _tuning(table: Mapping[str, Any], reader: Reader) -> Tuning:
-    """[tuning], whose keys are those of the loop and those of the optimiser."""
-    own = [item.name for item in dataclasses.fields(Tuning) if item.name != "learner"]
-    optimiser = {"optimiser": table.get("optimiser", TuneSettings.optimiser)}
-    rest = optimiser | {name: value for name, value in table.items() if name not in own}
-    beside = [name for name in own if name != "optimiser"]
-    chosen = _chosen(OPTIMISERS, "optimiser", "", rest, ("tuning",), reader, beside)
-    loop: Tuning = reader.build(Tuning, {name: table[name] for name in table if name in own}, ("tuning",))
-    return dataclasses.replace(loop, learner=chosen.settings)
+def _with_kind(cls: Any, group: str, key: str, own: str, table: Mapping[str, Any], keys: Keys, reader: Reader) -> Any:
+    """The dataclass of a table whose keys are its own and those of the kind that it names.
+
+    Args:
+        key: names the kind; own: the field for the kind's settings.
+    """
+    names = {item.name for item in dataclasses.fields(cls)} - {own}
+    default = next(item.default for item in settings_of(cls) if item.name == key)
+    rest = {key: table.get(key, default)} | {name: value for name, value in table.items() if name not in names}
+    chosen = _chosen(group, key, default, rest, keys, reader, sorted(names - {key}))
+    made = reader.build(cls, {name: table[name] for name in table if name in names}, keys)
+    return dataclasses.replace(made, **{own: chosen.settings})
 
 
 def _system(table: Any, keys: Keys, reader: Reader) -> System:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from lscfg.estimate import estimator
 from lscfg.grammar.source import DECODE, EXTRACT, RuleInputs, rule_source
 from lscfg.io.text import align_columns, file_hash
-from lscfg.kinds import CONTEXT_MODELS, OPTIMISERS, kind
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind
 from lscfg.settings import Declared
 from tuning.experiment.config import Experiment, System
 from tuning.experiment.installed import programs
@@ -203,7 +203,9 @@ def _alignments(experiment: Experiment) -> list[Input]:
     corpus, wanted = experiment.corpus, experiment.alignment
     if corpus.alignment:
         return [*corpus.alignment]
-    stage = Stage("align", rules.align, wanted.facts(), {"source": corpus.source, "target": corpus.target})
+    aligner = {"aligner": settings_facts(wanted.aligner), "aligner version": kind(ALIGNERS, wanted.model).VERSION}
+    inputs = {"source": corpus.source, "target": corpus.target}
+    stage = Stage("align", rules.align, wanted.facts() | aligner, inputs)
     return [stage / heuristic for heuristic in wanted.heuristics]
 
 
@@ -283,7 +285,7 @@ def _system(
     if latent:
         inputs["model"] = latent / model.MODEL
     plan = SystemPlan(grammar, latent, settings, inputs)
-    learner = optimiser_settings(tuning.learner)
+    learner = settings_facts(tuning.learner)
     for run in range(tuning.runs):
         start = before[system.start].tuned[run] if system.start else None
         facts = tuning.facts() | {"seed": tuning.seed + run}
@@ -303,9 +305,9 @@ def _system(
     return plan
 
 
-def optimiser_settings(learner: Declared | None) -> dict[str, Any]:
-    """The settings of an optimiser, as JSON has them."""
-    return learner.facts() if learner else {}
+def settings_facts(chosen: Declared | None) -> dict[str, Any]:
+    """The settings of what was chosen, as JSON has them."""
+    return chosen.facts() if chosen else {}
 
 
 def _references(experiment: Experiment) -> dict[str, Input]:

@@ -17,11 +17,12 @@ def align(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """A file of links for each heuristic, all from the same links of both directions."""
     from lscfg.corpus.align import AlignmentSettings, align_both_ways
     from lscfg.corpus.parallel import read_parallel
+    from lscfg.kinds import ALIGNERS, kind
 
     src, tgt = read_parallel(inputs["source"], inputs["target"])
     heuristics = settings["heuristics"]
-    own = AlignmentSettings(settings["model"], heuristics[0], settings["iterations"], settings["seed"])
-    links = align_both_ways(src, tgt, own, jobs)
+    aligner = kind(ALIGNERS, settings["model"]).Settings.of(settings["aligner"])
+    links = align_both_ways(src, tgt, AlignmentSettings(settings["model"], heuristics[0], aligner), jobs)
     for heuristic in heuristics:
         write_lines(folder / heuristic, links.joined(heuristic))
 

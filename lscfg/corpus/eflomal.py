@@ -1,0 +1,46 @@
+"""Word alignment by Gibbs sampling of lexical, HMM and fertility parameters with Dirichlet priors (Östling & Tiedemann
+2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lscfg.corpus.align import Links, matrix_links
+from lscfg.settings import Declared, setting
+
+HELP = "Gibbs sampling of lexical, HMM and fertility parameters"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings(Declared):
+    """How long is sampled."""
+
+    iterations: int | None = setting(
+        None,
+        "sweeps of the last stage, with a quarter as many of each of the two before it",
+        least=1,
+        shown="5000 over the root of the number of pairs",
+    )
+    seed: int = setting(1, "seed of the samples", least=0, most=2**32 - 1)
+
+
+def align_corpus(src: list[list[str]], tgt: list[list[str]], settings: Settings) -> list[Links]:
+    """Links of each pair as (source position, target position), at most one for each target word."""
+    from thot.alignment import EflomalAlignmentModel
+
+    model = EflomalAlignmentModel()
+    model.seed = settings.seed
+    model.deterministic = True
+    # Links from the samplers' last states; those that the trained parameters find from scratch are far worse.
+    model.emit_training_alignments = True
+    if settings.iterations:
+        quarter = max(1, settings.iterations // 4)
+        model.set_iterations(max(2, quarter), quarter, settings.iterations)  # in proportion as the model's own
+    for pair in zip(src, tgt, strict=True):
+        model.add_sentence_pair(*pair)
+    model.start_training()
+    for _ in range(model.scheduled_iterations):
+        model.train()
+    model.end_training()
+    return [matrix_links(model.get_training_alignment(k)[1]) for k in range(len(src))]

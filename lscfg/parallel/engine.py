@@ -1,0 +1,102 @@
+"""One way to share work: ``Engine.map(function, blocks)`` gives the results in the order of the blocks.
+
+The results are the same for every engine and every number of workers, if the function depends on its block alone. Two
+kinds of work are shared in this way:
+
+- Work that stays in this process. The function may read and write arrays of its caller. Threads pay where the work is
+  spent in the kernel, which runs without Python's lock. A library function with such work takes ``threads: int`` and
+  makes its engine by ``in_threads``.
+- Work that may leave this process. The function is one of a module; the block and the result are pickled. Large inputs
+  go by path, and ``lscfg.parallel.worker.keep`` holds what was made of them. A library function with such work takes
+  ``engine: Engine | None``; its caller makes and closes the engine.
+
+An engine over a cluster is a class with the same members. Work of the second kind gives it all that it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+from lscfg.parallel.threads import Threads
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Workers that blocks of work are dealt to; a context manager that closes at its end."""
+
+    workers: int
+    """How many blocks are worked on at the same time."""
+
+    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+        """``function(block)`` for each block, in their order.
+
+        Blocks are drawn in the thread of the caller, no more than a few for each worker ahead of the result that the
+        caller asks for.
+
+        Raises:
+            Exception: what the function, or drawing, raised for the first block that failed. Blocks behind it may have
+                been worked on; those that were not begun are left.
+            WorkerError: a worker died; its block is named.
+        """
+
+    def close(self) -> None:
+        """Ends the workers; a later ``map`` starts new ones."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Serial:
+    """The engine without workers: a block is worked on when its result is asked for, in the thread that asks."""
+
+    workers = 1
+
+    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+        """See ``Engine``."""
+        return map(function, blocks)
+
+    def close(self) -> None:
+        """Nothing has to end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def in_threads(workers: int, ahead: int = Threads.AHEAD) -> Engine:
+    """An engine of threads; ``Serial`` for one.
+
+    Args:
+        ahead: blocks for each worker, at most, that are held with their results.
+
+    Raises:
+        InputError: workers is less than 1.
+    """
+    return Serial() if workers == 1 else Threads(workers, ahead)
+
+
+def in_processes(workers: int, environment: Mapping[str, str] | None = None) -> Engine:
+    """An engine of processes; ``Serial`` for one without an environment.
+
+    Args:
+        environment: variables that are set in a worker before it imports anything of ours.
+
+    Raises:
+        InputError: workers is less than 1.
+    """
+    if workers == 1 and environment is None:
+        return Serial()
+    from lscfg.parallel.processes import Processes  # multiprocessing takes a while to import
+
+    return Processes(workers, environment)

@@ -1,0 +1,50 @@
+"""What is of use inside a worker."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+Made = TypeVar("Made")
+
+PR_SET_PDEATHSIG = 1  # of sys/prctl.h
+
+
+class _Kept(threading.local):
+    """Each worker has its own, be it a process or a thread."""
+
+    def __init__(self) -> None:
+        self.things: dict[str, tuple[Hashable, object]] = {}
+
+
+_kept = _Kept()
+
+
+def keep(name: str, key: Hashable, make: Callable[[], Made]) -> Made:
+    """What this worker made for the key before, or makes now; of each name only that of the last key is kept.
+
+    Work that may leave the process has no other memory between blocks. A block must bring all that ``make`` needs: any
+    worker may be the one to get it.
+    """
+    key_before, thing = _kept.things.get(name, (None, None))
+    if name not in _kept.things or key_before != key:
+        _kept.things.pop(name, None)  # both might not fit into memory
+        thing = make()
+        _kept.things[name] = key, thing
+    return thing  # type: ignore[return-value]
+
+
+def end_with(parent: int) -> None:
+    """This process is killed when its parent is, where the system can do that: what it makes would be of no use.
+
+    Linux takes the end of the thread that started the process for that of the parent.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "prctl"):
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it was too late
+            os._exit(1)

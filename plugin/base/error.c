@@ -1,0 +1,13 @@
+#include "base/common.h"
+
+int lscfg_fail(lscfg_error *error, int code, int64_t line, const char *format, ...) {
+  if (error) {
+    va_list arguments;
+    error->code = code;
+    error->line = line;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+  }
+  return code;
+}

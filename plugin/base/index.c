@@ -1,0 +1,20 @@
+/* Growing and clearing of tables of numbers. */
+#include "base/index.h"
+
+int index_reserve(index_table *t) {
+  if ((t->used + 1) * 2 <= t->count) return LSCFG_OK;
+  index_table bigger = {NULL, t->count ? 2 * t->count : 512, 0};
+  bigger.slots = malloc((size_t)bigger.count * sizeof *bigger.slots);
+  if (!bigger.slots) return LSCFG_ENOMEM;
+  memset(bigger.slots, 0xff, (size_t)bigger.count * sizeof *bigger.slots);
+  for (int64_t i = 0; i < t->count; i++)
+    if (t->slots[i].id >= 0) index_put(&bigger, t->slots[i].hash, t->slots[i].id);
+  free(t->slots);
+  *t = bigger;
+  return LSCFG_OK;
+}
+
+void index_clear(index_table *t) {
+  if (t->used) memset(t->slots, 0xff, (size_t)t->count * sizeof *t->slots);
+  t->used = 0;
+}

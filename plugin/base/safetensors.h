@@ -1,0 +1,32 @@
+#ifndef LSCFG_SAFETENSORS_H
+#define LSCFG_SAFETENSORS_H
+
+#include "base/common.h"
+
+enum { MAX_DIMS = 4, DTYPE_LENGTH = 8 };
+
+typedef struct {
+  const void *data;
+  char dtype[DTYPE_LENGTH];
+  int32_t n_dims;
+  int64_t shape[MAX_DIMS];
+} tensor_view;
+
+/* A memory-mapped file. */
+typedef struct {
+  const char *bytes;
+  size_t size;
+  size_t header; /* bytes of the JSON header, which begins at byte 8 */
+} tensor_file;
+
+int tensor_file_open(tensor_file *, const char *path, lscfg_error *);
+void tensor_file_close(tensor_file *);
+/* Finds a tensor of the given type and number of dimensions and checks that it lies, aligned, inside the file. */
+int tensor_file_get(const tensor_file *, const char *name, const char *dtype, int32_t n_dims, tensor_view *,
+                    lscfg_error *);
+/* Whether there is a tensor of that name and type. */
+int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
+/* The string behind a key of the metadata, not NUL-terminated and with its escapes; NULL where there is none. */
+const char *tensor_file_metadata(const tensor_file *, const char *key, size_t *length);
+
+#endif

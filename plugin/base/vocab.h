@@ -1,0 +1,17 @@
+#ifndef LSCFG_VOCAB_H
+#define LSCFG_VOCAB_H
+
+#include "base/common.h"
+
+struct lscfg_vocab {
+  ARRAY(char) bytes;      /* all words, one behind the other */
+  ARRAY(int64_t) offsets; /* word id -> first byte; one more than there are words */
+  int32_t *table;         /* open addressing, -1 where empty */
+  int64_t slots;          /* a power of two */
+};
+
+/* A vocabulary inside another struct: initialise before use, release after. */
+int vocab_init(lscfg_vocab *);
+void vocab_release(lscfg_vocab *);
+
+#endif

@@ -1,0 +1,465 @@
+/* Synchronous rules: reading cdec's format, and the index by source side (a trie) that the parser walks. */
+#include "forest/grammar.h"
+
+#include <math.h>
+
+lscfg_grammar *lscfg_grammar_new(lscfg_vocab *vocab) {
+  lscfg_grammar *g = calloc(1, sizeof *g);
+  if (!g) return NULL;
+  g->vocab = vocab;
+  if (vocab_init(&g->categories) || vocab_init(&g->feature_names) || ARRAY_RESERVE(g->feature_rows, 1) ||
+      lscfg_vocab_add(&g->categories, "X", 1) != CATEGORY_X || lscfg_vocab_add(&g->categories, "S", 1) != CATEGORY_S) {
+    lscfg_grammar_free(g);
+    return NULL;
+  }
+  g->feature_rows.data[g->feature_rows.size++] = 0;
+  return g;
+}
+
+void lscfg_grammar_free(lscfg_grammar *g) {
+  if (!g) return;
+  if (g->categories.table) vocab_release(&g->categories);
+  if (g->feature_names.table) vocab_release(&g->feature_names);
+  free(g->rules.data);
+  free(g->symbols.data);
+  free(g->feature_rows.data);
+  free(g->feature_ids.data);
+  free(g->feature_values.data);
+  free(g->by_source);
+  free(g->groups.data);
+  free(g->rule_group);
+  free(g->rule_index);
+  free(g->node_group.data);
+  free(g->trie);
+  free(g->unary_groups);
+  free(g->categories_in_order);
+  free(g);
+}
+
+int32_t lscfg_grammar_size(const lscfg_grammar *g) { return (int32_t)g->rules.size; }
+int32_t lscfg_grammar_arity(const lscfg_grammar *g, int32_t rule) { return g->rules.data[rule].arity; }
+int32_t lscfg_grammar_lhs(const lscfg_grammar *g, int32_t rule) { return g->rules.data[rule].lhs; }
+int32_t lscfg_grammar_n_features(const lscfg_grammar *g) { return lscfg_vocab_size(&g->feature_names); }
+
+int32_t lscfg_grammar_category(lscfg_grammar *g, const char *name, size_t length) {
+  return lscfg_vocab_add(&g->categories, name, length);
+}
+
+int32_t lscfg_grammar_n_categories(const lscfg_grammar *g) { return lscfg_vocab_size(&g->categories); }
+
+const char *lscfg_grammar_category_name(const lscfg_grammar *g, int32_t category, size_t *length) {
+  return lscfg_vocab_word(&g->categories, category, length);
+}
+
+const int32_t *lscfg_grammar_src(const lscfg_grammar *g, int32_t rule, int32_t *length) {
+  *length = g->rules.data[rule].n_src;
+  return g->symbols.data + g->rules.data[rule].src;
+}
+
+const int32_t *lscfg_grammar_tgt(const lscfg_grammar *g, int32_t rule, int32_t *length) {
+  *length = g->rules.data[rule].n_tgt;
+  return g->symbols.data + g->rules.data[rule].tgt;
+}
+
+const char *lscfg_grammar_feature_name(const lscfg_grammar *g, int32_t feature, size_t *length) {
+  return lscfg_vocab_word(&g->feature_names, feature, length);
+}
+
+void lscfg_grammar_features(const lscfg_grammar *g, const int64_t **indptr, const int32_t **indices,
+                            const double **values) {
+  *indptr = g->feature_rows.data;
+  *indices = g->feature_ids.data;
+  *values = g->feature_values.data;
+}
+
+/* ---- adding rules ---- */
+
+static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
+                        int64_t n_tgt, int64_t line, lscfg_error *error) {
+  int32_t arity = 0, seen = 0, linked = 0, words = lscfg_vocab_size(g->vocab), categories = lscfg_vocab_size(&g->categories);
+  if (g->finished) return lscfg_fail(error, LSCFG_EINPUT, line, "the grammar is finished, no rule can be added");
+  if (lhs < 0 || lhs >= categories)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side %ld is not a category", (long)lhs);
+  if (!n_src) return lscfg_fail(error, LSCFG_EINPUT, line, "the source side is empty");
+  if (n_src < 0 || n_tgt < 0 || n_src + n_tgt > INT32_MAX)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "sides of %lld and %lld symbols", (long long)n_src, (long long)n_tgt);
+  for (int64_t i = 0; i < n_src; i++) {
+    if (src[i] >= words || src[i] < -categories)
+      return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is neither a word nor a category", (long)src[i]);
+    arity += src[i] < 0;
+  }
+  if (arity > MAX_ARITY)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals; a rule may have %d at most", arity, MAX_ARITY);
+  for (int64_t i = 0; i < n_tgt; i++) {
+    if (tgt[i] >= words) return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is not a word", (long)tgt[i]);
+    if (tgt[i] >= 0) continue;
+    int32_t k = -1 - tgt[i];
+    if (k >= arity)
+      return lscfg_fail(error, LSCFG_EINPUT, line, "the target side names nonterminal %lld of %d", k + 1LL, arity);
+    if (linked & (1 << k))
+      return lscfg_fail(error, LSCFG_EINPUT, line, "the target side names nonterminal %d twice", k + 1);
+    linked |= 1 << k;
+    seen++;
+  }
+  if (seen != arity)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals on the source side, %d on the target side", arity, seen);
+  if (g->rules.size >= INT32_MAX - LSCFG_EXTRA_RULES)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "more than 2^31 rules");
+  if (ARRAY_RESERVE(g->rules, 1) || ARRAY_RESERVE(g->symbols, n_src + n_tgt) || ARRAY_RESERVE(g->feature_rows, 1))
+    return out_of_memory(error);
+  grammar_rule *rule = &g->rules.data[g->rules.size];
+  *rule = (grammar_rule){lhs, arity, g->symbols.size, g->symbols.size + n_src, (int32_t)n_src, (int32_t)n_tgt};
+  memcpy(g->symbols.data + rule->src, src, (size_t)n_src * sizeof *src);
+  if (n_tgt) memcpy(g->symbols.data + rule->tgt, tgt, (size_t)n_tgt * sizeof *tgt);
+  g->symbols.size += n_src + n_tgt;
+  g->feature_rows.data[g->feature_rows.size++] = g->feature_ids.size;
+  return (int32_t)g->rules.size++;
+}
+
+int32_t lscfg_grammar_add(lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                          int32_t n_tgt, lscfg_error *error) {
+  return add_rule(g, lhs, src, n_src, tgt, n_tgt, 0, error);
+}
+
+/* ---- reading text ---- */
+
+typedef struct {
+  const char *p, *end;
+} slice;
+
+static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+static slice trim(slice s) {
+  while (s.p < s.end && is_blank(*s.p)) s.p++;
+  while (s.p < s.end && is_blank(s.end[-1])) s.end--;
+  return s;
+}
+
+/* Cuts the next field off the line, up to " ||| " or the end; 0 when nothing is left. */
+static int next_field(slice *line, slice *field) {
+  if (!line->p) return 0;
+  field->p = line->p;
+  for (const char *p = line->p; p + 3 <= line->end; p++) {
+    int opens = p == line->p || is_blank(p[-1]), closes = p + 3 == line->end || is_blank(p[3]);
+    if (opens && closes && !memcmp(p, "|||", 3)) {
+      field->end = p;
+      line->p = p + 3;
+      *field = trim(*field);
+      return 1;
+    }
+  }
+  field->end = line->end;
+  line->p = NULL;
+  *field = trim(*field);
+  return 1;
+}
+
+static int next_token(slice *field, slice *token) {
+  *field = trim(*field);
+  if (field->p == field->end) return 0;
+  token->p = field->p;
+  while (field->p < field->end && !is_blank(*field->p)) field->p++;
+  token->end = field->p;
+  return 1;
+}
+
+static int bracketed(slice token) { return token.end - token.p >= 3 && *token.p == '[' && token.end[-1] == ']'; }
+
+/* "[X]" or "[X,k]": the category, and k or 0; -1 when it is neither. */
+static int32_t read_nonterminal(lscfg_grammar *g, slice token, int32_t *index) {
+  const char *comma = token.end - 1, *name = token.p + 1;
+  *index = 0;
+  while (comma > name && *comma != ',') comma--;
+  if (comma == name) {
+    if (*name == ',') return -1;
+    return lscfg_grammar_category(g, name, (size_t)(token.end - 1 - name));
+  }
+  for (const char *p = comma + 1; p < token.end - 1; p++) {
+    if (*p < '0' || *p > '9' || *index > 99) return -1;
+    *index = 10 * *index + (*p - '0');
+  }
+  return *index ? lscfg_grammar_category(g, name, (size_t)(comma - name)) : -1;
+}
+
+/* "[k]" or "[X,k]" on the target side: k of up to two digits, or 0 when it is neither; then it is a word, as in cdec. */
+static int32_t target_index(slice token) {
+  int32_t index = 0;
+  const char *p = token.end - 2;
+  while (p > token.p && *p >= '0' && *p <= '9') p--;
+  if ((*p != '[' && *p != ',') || token.end - p > 4 || p[1] == '0' || p - token.p == 1) return 0;
+  for (p++; p < token.end - 1; p++) index = 10 * index + (*p - '0');
+  return index;
+}
+
+#define TOKEN(t) (int)((t).end - (t).p > 60 ? 60 : (t).end - (t).p), (t).p
+
+typedef ARRAY(int32_t) int_array;
+
+static int push(int_array *a, int32_t value) {
+  if (ARRAY_RESERVE(*a, 1)) return LSCFG_ENOMEM;
+  a->data[a->size++] = value;
+  return LSCFG_OK;
+}
+
+static int read_source(lscfg_grammar *g, slice field, int_array *src, int64_t line, lscfg_error *error) {
+  slice token;
+  int32_t arity = 0;
+  while (next_token(&field, &token)) {
+    int32_t symbol, index, category = bracketed(token) ? read_nonterminal(g, token, &index) : -1;
+    if (category >= 0) { /* what is no nonterminal in brackets is a word, as in cdec */
+      arity++;
+      if (index && index != arity)
+        return lscfg_fail(error, LSCFG_EINPUT, line,
+                          "'%.*s' is not a nonterminal like [X,%d] (source-side indices count from 1 in order)",
+                          TOKEN(token), arity);
+      symbol = category_symbol(category);
+    } else if ((symbol = lscfg_vocab_add(g->vocab, token.p, (size_t)(token.end - token.p))) < 0) {
+      return out_of_memory(error);
+    }
+    if (push(src, symbol)) return out_of_memory(error);
+  }
+  return LSCFG_OK;
+}
+
+static int read_target(lscfg_grammar *g, slice field, int_array *tgt, lscfg_error *error) {
+  slice token;
+  while (next_token(&field, &token)) {
+    int32_t symbol = bracketed(token) ? -target_index(token) : 0;
+    if (!symbol && (symbol = lscfg_vocab_add(g->vocab, token.p, (size_t)(token.end - token.p))) < 0)
+      return out_of_memory(error);
+    if (push(tgt, symbol)) return out_of_memory(error);
+  }
+  return LSCFG_OK;
+}
+
+static int add_feature(lscfg_grammar *g, const char *name, size_t length, double value, lscfg_error *error) {
+  int32_t id = lscfg_vocab_add(&g->feature_names, name, length);
+  if (id < 0 || ARRAY_RESERVE(g->feature_ids, 1) || ARRAY_RESERVE(g->feature_values, 1)) return out_of_memory(error);
+  g->feature_ids.data[g->feature_ids.size++] = id;
+  g->feature_values.data[g->feature_values.size++] = value;
+  g->feature_rows.data[g->feature_rows.size - 1] = g->feature_ids.size;
+  return LSCFG_OK;
+}
+
+/* "Name=value" pairs; a bare number is the next of PhraseModel_0, PhraseModel_1, ... as in cdec. */
+static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_error *error) {
+  slice token;
+  int bare = 0;
+  while (next_token(&field, &token)) {
+    char number[64], name[32], *rest;
+    const char *equals = token.end;
+    while (equals > token.p && equals[-1] != '=') equals--;
+    size_t length = (size_t)(token.end - equals);
+    if (!length || length >= sizeof number || equals == token.p + 1)
+      return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature Name=value", TOKEN(token));
+    memcpy(number, equals, length);
+    number[length] = '\0';
+    double value = strtod(number, &rest);
+    if (*rest || !isfinite(value))
+      return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature with a finite value", TOKEN(token));
+    int code;
+    if (equals == token.p) {
+      int n = snprintf(name, sizeof name, "PhraseModel_%d", bare++);
+      code = add_feature(g, name, (size_t)n, value, error);
+    } else {
+      code = add_feature(g, token.p, (size_t)(equals - 1 - token.p), value, error);
+    }
+    if (code) return code;
+  }
+  return LSCFG_OK;
+}
+
+static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tgt, int64_t line, lscfg_error *error) {
+  slice rest = trim(text), lhs, source, target, features;
+  int32_t index, category;
+  if (rest.p == rest.end || *rest.p == '#') return LSCFG_OK;
+  if (!next_field(&rest, &lhs) || !next_field(&rest, &source) || !next_field(&rest, &target))
+    return lscfg_fail(error, LSCFG_EINPUT, line, "expected '[X] ||| source ||| target ||| features', found '%.*s'",
+                      TOKEN(text));
+  if (!bracketed(lhs) || (category = read_nonterminal(g, lhs, &index)) < 0 || index)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side '%.*s' is not a category like [X]", TOKEN(lhs));
+  src->size = tgt->size = 0;
+  int code = read_source(g, source, src, line, error);
+  if (!code) code = read_target(g, target, tgt, error);
+  if (code) return code;
+  int32_t rule = add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
+  if (rule < 0) return rule;
+  return next_field(&rest, &features) ? read_features(g, features, line, error) : LSCFG_OK;
+}
+
+int lscfg_grammar_read(lscfg_grammar *g, const char *text, size_t length, lscfg_error *error) {
+  int_array src = {0}, tgt = {0};
+  const char *end = text + length;
+  int64_t line = 0;
+  int code = LSCFG_OK;
+  for (const char *p = text; p < end && !code;) {
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    slice content = {p, newline ? newline : end};
+    code = read_line(g, content, &src, &tgt, ++line, error);
+    p = newline ? newline + 1 : end;
+  }
+  free(src.data);
+  free(tgt.data);
+  return code;
+}
+
+/* ---- the index by source side ---- */
+
+static int trie_rehash(lscfg_grammar *g, int64_t slots) {
+  trie_slot *table = malloc((size_t)slots * sizeof *table);
+  if (!table) return LSCFG_ENOMEM;
+  memset(table, 0xff, (size_t)slots * sizeof *table);
+  for (int64_t i = 0; i < g->trie_slots; i++) {
+    if (g->trie[i].node < 0) continue;
+    uint64_t h = hash_mix(((uint64_t)(uint32_t)g->trie[i].node << 32) | (uint32_t)g->trie[i].symbol);
+    int64_t slot = (int64_t)(h & (uint64_t)(slots - 1));
+    while (table[slot].node >= 0) slot = (slot + 1) & (slots - 1);
+    table[slot] = g->trie[i];
+  }
+  free(g->trie);
+  g->trie = table;
+  g->trie_slots = slots;
+  return LSCFG_OK;
+}
+
+static int32_t trie_new_node(lscfg_grammar *g) {
+  if (ARRAY_RESERVE(g->node_group, 1)) return -1;
+  g->node_group.data[g->node_group.size] = -1;
+  return (int32_t)g->node_group.size++;
+}
+
+static int32_t trie_add(lscfg_grammar *g, int32_t node, int32_t symbol) {
+  int32_t child = grammar_extend(g, node, symbol);
+  if (child >= 0) return child;
+  if (2 * g->node_group.size > g->trie_slots && trie_rehash(g, g->trie_slots * 2)) return -1;
+  if ((child = trie_new_node(g)) < 0) return -1;
+  uint64_t h = hash_mix(((uint64_t)(uint32_t)node << 32) | (uint32_t)symbol);
+  int64_t slot = (int64_t)(h & (uint64_t)(g->trie_slots - 1));
+  while (g->trie[slot].node >= 0) slot = (slot + 1) & (g->trie_slots - 1);
+  g->trie[slot] = (trie_slot){node, symbol, child};
+  return child;
+}
+
+static int32_t group_of(lscfg_grammar *g, int32_t node, int32_t lhs) {
+  for (int32_t i = g->node_group.data[node]; i >= 0; i = g->groups.data[i].next)
+    if (g->groups.data[i].lhs == lhs) return i;
+  if (ARRAY_RESERVE(g->groups, 1)) return -1;
+  g->groups.data[g->groups.size] = (grammar_group){lhs, 0, 0, g->node_group.data[node]};
+  g->node_group.data[node] = (int32_t)g->groups.size;
+  return (int32_t)g->groups.size++;
+}
+
+/* Source side of a group that is one nonterminal: its category, -1 for any other group. */
+static int32_t unary_child(const lscfg_grammar *g, const grammar_group *group) {
+  const grammar_rule *rule = &g->rules.data[g->by_source[group->rules_begin]];
+  int32_t symbol = g->symbols.data[rule->src];
+  return rule->n_src == 1 && symbol < 0 ? -1 - symbol : -1;
+}
+
+/* Lists the categories so that each comes after those that unary rules (the glue rule S -> X too) build it from. */
+static int order_categories(lscfg_grammar *g) {
+  int32_t n = lscfg_vocab_size(&g->categories), done = 0;
+  char *placed = calloc((size_t)n, 1);
+  g->categories_in_order = malloc((size_t)n * sizeof *g->categories_in_order);
+  g->unary_groups = malloc(((size_t)g->groups.size + 1) * sizeof *g->unary_groups);
+  if (!placed || !g->categories_in_order || !g->unary_groups) {
+    free(placed);
+    return LSCFG_ENOMEM;
+  }
+  for (int32_t i = 0; i < g->groups.size; i++)
+    if (unary_child(g, &g->groups.data[i]) >= 0) g->unary_groups[g->n_unary++] = i;
+  for (int32_t before = -1; done < n && before < done;) {
+    before = done;
+    for (int32_t c = 0; c < n; c++) {
+      int ready = !placed[c] && (c != CATEGORY_S || placed[CATEGORY_X]);
+      for (int32_t k = 0; k < g->n_unary && ready; k++) {
+        const grammar_group *group = &g->groups.data[g->unary_groups[k]];
+        ready = group->lhs != c || placed[unary_child(g, group)];
+      }
+      if (!ready) continue;
+      placed[c] = 1;
+      g->categories_in_order[done++] = c;
+    }
+  }
+  free(placed);
+  g->n_ordered = done;
+  g->cyclic = done < n;
+  return LSCFG_OK;
+}
+
+static int check_order(const lscfg_grammar *g, lscfg_error *error) {
+  if (!g->cyclic) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, 0,
+                    "rules whose source side is a single nonterminal lead from a category back to itself; remove one");
+}
+
+/* ---- the index by both sides ---- */
+
+static uint64_t hash_sides(int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt, int32_t n_tgt) {
+  return hash_ints(tgt, n_tgt, hash_ints(src, n_src, (uint64_t)(uint32_t)lhs));
+}
+
+static int same_symbols(const int32_t *a, int32_t n_a, const int32_t *b, int32_t n_b) {
+  return n_a == n_b && (!n_a || !memcmp(a, b, (size_t)n_a * sizeof *a));
+}
+
+/* The slot of the rule with these sides, or the empty one where it belongs. */
+static int32_t *rule_slot_of(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                             int32_t n_tgt) {
+  int64_t slot = (int64_t)(hash_sides(lhs, src, n_src, tgt, n_tgt) & (uint64_t)(g->rule_slots - 1));
+  for (; g->rule_index[slot] >= 0; slot = (slot + 1) & (g->rule_slots - 1)) {
+    const grammar_rule *rule = &g->rules.data[g->rule_index[slot]];
+    if (rule->lhs == lhs && same_symbols(g->symbols.data + rule->src, rule->n_src, src, n_src) &&
+        same_symbols(g->symbols.data + rule->tgt, rule->n_tgt, tgt, n_tgt))
+      break;
+  }
+  return &g->rule_index[slot];
+}
+
+static int index_rules(lscfg_grammar *g) {
+  g->rule_slots = 16;
+  while (g->rule_slots < 2 * g->rules.size) g->rule_slots *= 2;
+  g->rule_index = malloc((size_t)g->rule_slots * sizeof *g->rule_index);
+  if (!g->rule_index) return LSCFG_ENOMEM;
+  memset(g->rule_index, 0xff, (size_t)g->rule_slots * sizeof *g->rule_index);
+  for (int32_t r = 0; r < g->rules.size; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    int32_t *slot = rule_slot_of(g, rule->lhs, g->symbols.data + rule->src, rule->n_src, g->symbols.data + rule->tgt,
+                                 rule->n_tgt);
+    if (*slot < 0) *slot = r;
+  }
+  return LSCFG_OK;
+}
+
+int32_t lscfg_grammar_find(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                           int32_t n_tgt) {
+  if (!g->finished || n_src < 1 || n_tgt < 0) return -1;
+  return *rule_slot_of(g, lhs, src, n_src, tgt, n_tgt);
+}
+
+int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
+  int32_t n = lscfg_grammar_size(g), begin = 0;
+  if (g->finished) return check_order(g, error);
+  int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
+  g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);
+  if (!rule_group || !g->by_source || trie_rehash(g, 1024) || trie_new_node(g) < 0) goto memory;
+  for (int32_t r = 0; r < n; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    int32_t node = 0;
+    for (int32_t i = 0; i < rule->n_src && node >= 0; i++) node = trie_add(g, node, g->symbols.data[rule->src + i]);
+    if (node < 0 || (rule_group[r] = group_of(g, node, rule->lhs)) < 0) goto memory;
+    g->groups.data[rule_group[r]].rules_end++; /* a count for now */
+  }
+  for (int64_t i = 0; i < g->groups.size; i++) {
+    int32_t count = g->groups.data[i].rules_end;
+    g->groups.data[i].rules_begin = g->groups.data[i].rules_end = begin;
+    begin += count;
+  }
+  for (int32_t r = 0; r < n; r++) g->by_source[g->groups.data[rule_group[r]].rules_end++] = r;
+  if (index_rules(g)) goto memory;
+  if (order_categories(g)) goto memory;
+  g->finished = 1;
+  return check_order(g, error);
+memory:
+  return out_of_memory(error);
+}

@@ -1,0 +1,81 @@
+#ifndef LSCFG_GRAMMAR_H
+#define LSCFG_GRAMMAR_H
+
+#include "lscfg/forest.h"
+#include "base/vocab.h"
+
+enum { CATEGORY_X = 0, CATEGORY_S = 1, MAX_ARITY = 2 };
+
+typedef struct {
+  int32_t lhs;
+  int32_t arity;
+  int64_t src, tgt; /* where the sides begin in symbols */
+  int32_t n_src, n_tgt;
+} grammar_rule;
+
+/* All rules of one source side and one left-hand side. */
+typedef struct {
+  int32_t lhs;
+  int32_t rules_begin, rules_end; /* in by_source */
+  int32_t next;                   /* next group of the same trie node, -1 at the end */
+} grammar_group;
+
+/* (trie node, symbol) -> trie node */
+typedef struct {
+  int32_t node, symbol, child;
+} trie_slot;
+
+struct lscfg_grammar {
+  lscfg_vocab *vocab;
+  lscfg_vocab categories;
+  lscfg_vocab feature_names;
+  ARRAY(grammar_rule) rules;
+  ARRAY(int32_t) symbols;
+  ARRAY(int64_t) feature_rows; /* rule -> first feature; one more than there are rules */
+  ARRAY(int32_t) feature_ids;
+  ARRAY(double) feature_values;
+  /* made by lscfg_grammar_finish */
+  int finished;
+  int cyclic; /* unary rules lead from a category back to itself */
+  int32_t *by_source; /* rule ids, those of one group together, in order of addition */
+  ARRAY(grammar_group) groups;
+  int32_t *rule_group; /* rule -> group */
+  int32_t *rule_index; /* first rules with their sides, by hash, open addressing; -1 where empty */
+  int64_t rule_slots;
+  ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
+  trie_slot *trie;           /* open addressing, node < 0 where empty */
+  int64_t trie_slots;
+  int32_t *unary_groups; /* groups whose source side is one nonterminal */
+  int32_t n_unary;
+  int32_t n_ordered;
+  /* categories known when the grammar was finished; a unary rule's child before its left-hand side, X before S */
+  int32_t *categories_in_order;
+};
+
+/* The trie node behind symbol, -1 if there is none. */
+static inline int32_t grammar_extend(const lscfg_grammar *g, int32_t node, int32_t symbol) {
+  uint64_t h = hash_mix(((uint64_t)(uint32_t)node << 32) | (uint32_t)symbol);
+  for (int64_t slot = (int64_t)(h & (uint64_t)(g->trie_slots - 1));; slot = (slot + 1) & (g->trie_slots - 1)) {
+    const trie_slot *t = g->trie + slot;
+    if (t->node < 0) return -1;
+    if (t->node == node && t->symbol == symbol) return t->child;
+  }
+}
+
+/* Whether a rule of a finished grammar translates the word alone into an X. */
+static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
+  int32_t node = word < 0 ? -1 : grammar_extend(g, 0, word);
+  if (node < 0) return 0;
+  for (int32_t group = g->node_group.data[node]; group >= 0; group = g->groups.data[group].next)
+    if (g->groups.data[group].lhs == CATEGORY_X) return 1;
+  return 0;
+}
+
+/* Whether the rule's source side is two nonterminals and nothing else; no rule behind those of the grammar is. */
+static inline int grammar_is_bare(const lscfg_grammar *g, int32_t rule) {
+  return rule < g->rules.size && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
+}
+
+static inline int32_t category_symbol(int32_t category) { return -1 - category; }
+
+#endif

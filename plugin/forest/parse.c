@@ -1,0 +1,399 @@
+/* Bottom-up chart parsing of the source side (Chiang 2007, section 5.1): dotted rules walk the grammar's trie. The input
+ * is a sentence or a word lattice, whose spans lie between states. */
+#include "forest/forest.h"
+#include "forest/grammar.h"
+
+/* Places of the dot that are in no trie: in the glue rule and in the rule that passes a word through. */
+enum { PASS_BEGIN = -1, PASS_END = -2, GLUE_BEGIN = -3, GLUE_MIDDLE = -4, GLUE_END = -5 };
+
+typedef struct {
+  int32_t node; /* of the trie, or one of the places above */
+  int32_t tail[2];
+  int32_t path; /* last step through a lattice, -1 */
+} dotted;
+
+typedef struct {
+  int32_t arc, before; /* the step before it, -1 */
+} step;
+
+typedef struct {
+  int32_t begin, end;
+} range;
+
+typedef struct {
+  int32_t group; /* -1: an extra rule */
+  int32_t category, extra, tail[2], path;
+} completed;
+
+typedef struct {
+  const lscfg_grammar *grammar;
+  const lscfg_parse_options *options;
+  lscfg_forest *forest;
+  int32_t n;            /* the last state; a sentence has an arc for each word */
+  const lscfg_arc *arcs; /* by the state where they end, then by the state where they begin; NULL for a sentence */
+  const int32_t *arc_number; /* what the caller calls them */
+  const int32_t *arcs_into;  /* [n + 2] */
+  int32_t *distance;     /* [n + 1][n + 1], arcs of the shortest path; NULL for a sentence */
+  ARRAY(dotted) items;
+  ARRAY(step) steps;
+  ARRAY(completed) done; /* edges of the cell under work, before they are sorted by category */
+  range *item_cells;     /* [n + 1][n + 1], dotted rules over [i, j) */
+  range *node_cells;     /* the same for finished nodes */
+} parser;
+
+static range *cell(const parser *p, range *cells, int32_t i, int32_t j) {
+  return &cells[(int64_t)i * (p->n + 1) + j];
+}
+
+/* Words from state i to state j, as cdec counts them. */
+static int32_t distance(const parser *p, int32_t i, int32_t j) {
+  return p->distance ? p->distance[(int64_t)i * (p->n + 1) + j] : j - i;
+}
+
+/* Whether a rule whose dot is there may cover [i, j); words that are passed through have cdec's limit for empty arcs. */
+static int may_cover(const parser *p, int32_t place, int32_t i, int32_t j) {
+  enum { MAX_PASS = 3 };
+  if (place <= GLUE_BEGIN) return 1;
+  return distance(p, i, j) <= (place >= 0 ? p->options->max_span : MAX_PASS);
+}
+
+static int add_item(parser *p, int32_t place, int32_t tail0, int32_t tail1, int32_t path) {
+  if (p->items.size == INT32_MAX || ARRAY_RESERVE(p->items, 1)) return LSCFG_ENOMEM;
+  p->items.data[p->items.size++] = (dotted){place, {tail0, tail1}, path};
+  return LSCFG_OK;
+}
+
+/* The place behind a nonterminal, NOWHERE if the rule goes on with something else. */
+enum { NOWHERE = INT32_MIN };
+
+static int32_t behind_category(const parser *p, int32_t place, int32_t category) {
+  if (place >= 0) {
+    int32_t next = grammar_extend(p->grammar, place, category_symbol(category));
+    return next < 0 ? NOWHERE : next;
+  }
+  if (place == GLUE_BEGIN && category == CATEGORY_S) return GLUE_MIDDLE;
+  return place == GLUE_MIDDLE && category == CATEGORY_X ? GLUE_END : NOWHERE;
+}
+
+static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
+  if (word == LSCFG_EPSILON) return place;
+  if (place >= 0) {
+    int32_t next = word < 0 ? -1 : grammar_extend(p->grammar, place, word);
+    return next < 0 ? NOWHERE : next;
+  }
+  int passes = place == PASS_BEGIN && (p->options->pass == 1 || !grammar_has_word_rule(p->grammar, word));
+  return passes ? PASS_END : NOWHERE;
+}
+
+/* Moves the dot of the items over [i, k) across the nodes over [k, j). */
+static int extend_by_nodes(parser *p, range from, range nodes, int32_t i, int32_t j) {
+  if (nodes.begin == nodes.end) return LSCFG_OK;
+  for (int32_t a = from.begin; a < from.end; a++) {
+    int32_t known = -1, next = NOWHERE;
+    if (!may_cover(p, p->items.data[a].node, i, j)) continue;
+    for (int32_t q = nodes.begin; q < nodes.end; q++) {
+      int32_t category = p->forest->node_cat.data[q];
+      if (category != known) {
+        next = behind_category(p, p->items.data[a].node, category);
+        known = category;
+      }
+      if (next == NOWHERE) continue;
+      dotted item = p->items.data[a];
+      int first = item.tail[0] < 0;
+      if (add_item(p, next, first ? q : item.tail[0], first ? -1 : q, item.path)) return LSCFG_ENOMEM;
+    }
+  }
+  return LSCFG_OK;
+}
+
+/* Moves the dot of the items over [i, k) across a word that leads from k to another state. cdec asks whether they may
+ * cover [i, k + 1), wherever the arc ends. */
+static int extend_by_word(parser *p, int32_t i, int32_t k, int32_t word, int32_t arc) {
+  range from = *cell(p, p->item_cells, i, k);
+  for (int32_t a = from.begin; a < from.end; a++) {
+    dotted item = p->items.data[a];
+    if (!may_cover(p, item.node, i, k + 1)) continue;
+    int32_t next = behind_word(p, item.node, word);
+    if (next == NOWHERE) continue;
+    if (arc >= 0) {
+      if (p->steps.size == INT32_MAX || ARRAY_RESERVE(p->steps, 1)) return LSCFG_ENOMEM;
+      p->steps.data[p->steps.size] = (step){arc, item.path};
+      item.path = (int32_t)p->steps.size++;
+    }
+    if (add_item(p, next, item.tail[0], item.tail[1], item.path)) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+/* The same for all arcs into j, those that begin in j - 1 or the others. */
+static int extend_by_arcs(parser *p, int32_t i, int32_t j, int near) {
+  if (!p->arcs) { /* nothing is empty there */
+    int32_t word = p->forest->words[j - 1];
+    return near ? extend_by_word(p, i, j - 1, word < 0 ? -1 : word, -1) : LSCFG_OK;
+  }
+  for (int32_t a = p->arcs_into[j]; a < p->arcs_into[j + 1]; a++) {
+    const lscfg_arc *arc = &p->arcs[a];
+    if (arc->from >= i && (arc->from == j - 1) == near && extend_by_word(p, i, arc->from, arc->word, p->arc_number[a]))
+      return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+static int add_done(parser *p, completed c) {
+  if (ARRAY_RESERVE(p->done, 1)) return LSCFG_ENOMEM;
+  p->done.data[p->done.size++] = c;
+  return LSCFG_OK;
+}
+
+static int is_unary(const lscfg_grammar *g, const grammar_group *group) {
+  const grammar_rule *rule = &g->rules.data[g->by_source[group->rules_begin]];
+  return rule->n_src == 1 && rule->arity == 1;
+}
+
+/* The dotted rules over [i, j) that end with a word or a node that ends in j. */
+static int scan_cell(parser *p, int32_t i, int32_t j) {
+  range *items = cell(p, p->item_cells, i, j);
+  items->begin = (int32_t)p->items.size;
+  if (extend_by_arcs(p, i, j, 0)) return LSCFG_ENOMEM;
+  for (int32_t k = i + 1; k < j; k++)
+    if (extend_by_nodes(p, *cell(p, p->item_cells, i, k), *cell(p, p->node_cells, k, j), i, j)) return LSCFG_ENOMEM;
+  if (extend_by_arcs(p, i, j, 1)) return LSCFG_ENOMEM;
+  items->end = (int32_t)p->items.size;
+  for (int32_t a = items->begin; a < items->end; a++) {
+    dotted item = p->items.data[a];
+    if (item.node < 0 || !may_cover(p, item.node, i, j)) continue;
+    for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0; group = p->grammar->groups.data[group].next) {
+      int32_t lhs = p->grammar->groups.data[group].lhs;
+      /* a nonterminal beside empty arcs: unary rules join nodes of one span only */
+      if (p->arcs && is_unary(p->grammar, &p->grammar->groups.data[group])) continue;
+      if (add_done(p, (completed){group, lhs, 0, {item.tail[0], item.tail[1]}, item.path})) return LSCFG_ENOMEM;
+    }
+  }
+  return LSCFG_OK;
+}
+
+static int32_t node_of(const parser *p, int32_t i, int32_t j, int32_t category) {
+  range nodes = *cell(p, p->node_cells, i, j);
+  for (int32_t q = nodes.begin; q < nodes.end; q++)
+    if (p->forest->node_cat.data[q] == category) return q;
+  return -1;
+}
+
+/* Edges into [category, i, j) by unary rules, glue and words that are passed through. */
+static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
+  const lscfg_grammar *g = p->grammar;
+  range items = *cell(p, p->item_cells, i, j);
+  for (int32_t u = 0; u < g->n_unary; u++) {
+    const grammar_group *group = &g->groups.data[g->unary_groups[u]];
+    if (group->lhs != category) continue;
+    int32_t symbol = g->symbols.data[g->rules.data[g->by_source[group->rules_begin]].src];
+    int32_t child = node_of(p, i, j, -1 - symbol);
+    if (child >= 0 && add_done(p, (completed){g->unary_groups[u], category, 0, {child, -1}, -1})) return LSCFG_ENOMEM;
+  }
+  /* behind the beginning an S is of use only where empty arcs lead to it */
+  if (category == CATEGORY_S && p->options->glue && (i == 0 || p->arcs)) {
+    int32_t child = node_of(p, i, j, CATEGORY_X);
+    if (child >= 0 && add_done(p, (completed){-1, category, LSCFG_RULE_GLUE_TOP, {child, -1}, -1})) return LSCFG_ENOMEM;
+  }
+  if (category != CATEGORY_S && category != CATEGORY_X) return LSCFG_OK;
+  int32_t place = category == CATEGORY_S ? GLUE_END : PASS_END, rule = category == CATEGORY_S ? LSCFG_RULE_GLUE : LSCFG_RULE_PASS;
+  for (int32_t a = items.begin; a < items.end; a++) {
+    dotted item = p->items.data[a];
+    if (item.node == place && may_cover(p, place, i, j) &&
+        add_done(p, (completed){-1, category, rule, {item.tail[0], item.tail[1]}, item.path}))
+      return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+/* The arcs of the last edge. */
+static int add_path(parser *p, int32_t path) {
+  lscfg_forest *f = p->forest;
+  int64_t n = 0;
+  for (int32_t k = path; k >= 0; k = p->steps.data[k].before) n++;
+  if (f->paths.size + n > INT32_MAX || ARRAY_RESERVE(f->paths, n) || ARRAY_RESERVE(f->edge_paths, 1)) return LSCFG_ENOMEM;
+  f->paths.size += n;
+  for (int32_t k = path, back = 1; k >= 0; k = p->steps.data[k].before, back++)
+    f->paths.data[f->paths.size - back] = p->steps.data[k].arc;
+  f->edge_paths.data[f->edge_paths.size++] = (int32_t)f->paths.size;
+  return LSCFG_OK;
+}
+
+static int finish_node(parser *p, int32_t category, int32_t i, int32_t j) {
+  const lscfg_grammar *g = p->grammar;
+  int started = 0;
+  if (add_special(p, category, i, j)) return LSCFG_ENOMEM;
+  for (int64_t d = 0; d < p->done.size; d++) {
+    completed c = p->done.data[d];
+    if (c.category != category) continue;
+    if (!started) {
+      if (forest_add_node(p->forest, category, i, j) < 0) return LSCFG_ENOMEM;
+      started = 1;
+    }
+    int32_t edge;
+    if (c.group < 0) {
+      int32_t rule = lscfg_grammar_size(g) + c.extra;
+      edge = forest_add_edge(p->forest, c.tail[0], c.tail[1], &rule, 1);
+    } else {
+      const grammar_group *group = &g->groups.data[c.group];
+      edge = forest_add_edge(p->forest, c.tail[0], c.tail[1], g->by_source + group->rules_begin,
+                             group->rules_end - group->rules_begin);
+    }
+    if (edge < 0 || (p->arcs && add_path(p, c.path))) return LSCFG_ENOMEM;
+  }
+  if (started) cell(p, p->node_cells, i, j)->end = (int32_t)p->forest->node_cat.size;
+  return LSCFG_OK;
+}
+
+static int parse_cell(parser *p, int32_t i, int32_t j) {
+  const lscfg_grammar *g = p->grammar;
+  range *nodes = cell(p, p->node_cells, i, j), *items = cell(p, p->item_cells, i, j);
+  p->done.size = 0;
+  nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
+  if (scan_cell(p, i, j)) return LSCFG_ENOMEM;
+  for (int32_t c = 0; c < g->n_ordered; c++)
+    if (finish_node(p, g->categories_in_order[c], i, j)) return LSCFG_ENOMEM;
+  /* rules that begin with a node over the whole cell */
+  if (extend_by_nodes(p, *cell(p, p->item_cells, i, i), *nodes, i, j)) return LSCFG_ENOMEM;
+  items->end = (int32_t)p->items.size;
+  return LSCFG_OK;
+}
+
+static int parse_all(parser *p) {
+  for (int32_t i = 0; i <= p->n; i++) {
+    range *begin = cell(p, p->item_cells, i, i);
+    begin->begin = (int32_t)p->items.size;
+    if (add_item(p, 0, -1, -1, -1) || (p->options->pass && add_item(p, PASS_BEGIN, -1, -1, -1)) ||
+        (p->options->glue && !i && add_item(p, GLUE_BEGIN, -1, -1, -1)))
+      return LSCFG_ENOMEM;
+    begin->end = (int32_t)p->items.size;
+  }
+  for (int32_t width = 1; width <= p->n; width++)
+    for (int32_t i = 0; i + width <= p->n; i++) {
+      if (!p->arcs && width > p->options->max_span && i) break; /* only glue reaches further, from the first word */
+      if (parse_cell(p, i, i + width)) return LSCFG_ENOMEM;
+    }
+  int32_t root = node_of(p, 0, p->n, p->options->goal);
+  if (root < 0) return LSCFG_NO_PARSE;
+  return forest_keep_reachable(p->forest, root);
+}
+
+static int check_options(const lscfg_grammar *g, const lscfg_parse_options *options, lscfg_error *error) {
+  if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
+  if (options->max_span < 1 || options->goal < 0 || options->goal >= lscfg_vocab_size(&g->categories))
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "span limit below 1 or unknown goal category");
+  return LSCFG_OK;
+}
+
+/* Parses p->forest, which it takes or frees. */
+static int parse(parser *p, lscfg_forest **forest, lscfg_error *error) {
+  int64_t cells = ((int64_t)p->n + 1) * ((int64_t)p->n + 1);
+  int code = LSCFG_ENOMEM;
+  p->item_cells = calloc((size_t)cells, sizeof *p->item_cells);
+  p->node_cells = calloc((size_t)cells, sizeof *p->node_cells);
+  if (p->forest && p->item_cells && p->node_cells) code = parse_all(p);
+  free(p->item_cells);
+  free(p->node_cells);
+  free(p->items.data);
+  free(p->steps.data);
+  free(p->done.data);
+  if (code == LSCFG_OK) {
+    *forest = p->forest;
+    return LSCFG_OK;
+  }
+  lscfg_forest_free(p->forest);
+  return code < 0 ? out_of_memory(error) : code;
+}
+
+int lscfg_parse(const lscfg_grammar *g, const int32_t *words, int32_t n_words, const lscfg_parse_options *options,
+                lscfg_forest **forest, lscfg_error *error) {
+  *forest = NULL;
+  if (check_options(g, options, error)) return LSCFG_EINPUT;
+  if (n_words < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "a sentence of %ld words", (long)n_words);
+  if (!n_words) return LSCFG_NO_PARSE;
+  parser p = {.grammar = g, .options = options, .n = n_words, .forest = forest_new(words, n_words)};
+  return parse(&p, forest, error);
+}
+
+/* ---- lattices ---- */
+
+/* Sorts arcs by the states where they end and begin, equal ones as they came; into [n_states + 1]. */
+static void sort_arcs(const lscfg_arc *arcs, int32_t n, int32_t n_states, lscfg_arc *sorted, int32_t *number, int32_t *into,
+                      int32_t *room) {
+  int32_t *by_begin = room, *count = room + n;
+  memset(count, 0, ((size_t)n_states + 1) * sizeof *count);
+  memset(into, 0, ((size_t)n_states + 2) * sizeof *into);
+  for (int32_t a = 0; a < n; a++) {
+    count[arcs[a].from + 1]++;
+    into[arcs[a].to + 1]++;
+  }
+  for (int32_t q = 0; q < n_states; q++) {
+    count[q + 1] += count[q];
+    into[q + 1] += into[q];
+  }
+  for (int32_t a = 0; a < n; a++) by_begin[count[arcs[a].from]++] = a;
+  memcpy(count, into, (size_t)n_states * sizeof *count);
+  for (int32_t k = 0; k < n; k++) {
+    int32_t at = count[arcs[by_begin[k]].to]++;
+    sorted[at] = arcs[by_begin[k]];
+    number[at] = by_begin[k];
+  }
+}
+
+/* Arcs of the shortest path; where there is none, that to the next state behind j that can be reached, as in cdec. */
+static void find_distances(parser *p) {
+  enum { FAR = 99999999 };
+  for (int32_t i = 0; i <= p->n; i++) {
+    int32_t *row = p->distance + (int64_t)i * (p->n + 1), next = FAR;
+    for (int32_t j = 0; j <= p->n; j++) {
+      row[j] = FAR;
+      for (int32_t a = p->arcs_into[j]; a < p->arcs_into[j + 1]; a++) {
+        int32_t from = p->arcs[a].from, length = from == i ? 1 : from < i || row[from] == FAR ? FAR : row[from] + 1;
+        if (length < row[j]) row[j] = length;
+      }
+    }
+    for (int32_t j = p->n; j >= 0; j--) {
+      if (row[j] < FAR) next = row[j];
+      row[j] = next;
+    }
+  }
+}
+
+int lscfg_parse_lattice(const lscfg_grammar *g, const lscfg_arc *arcs, int32_t n_arcs, int32_t n_states,
+                        const lscfg_parse_options *options, lscfg_forest **forest, lscfg_error *error) {
+  *forest = NULL;
+  if (check_options(g, options, error)) return LSCFG_EINPUT;
+  if (n_arcs < 0 || n_states < 0 || n_states == INT32_MAX)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "a lattice of %ld arcs and %ld states", (long)n_arcs, (long)n_states);
+  for (int32_t a = 0; a < n_arcs; a++)
+    if (arcs[a].from < 0 || arcs[a].from >= arcs[a].to || arcs[a].to >= n_states)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "arc %ld leads from state %ld to state %ld of %ld: not to a later one", (long)a,
+                        (long)arcs[a].from, (long)arcs[a].to, (long)n_states);
+  if (n_states < 2 || !n_arcs) return LSCFG_NO_PARSE;
+  size_t states = (size_t)n_states, n = (size_t)n_arcs;
+  int32_t *words = malloc((4 * n + 2 * states + 3) * sizeof *words), *number = words + n, *room = number + n;
+  lscfg_arc *sorted = malloc(n * sizeof *sorted);
+  int32_t *distances = malloc(states * states * sizeof *distances);
+  parser p = {.grammar = g, .options = options, .n = n_states - 1, .arcs = sorted, .distance = distances};
+  int code = LSCFG_ENOMEM;
+  if (words && sorted && distances) {
+    int32_t *into = room + n + states + 1;
+    for (int32_t a = 0; a < n_arcs; a++) words[a] = arcs[a].word;
+    sort_arcs(arcs, n_arcs, n_states, sorted, number, into, room);
+    p.arc_number = number;
+    p.arcs_into = into;
+    find_distances(&p);
+    if ((p.forest = forest_new(words, n_arcs)) && !ARRAY_RESERVE(p.forest->edge_paths, 1)) {
+      p.forest->origin = FOREST_LATTICE;
+      p.forest->edge_paths.data[p.forest->edge_paths.size++] = 0;
+      code = parse(&p, forest, error);
+    } else {
+      lscfg_forest_free(p.forest);
+    }
+  }
+  if (code == LSCFG_ENOMEM) out_of_memory(error);
+  free(words);
+  free(sorted);
+  free(distances);
+  return code;
+}

@@ -1,0 +1,63 @@
+/* Errors and words. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_BASE_API_H
+#define LSCFG_BASE_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+enum {
+  LSCFG_OK = 0,
+  LSCFG_NO_PARSE = 1,  /* not an error: the sentence has no derivation */
+  LSCFG_EINPUT = -1,   /* malformed input; line and message say where and what */
+  LSCFG_ENOMEM = -2,
+  LSCFG_EIO = -3,      /* a file could not be opened or mapped */
+  LSCFG_ECALLBACK = -4 /* the caller's language-model callback failed */
+};
+
+typedef struct {
+  int32_t code;
+  int64_t line; /* 1-based line of the offending input, 0 where there is none */
+  char message[496];
+} lscfg_error;
+
+/* ---- vocabulary: interned words; adding is not thread-safe, looking up is ---- */
+
+typedef struct lscfg_vocab lscfg_vocab;
+
+lscfg_vocab *lscfg_vocab_new(void);
+void lscfg_vocab_free(lscfg_vocab *);
+/* The id of the word, added if it is new; -1 when memory is out. */
+int32_t lscfg_vocab_add(lscfg_vocab *, const char *word, size_t length);
+/* The id of the word, -1 if it is unknown. */
+int32_t lscfg_vocab_find(const lscfg_vocab *, const char *word, size_t length);
+int32_t lscfg_vocab_size(const lscfg_vocab *);
+/* The word's bytes, not NUL-terminated, valid until the next addition. */
+const char *lscfg_vocab_word(const lscfg_vocab *, int32_t id, size_t *length);
+/* Splits a line at blanks and adds its words; returns their number, or -1 if they are more than capacity. */
+int64_t lscfg_vocab_line(lscfg_vocab *, const char *line, size_t length, int32_t *ids, int64_t capacity);
+
+/* ---- tables of rules ---- */
+
+/* Rules as arrays, source side then target side of each; the caller has checked that offsets and symbols are in range. */
+typedef struct {
+  int64_t n;
+  const int32_t *symbols;
+  const int64_t *offsets;    /* [n + 1] */
+  const int32_t *src_length; /* [n] */
+  const char *words;           /* the vocabulary's words, one behind the other */
+  const int64_t *word_offsets; /* by word id, one more than there are words */
+  int64_t n_words;
+} lscfg_rules;
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

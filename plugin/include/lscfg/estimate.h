@@ -1,0 +1,108 @@
+/* Inner loops of the estimators. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_ESTIMATE_API_H
+#define LSCFG_ESTIMATE_API_H
+
+#include "lscfg/extract.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- context: target sides among the words around a rule ---- */
+
+/* Where a rule was used. */
+typedef struct {
+  int32_t rule, sentence;
+  int32_t span[2];   /* half-open, words of the sentence */
+  int32_t gap[2][2]; /* spans of the nonterminals in source order, -1: there is none */
+} lscfg_context_token;
+
+/* What weights are learned from; to be kept by the caller as long as the trainer. */
+typedef struct {
+  const lscfg_rules *rules;    /* of up to two nonterminals; in the vocabulary of the words */
+  const double *counts;        /* [rules] > 0 */
+  const int32_t *words;        /* of all sentences, -1: no item */
+  const int64_t *first;        /* [sentences + 1] */
+  const int32_t *side;         /* [rules] numbers of the source sides */
+  const int64_t *choice_begin; /* [sides + 1]: the rules that are chosen among, all of which have that source side */
+  const int32_t *choices;
+  int64_t n_tokens;            /* of rules that are among the choices */
+  const lscfg_context_token *tokens;
+  int32_t min_count;           /* weights of items that an outcome has fewer times are 0 */
+  double penalty;              /* 1 / the variance of the weights' prior */
+  double rate;                 /* of learning */
+} lscfg_context_problem;
+
+typedef struct lscfg_context_trainer lscfg_context_trainer;
+
+int lscfg_context_trainer_new(const lscfg_context_problem *, lscfg_context_trainer **, lscfg_error *);
+void lscfg_context_trainer_free(lscfg_context_trainer *);
+/* Learns from tokens order[0] .. order[n-1], one by one; loss: sums of -log p of their target sides by frequency, and in
+ * context (before each was learned from). */
+int lscfg_context_learn(lscfg_context_trainer *, const int64_t *order, int64_t n, double loss[2], lscfg_error *);
+/* Number of weights that are not 0, in no particular order; keys and weights, where not NULL, have room for them. A key is
+ * outcome * items + item, of so many items as docs/FORMATS.md says. */
+int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *keys, float *weights);
+
+/* ---- moments: sums over tokens of outer products ---- */
+
+/* out[row[k]] += z[head[k]] (x) y[tail[k][0]] (x) ... for k = 0 .. n-1, in this order; of z only the entries
+ * first .. last-1, and of out only what belongs to them, so that threads may share the work.
+ * arity: 0, 1 or 2; z, y: rows of m values; tail [n][arity] (NULL for arity 0); out: rows of m^(arity+1) values. */
+void lscfg_add_moments(int32_t m, int32_t arity, int64_t n, int32_t first, int32_t last, const int64_t *row,
+                       const int64_t *head, const int64_t *tail, const double *z, const double *y, double *out);
+
+/* ---- EM over derivation trees: the E step, and the shrinkage of its counts ---- */
+
+enum { LSCFG_EM_MAX_STATES = 128 };
+
+/* Trees of rules with at most two nonterminals. Nodes are numbered tree by tree, parents before their children. A
+ * parameter is scale[state of the left-hand side] * tensor[arity][row][states]: counts and what normalises them. */
+typedef struct {
+  int32_t m;               /* states, 1 .. LSCFG_EM_MAX_STATES */
+  const int8_t *arity;     /* [nodes] */
+  const int32_t *row;      /* [nodes] which of the tensors of that arity; rules may share one */
+  const int32_t *children; /* [nodes][2], -1: none, or one whose inside tree is not observed (a vector of ones) */
+  const double *tensor[3]; /* by arity, >= 0: [rows][m], [rows][m][m], [rows][m][m][m] */
+  const double *scale;     /* [m], >= 0 and at most 1e60 */
+  const double *root;      /* [kinds of root][m], distributions */
+} lscfg_em;
+
+/* Inside and outside vectors of the trees first .. last-1; tree t has the nodes first_node[t] .. first_node[t+1]-1, the
+ * first of them is its root, of the kind root_kind[t]. Writes log_likelihood[t] (-inf: impossible, its vectors are
+ * zero), inside [nodes][m] (sum 1), factor [nodes] (what inside was divided by) and, unless it is NULL, outside
+ * [nodes][m], such that tensor * outside[n] (x) inside[left] (x) inside[right] are the expected counts of node n. Returns
+ * the number of impossible trees. Ranges of trees may be computed by several threads at the same time. */
+int64_t lscfg_em_trees(const lscfg_em *, const int64_t *first_node, const int32_t *root_kind, int64_t first, int64_t last,
+                       double *log_likelihood, double *inside, double *factor, double *outside);
+
+/* tokens[begin] .. tokens[end-1] are nodes of the row. part < 0: they are all of them. */
+typedef struct {
+  int64_t row, begin, end, part;
+} lscfg_em_chunk;
+
+/* Expected counts of rows of one arity: tensor[row] *= the sum of outer products over the row's tokens, and
+ * totals[row][m] = the counts by state of the left-hand side; or, where a row has several chunks, the sum alone into
+ * parts[part]. Different chunks may be computed by several threads at the same time. */
+int lscfg_em_counts(const lscfg_em *, int32_t arity, const lscfg_em_chunk *, int64_t n, const int32_t *tokens,
+                    const double *inside, const double *outside, double *tensor, double *totals, double *parts);
+
+/* out[length] += the rows first .. last-1. */
+void lscfg_em_sum(int64_t length, int64_t first, int64_t last, const double *tensor, double *out);
+
+/* Shrinks the counts of each row towards those of its group, and these towards the average [length], a distribution:
+ * q = (sum of the group + to_arity * average) / (its tokens + to_arity), row = weight * (row + to_source * q) /
+ * (tokens + to_source); where nothing is known, q or the average. Fills totals. Groups first .. last-1; group g has the
+ * rows group_rows[group_begin[g]] .. */
+int lscfg_em_shrink(int32_t m, int32_t arity, const int64_t *group_begin, const int32_t *group_rows, int64_t first,
+                    int64_t last, const double *tokens, const double *weight, const double *average, double to_source,
+                    double to_arity, double *tensor, double *totals);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

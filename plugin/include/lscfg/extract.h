@@ -1,0 +1,168 @@
+/* From word-aligned text to derivations and rules. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_EXTRACT_API_H
+#define LSCFG_EXTRACT_API_H
+
+#include "lscfg/forest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- word-aligned sentence pairs: what is refused, and what is collected from them ---- */
+
+/* The lines of a sentence pair. */
+enum { LSCFG_SRC = 0, LSCFG_TGT = 1, LSCFG_LINKS = 2 };
+
+/* Why a sentence pair is refused. */
+enum {
+  LSCFG_PAIR_GOOD = 0,
+  LSCFG_PAIR_EMPTY = 1,       /* no word on a side */
+  LSCFG_PAIR_CONTROL = 2,     /* a control character or a space that is not the blank */
+  LSCFG_PAIR_RESERVED = 3,    /* a word like ||| or [X] */
+  LSCFG_PAIR_TOO_LONG = 4,    /* more words than max_words */
+  LSCFG_PAIR_BAD_LINK = 5,    /* a link that is not i-j */
+  LSCFG_PAIR_LINK_BEYOND = 6, /* a link behind the end of a sentence */
+  LSCFG_N_REASONS = 7
+};
+
+/* The reason to refuse a line for one of its words, which blanks separate: LSCFG_PAIR_CONTROL, LSCFG_PAIR_RESERVED, or
+ * LSCFG_PAIR_GOOD where there is none, also in an empty line; the error tells it. */
+int lscfg_check_words(const char *line, size_t length, lscfg_error *);
+
+/* How often two words are linked; -1 stands for no word: the other one has no link then. */
+typedef struct {
+  int32_t src, tgt;
+  int64_t count;
+} lscfg_word_pair;
+
+/* Rule r's symbols are its source side (every nonterminal -1) and then its target side (-1-k). */
+typedef struct {
+  int64_t n_rules, n_symbols;
+  const int32_t *symbols;    /* [n_symbols] */
+  const int64_t *offsets;    /* [n_rules + 1] */
+  const int32_t *src_length; /* [n_rules] */
+  const int32_t *arity;      /* [n_rules] */
+  int64_t n_words, n_vocab_bytes;
+  const char *vocab_bytes;      /* [n_vocab_bytes] the words one behind the other */
+  const int64_t *vocab_offsets; /* [n_words + 1] */
+  int64_t n_pairs;
+  const lscfg_word_pair *pairs; /* [n_pairs] */
+} lscfg_tables;
+
+/* ---- derivations: the minimal derivation tree of each word-aligned sentence pair ---- */
+
+typedef struct lscfg_derivations lscfg_derivations;
+
+enum { LSCFG_BRACKET_NORMAL = 0, LSCFG_BRACKET_LEFT = 1, LSCFG_BRACKET_RIGHT = 2, LSCFG_BRACKET_BALANCED = 3 };
+
+typedef struct {
+  int32_t bracketing; /* LSCFG_BRACKET_...: of sequences of phrases; the normal form is to the left */
+  int32_t max_arity;  /* >= 0: most nonterminals of a rule that counts for estimation and grammar */
+  int32_t binarise;   /* non-zero: no rule gets more; the smallest children become terminals of their parent's rule */
+  int32_t max_words;  /* pairs with a longer side are dropped; 0: none is too long */
+  int32_t drop;       /* non-zero: every other bad pair is dropped too, zero: it is an error */
+} lscfg_derive_options;
+
+/* Trees and nodes are those since the last flush. Nodes are in preorder, children in source order, trees one behind the
+ * other; a dropped pair has a tree without nodes. */
+typedef struct {
+  int64_t n_trees, n_nodes;
+  const int64_t *trees;       /* [n_trees + 1]: first node of each tree, counted from the very first node */
+  const int32_t *node_rule;   /* [n_nodes] */
+  const int32_t *node_parent; /* [n_nodes], counted from the very first node; -1 at roots */
+  const int32_t *node_slot;   /* [n_nodes]: which child of its parent, in source order */
+  const int32_t *node_span;   /* [n_nodes][4]: source i, j, target i, j */
+  const int64_t *rule_count;  /* [rules] nodes of all trees */
+  int64_t n_above;            /* trees with a rule of more than max_arity nonterminals */
+  int64_t dropped[7];         /* pairs by LSCFG_PAIR_... */
+  lscfg_tables tables;
+} lscfg_derivations_view;
+
+lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *);
+void lscfg_derivations_free(lscfg_derivations *);
+/* Adds the tree of one sentence pair: words separated by blanks, links "i-j" counted from 0, source first. Nothing is
+ * added where the input is bad; *stream says where then: 0 source, 1 target, 2 links. */
+int lscfg_derive(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                 const char *links, size_t links_length, int32_t *stream, lscfg_error *);
+/* The same for n_pairs lines of three texts (0 source, 1 target, 2 links). Lines end in LF or CR LF, the last one also at
+ * the end of the text; lines that are missing are empty. The error's line counts from 1. */
+int lscfg_derive_lines(lscfg_derivations *, const char *const text[3], const size_t length[3], int64_t n_pairs,
+                       int32_t *stream, lscfg_error *);
+/* The phrase-decomposition forest of a sentence pair: all its minimal derivations. Its rules join the table of the
+ * derivations, uncounted, and app_rule are their numbers there. Nodes are the tight phrase pairs and the root, in the
+ * category 0; an edge has one application. An edge of more than two tails is a chain: its second tail is a node of
+ * category -1 with the span of the other tails, and the one application of such a node's edge has rule -1. */
+int lscfg_decompose(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                    const char *links, size_t links_length, lscfg_forest **, int32_t *stream, lscfg_error *);
+/* Adds all that another one has collected, as if its pairs had been derived here: the numbers of words, rules and nodes
+ * are the same then. */
+int lscfg_derivations_merge(lscfg_derivations *, const lscfg_derivations *other, lscfg_error *);
+/* Forgets trees and nodes, so that memory is bounded by the tables of rules and words. */
+void lscfg_derivations_flush(lscfg_derivations *);
+/* Valid until the next call that changes the derivations. */
+void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
+
+/* ---- Hiero: the rules of word-aligned sentence pairs by the heuristics of Chiang (2007) ---- */
+
+typedef struct lscfg_hiero lscfg_hiero;
+
+typedef struct {
+  int32_t max_phrase;        /* words of the source side of an initial phrase pair, >= 1 */
+  int32_t max_target_phrase; /* the same of its target side; 0: no limit */
+  int32_t max_symbols;       /* symbols of the source side of a rule, >= 1 */
+  int32_t max_arity;         /* nonterminals of a rule, 0 to 2 */
+  int32_t places;            /* non-zero: keeps where each rule was found */
+} lscfg_hiero_options;
+
+/* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. */
+typedef struct {
+  int64_t n_sentences;
+  int64_t n_phrases;     /* initial phrase pairs */
+  int64_t n_used;        /* those of them that gave a rule: the sum of all counts */
+  const double *count;   /* [rules] */
+  const int64_t *tokens; /* [rules]: how often the rule was made, each time for some share of 1 */
+  int64_t n_places;      /* the sum of all tokens, if they are to be kept */
+  const int32_t *places; /* [n_places][8]: rule, sentence pair, source span, source spans of its nonterminals or -1 */
+  lscfg_tables tables;
+} lscfg_hiero_view;
+
+lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *);
+void lscfg_hiero_free(lscfg_hiero *);
+/* Adds the rules of one sentence pair; arguments and errors as of lscfg_derive. */
+int lscfg_hiero_add(lscfg_hiero *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                    const char *links, size_t links_length, int32_t *stream, lscfg_error *);
+/* Valid until the next lscfg_hiero_add. */
+void lscfg_hiero_get(const lscfg_hiero *, lscfg_hiero_view *);
+
+/* ---- tables of rules: what a grammar file needs of them ---- */
+
+/* Numbers the source (side 0) or target sides (1) in order of first appearance; returns how many there are. */
+int lscfg_rules_number(const lscfg_rules *, int side, int32_t *number, lscfg_error *);
+/* Lexical weights [n][2] of some rules: the sum over the target words of the least cost that a source word of the rule,
+ * or none (-1), has with it; then the same of the source words. pairs [n_pairs][2]: source and target word, costs
+ * [n_pairs][2]: of the target word given the source word, and the other way round; worst: of pairs that are not listed. */
+int lscfg_rules_lexical(const lscfg_rules *, int64_t n_pairs, const int32_t *pairs, const double *costs, double worst,
+                        int64_t n, const int64_t *which, double *weights, lscfg_error *);
+/* The lines of some rules in cdec's format, values [n][n_features] that are 0 left out. To be given back to
+ * lscfg_rules_text_free. */
+int lscfg_rules_text(const lscfg_rules *, int64_t n, const int64_t *which, int32_t n_features, const char *const *names,
+                     const double *values, char **text, int64_t *length, lscfg_error *);
+void lscfg_rules_text_free(char *);
+
+typedef struct lscfg_matcher lscfg_matcher;
+
+/* An index of source sides; number: what lscfg_rules_number gave for them. */
+int lscfg_matcher_new(const lscfg_rules *, const int32_t *number, lscfg_matcher **, lscfg_error *);
+void lscfg_matcher_free(lscfg_matcher *);
+/* The numbers of the source sides that can cover some part of the sentence, each nonterminal one or more words, in no
+ * particular order; returns how many. found has room for all sides. Not for two threads at the same time. */
+int32_t lscfg_match(lscfg_matcher *, const int32_t *words, int32_t n_words, int32_t *found, lscfg_error *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,178 @@
+/* Grammars, parsing and forests: the derivations of one sentence. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_FOREST_API_H
+#define LSCFG_FOREST_API_H
+
+#include "lscfg/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- grammar: synchronous rules, indexed by source side ---- */
+
+typedef struct lscfg_grammar lscfg_grammar;
+
+/* Rules that no grammar file holds follow its rules 0 .. size-1. */
+enum {
+  LSCFG_RULE_GLUE_TOP = 0, /* size + 0: [S] -> [X,1]       */
+  LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
+  LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
+  LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder that the grammar does not have */
+  /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, where the forest does not show it: of no probability */
+  LSCFG_RULE_PASS_KNOWN = 4,
+  LSCFG_EXTRA_RULES = 5
+};
+
+/* The vocabulary must outlive the grammar. */
+lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
+void lscfg_grammar_free(lscfg_grammar *);
+/* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ..."; may be called again. */
+int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
+/* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words and
+ * categories must have their ids already. */
+int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                          int32_t n_tgt, lscfg_error *);
+/* Builds the index by source side. To be called once, after the last rule and before the first parse. */
+int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
+int32_t lscfg_grammar_size(const lscfg_grammar *);
+int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
+/* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
+int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
+int32_t lscfg_grammar_n_categories(const lscfg_grammar *);
+/* The category's name, not NUL-terminated, valid until the next one is added. */
+const char *lscfg_grammar_category_name(const lscfg_grammar *, int32_t category, size_t *length);
+int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
+const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
+const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
+int32_t lscfg_grammar_n_features(const lscfg_grammar *);
+const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, size_t *length);
+/* The rule of a finished grammar with these sides, the first of several; -1 if there is none. */
+int32_t lscfg_grammar_find(const lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
+                           int32_t n_tgt);
+/* The rules' features as compressed rows: indptr[size + 1], then indices and values [indptr[size]]. */
+void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const int32_t **indices,
+                            const double **values);
+
+/* ---- forest: the derivations of one sentence ---- */
+
+typedef struct lscfg_forest lscfg_forest;
+
+typedef struct {
+  int32_t max_span;  /* no rule of the grammar covers more words than this, rules "[S] -> [X]" apart */
+  int32_t glue;      /* non-zero: the two glue rules */
+  int32_t pass;      /* 0: none; 1: pass-through rule for every word; 2: for words without a one-word rule only */
+  int32_t goal;      /* category of the root, over the whole sentence */
+} lscfg_parse_options;
+
+/* A hypergraph in topological order: tails of an edge come before its head, the root is the last node. The edges of
+ * node q are node_edges[q] .. node_edges[q+1]-1. An edge is one source side over one choice of tails; its applications,
+ * one for each target side, are edge_apps[e] .. edge_apps[e+1]-1. */
+typedef struct {
+  int32_t n_words, n_nodes, n_edges, n_apps;
+  const int32_t *words;      /* [n_words] */
+  const int32_t *node_cat;   /* [n_nodes] */
+  const int32_t *node_span;  /* [n_nodes][2] */
+  const int32_t *node_edges; /* [n_nodes + 1] */
+  const int32_t *edge_head;  /* [n_edges] */
+  const int32_t *edge_tail;  /* [n_edges][2], source order, -1 where there is none */
+  const int32_t *edge_apps;  /* [n_edges + 1] */
+  const int32_t *app_rule;   /* [n_apps] */
+  const int32_t *app_edge;   /* [n_apps] */
+  const int32_t *node_tgt;   /* [n_nodes][2] target spans; NULL where there is no target sentence */
+  /* Of a lattice, whose words are those of its arcs and whose spans lie between states; else NULL: */
+  const int32_t *edge_paths; /* [n_edges + 1] in paths */
+  const int32_t *paths;      /* the arcs of each edge that its rule goes along itself, in order */
+} lscfg_forest_view;
+
+/* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE leaves *forest NULL. */
+int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, const lscfg_parse_options *,
+                lscfg_forest **forest, lscfg_error *);
+
+enum { LSCFG_EPSILON = -2 }; /* instead of a word: an arc that every rule may go along */
+
+typedef struct {
+  int32_t from, to; /* states, from < to */
+  int32_t word;
+} lscfg_arc;
+
+/* Parses a lattice of states 0 .. n_states-1 from the first to the last one; parallel arcs are alternatives. max_span
+ * limits the arcs of the shortest path across a span, as in cdec, but of rules whose source side is a single nonterminal;
+ * a word is passed through with two empty arcs at most. Paths of the same words along different arcs are different
+ * edges. */
+int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs, int32_t n_states,
+                        const lscfg_parse_options *, lscfg_forest **forest, lscfg_error *);
+void lscfg_forest_free(lscfg_forest *);
+/* A forest that is not finished shows no nodes. */
+void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
+
+/* A forest that a decoder builds: each node and then the applications into it, the root last; nodes of one category and
+ * span may be many. NULL: memory is out, or n_words is negative. */
+lscfg_forest *lscfg_forest_new(const int32_t *words, int32_t n_words);
+/* A node over words i .. j-1; its number, counted from 0, or a negative code. */
+int32_t lscfg_forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j, lscfg_error *);
+/* An application of a rule into the last node; tails in source order, -1 where there is none. Returns how many were
+ * added before it, or a negative code. */
+int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0, int32_t tail1, lscfg_error *);
+/* Checks everything against the grammar that is to be bound, joins the applications of a node with the same source side
+ * and tails to edges and drops what no derivation of the root uses. app_of [applications added]: the application that
+ * each one has become, -1 where it was dropped. LSCFG_NO_PARSE: the root has no derivation; all were dropped then, and
+ * the forest stays unfinished. A word passed through may be the arc of a lattice: its node may cover several positions. */
+int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
+
+/* ---- scalar inside-outside: any forest, one weight for each application ---- */
+
+/* The weight of a derivation is the product of the weights of its applications. Weights are given as natural logarithms
+ * [n_apps]; -inf makes an application impossible, NaN and +inf are refused (LSCFG_EINPUT). Categories and rules have no
+ * meaning here. Where no derivation is possible, functions write what they promise and return LSCFG_NO_PARSE. The
+ * caller gives all arrays; only lscfg_forest_covariance and lscfg_forest_sample allocate memory. */
+
+enum {
+  LSCFG_SUM = 0, /* over derivations */
+  LSCFG_MAX = 1  /* the best derivation */
+};
+
+/* inside [n_nodes]: logarithm of the sum or maximum over the derivations of each node, -inf where none is possible. The
+ * last one is the value of the whole forest. share [n_apps]: the part of each application in the value of its head.
+ * LSCFG_SUM: a probability, the shares of a node add up to 1; 0 at an impossible node. LSCFG_MAX: the logarithm of the
+ * quotient by the best application of the node, so at most 0; -inf at an impossible node. */
+int lscfg_forest_inside(const lscfg_forest *, const double *log_weight, int32_t semiring, double *inside, double *share,
+                        lscfg_error *);
+/* app [n_apps], node [n_nodes], from shares of the same semiring; app and share may be the same array. LSCFG_SUM: the
+ * probability that a derivation uses them, which is the gradient of the logarithm of the sum; all 0 where no derivation
+ * is possible. LSCFG_MAX: the logarithm of the best derivation that uses them less that of the best of all, so at most
+ * 0; all -inf where no derivation is possible. */
+int lscfg_forest_marginals(const lscfg_forest *, int32_t semiring, const double *share, double *app, double *node,
+                           lscfg_error *);
+/* Both functions in one, for LSCFG_SUM. log_g: logarithm of the sum over all derivations. */
+int lscfg_forest_expect(const lscfg_forest *, const double *log_weight, double *log_g, double *app, double *node,
+                        lscfg_error *);
+/* out[feature] += sum over applications of amount [n_apps] times the value of the feature. Features are compressed
+ * rows, as lscfg_grammar_features gives them; row [n_apps]: the row of each application, -1 for none; NULL: application
+ * a has row a. If amounts are marginals the sums are expected features, if they are covariances the sums are
+ * covariances. */
+void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const int32_t *row, const int64_t *indptr,
+                               const int32_t *indices, const double *values, double *out);
+/* A derivation has the sum of value [n_apps] over its applications. mean: the expectation of that sum. covariance
+ * [n_apps]: its covariance with the number of times that each application is used, which is the gradient of the mean by
+ * log_weight. share: of LSCFG_SUM. Values must be finite where the share is not 0; others are not read. */
+int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
+                            double *covariance, lscfg_error *);
+/* The best derivation, from shares of LSCFG_MAX: its applications, depth first, tails in source order. At each node the
+ * lowest number of equally good applications is taken. apps has room for n_nodes. */
+int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
+/* Derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and the
+ * shares alone, so threads may draw parts of the list. The applications of the i-th one are apps[offsets[i]] ..
+ * [offsets[i+1]-1], ordered as by lscfg_forest_viterbi. offsets [n + 1]; apps has room for n * n_nodes. At each node an
+ * application is drawn in proportion to its share. Shares of LSCFG_SUM draw derivations in proportion to their weights.
+ * Any other numbers that are not negative may be given: ones draw all applications of a node alike. */
+int lscfg_forest_sample(const lscfg_forest *, const double *share, uint64_t seed, int64_t first, int64_t n,
+                        int64_t *offsets, int32_t *apps, lscfg_error *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,147 @@
+/* Latent models, and tensor inside-outside over a forest: all that a decoder needs. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_INFERENCE_API_H
+#define LSCFG_INFERENCE_API_H
+
+#include "lscfg/forest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- latent model: the parameters of an L-SCFG, in a memory-mapped safetensors file ---- */
+
+typedef struct lscfg_model lscfg_model;
+typedef struct lscfg_binding lscfg_binding;
+
+/* Maps the file, checks every size, offset and symbol in it and indexes the rules; values of tensors are checked when they
+ * are first needed. A model that has a rule twice is refused. Read-only from then on. */
+int lscfg_model_open(const char *path, lscfg_model **, lscfg_error *);
+void lscfg_model_close(lscfg_model *);
+int32_t lscfg_model_rank(const lscfg_model *); /* m, the number of hidden states */
+int32_t lscfg_model_size(const lscfg_model *); /* number of rules */
+/* Adds all rules of the model to a grammar that is not finished. */
+int lscfg_model_add_rules(const lscfg_model *, lscfg_grammar *, lscfg_error *);
+
+/* What becomes of rules of [X] that the model does not know. All zero: they have probability zero. */
+typedef struct {
+  int32_t compose;   /* non-zero: they are composed of the model's rules where that is possible */
+  int32_t oov;       /* non-zero: others without nonterminals have the tensor of the OOV rule, also LSCFG_RULE_UNKNOWN */
+  int32_t oov_parts; /* non-zero: so has, inside composed rules, a word with its translation that cannot be had otherwise */
+} lscfg_binding_options;
+
+/* What a rule is to the binding. */
+enum {
+  LSCFG_RULE_IS_ZERO = 0,
+  LSCFG_RULE_IS_KNOWN = 1,        /* it has a tensor of its own */
+  LSCFG_RULE_IS_COMPOSED = 2,     /* of rules of the model */
+  LSCFG_RULE_IS_COMPOSED_OOV = 3, /* of rules of the model and OOV parts, the fewest that do */
+  LSCFG_RULE_IS_OOV = 4,
+  LSCFG_RULE_IS_STATELESS = 5 /* of another category than [X] */
+};
+
+/* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options (NULL)
+ * they are all zero. The words of the model's context, if it has one, are added to the grammar's vocabulary, which no other
+ * thread may use meanwhile. A rule of another category than [X], glue for one, joins independent trees. A composed rule has
+ * the sum over all derivations of its two sides by rules of the model, nonterminals being derivations of themselves. */
+int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_binding_options *, lscfg_binding **,
+                      lscfg_error *);
+void lscfg_binding_free(lscfg_binding *);
+int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor of their own */
+/* kinds [rules]: LSCFG_RULE_IS_... Composes what can be of the whole grammar; inference composes what a forest has. */
+int lscfg_binding_kinds(const lscfg_binding *, uint8_t *kinds, lscfg_error *);
+/* The instructions of the inner loops: "avx512", "avx2" or "baseline", at first the best that the machine has. The first
+ * two give the same bits. Not to be changed while the binding is in use. */
+int lscfg_binding_use(lscfg_binding *, const char *instructions, lscfg_error *);
+const char *lscfg_binding_instructions(const lscfg_binding *);
+
+/* ---- context models: target sides among the words around a rule ---- */
+
+/* Outcomes are the rules, the words of their target sides, and so many shapes; items are words of so many kinds (the
+ * vocabulary's and the two ends of a sentence) and so many classes of length of each of the two nonterminals. */
+enum { LSCFG_CONTEXT_SHAPES = 144, LSCFG_CONTEXT_WORD_KINDS = 9, LSCFG_CONTEXT_LENGTHS = 7 };
+
+/* ---- inference: tensor inside-outside over a forest ---- */
+
+typedef struct {
+  int32_t sign;         /* of g, the sum over all derivations: 1, -1, or 0 where nothing has a probability */
+  int32_t negative;     /* applications with a negative marginal */
+  double log_g;         /* natural logarithm of |g| */
+  double negative_mass; /* absolute sum of the negative marginals over the absolute sum of all, in [0, 1] */
+} lscfg_inference;
+
+/* The marginal of each application and, unless NULL, of each node: signed, divided by g; all 0 where g is 0.
+ * The forest must come of the binding's grammar. Fails where a parameter or a product of them is not finite. */
+int lscfg_infer(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
+                lscfg_inference *, lscfg_error *);
+
+enum {
+  LSCFG_MARGINAL = 0,
+  LSCFG_E_GIVEN_F = 1,
+  LSCFG_F_GIVEN_E = 2,
+  LSCFG_SPAN = 3,
+  /* ratios to one state: */
+  LSCFG_TARGET = 4,
+  LSCFG_TARGET_BARE = 5,
+  LSCFG_ORDERED = 6,
+  LSCFG_SWAPPED = 7,
+  LSCFG_SOURCE_0 = 8,
+  LSCFG_SOURCE_BARE = 9,
+  LSCFG_SOURCE_N = 10,
+  /* of what is around an application: */
+  LSCFG_CONTEXT_0 = 11,
+  LSCFG_CONTEXT_BARE = 12,
+  LSCFG_CONTEXT_N = 13,
+  LSCFG_N_FEATURES = 14
+};
+enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
+
+/* "LatentMarginal" etc.; NULL if there is no such feature. */
+const char *lscfg_feature_name(int32_t feature);
+/* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
+ * ratios to one state, "context" those of what is around. 0 if there is no such name. */
+uint32_t lscfg_feature_set(const char *name, size_t length);
+
+typedef struct {
+  int32_t log;      /* non-zero: natural logarithms; zero: the values themselves */
+  int32_t negative; /* LSCFG_NEGATIVE_... */
+  double floor;     /* > 0: no logarithm is taken of less */
+  uint32_t wanted;  /* the features to be computed, a bit (1 << feature) each; 0: the first four */
+} lscfg_feature_options;
+
+/* Zero where no feature is wanted but those of what is around an application: these need no marginals, and no rules
+ * composed in the binding. */
+int lscfg_needs_inference(const lscfg_feature_options *);
+/* Refuses features for which the model file lacks the model with one state or the context. */
+int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options *, lscfg_error *);
+
+/* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest (NULL, all three,
+ * where that is not needed):
+ *   LSCFG_MARGINAL   its marginal;
+ *   LSCFG_E_GIVEN_F  its share among the applications of its edge (same span, source side and tails);
+ *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side, whatever the tails;
+ *   LSCFG_SPAN       the marginal of its head node.
+ * A share of nothing is 0. The others say what the states add to one state (the model's rules with their relative
+ * frequencies, inferred over the same forest, here): the share of an application in its head node is a product of those of
+ * its edge in the node, of its order (of the two nonterminals) in the edge if its source side is two nonterminals and
+ * nothing else (bare), and of the application in that. A ratio is the logarithm of such a factor less the one of one
+ * state, log or not, in [-4, 4]; a share of nothing is 1:
+ *   LSCFG_TARGET, _TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
+ *   LSCFG_ORDERED, _SWAPPED     of its order in its edge; of bare source sides, by order;
+ *   LSCFG_SOURCE_0, _BARE, _N   of its edge in the node; of source sides without nonterminals, bare ones, all others.
+ * LSCFG_CONTEXT_0, _BARE, _N say what the words around it add to the relative frequency of its target side in its edge,
+ * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there
+ * is one such rule, in lattices, and where the context knows no word of the sentence.
+ * All features of an application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of
+ * which nothing is known, all but these last three; ratios also where that of one state is not. So are those that are not
+ * wanted. */
+int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
+                   const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

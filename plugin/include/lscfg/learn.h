@@ -1,0 +1,76 @@
+/* What tuning does with k-best lists and hypergraphs. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_LEARN_API_H
+#define LSCFG_LEARN_API_H
+
+#include "lscfg/search.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- tuning: k-best lists as arrays, the passes of MIRA over them, and exact line search for MERT ---- */
+
+enum { LSCFG_BLEU_WIDTH = 10 }; /* matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference */
+
+/* The hypotheses of sentence s are first[s] .. first[s+1]-1, its columns column[s] .. column[s+1]-1: features that some
+ * hypothesis of it has. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin at
+ * value[s] + (c - column[s]) * (first[s+1] - first[s]). */
+typedef struct {
+  int64_t n_sentences;
+  const int64_t *first;   /* [n_sentences + 1] */
+  const int64_t *column;  /* [n_sentences + 1] */
+  const int64_t *value;   /* [n_sentences] */
+  const int32_t *feature; /* [columns] */
+  const float *values;
+  const int32_t *stats; /* [hypotheses][LSCFG_BLEU_WIDTH] */
+} lscfg_lists;
+
+/* scores[hypotheses] = features times vector, by feature number. */
+void lscfg_lists_scores(const lscfg_lists *, const double *vector, double *scores);
+/* best[n_sentences]: the highest score's hypothesis, the first of equals; -1 where a sentence has none. */
+void lscfg_lists_best(int64_t n_sentences, const int64_t *first, const double *scores, int64_t *best);
+
+typedef struct {
+  double step_cap, decay;
+  int64_t steps;                       /* taken so far */
+  double background[LSCFG_BLEU_WIDTH]; /* the pseudo-corpus */
+} lscfg_mira;
+
+/* Steps of MIRA through n sentences, none of them empty, in the order given (Cherry and Foster 2012, section 3). late is
+ * the sum over all steps of their number times the change of the weights, so that the average of the weights over all
+ * steps is weights - late / steps. */
+int lscfg_mira_pass(const lscfg_lists *, lscfg_mira *, int64_t n, const int64_t *order, double *weights, double *late,
+                    lscfg_error *);
+
+/* The step x for which the hypotheses with the highest scores + x * slopes have the best BLEU (0 to 100), exactly: the
+ * middle of the best interval between two changes, of equals the one nearest to 0; a unit beyond the outermost change
+ * where that is open (Och 2003, section 4). Where several hypotheses have equal scores and slopes the first one counts. */
+int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
+                      const int32_t *stats, double *step, double *bleu, lscfg_error *);
+
+/* The upper envelope of a hypergraph's derivations (Kumar et al. 2009), by ascending slope: line i has the words
+ * words[word_offsets[i]] .. [word_offsets[i+1]-1]. */
+typedef struct lscfg_envelope lscfg_envelope;
+
+typedef struct {
+  int64_t n;
+  const double *score; /* [n] at step 0 */
+  const double *slope; /* [n] */
+  const int64_t *word_offsets;
+  const int32_t *words;
+} lscfg_envelope_view;
+
+/* The caller vouches for the graph. scores, slopes [n_edges]. */
+int lscfg_hypergraph_envelope(const lscfg_hypergraph_view *, const double *scores, const double *slopes,
+                              lscfg_envelope **, lscfg_error *);
+void lscfg_envelope_free(lscfg_envelope *);
+void lscfg_envelope_get(const lscfg_envelope *, lscfg_envelope_view *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

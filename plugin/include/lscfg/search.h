@@ -1,0 +1,89 @@
+/* The embedded decoder: cube pruning and k-best lists. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_SEARCH_API_H
+#define LSCFG_SEARCH_API_H
+
+#include "lscfg/forest.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- language model: an automaton that is filled in as it is walked ---- */
+
+typedef struct lscfg_lm lscfg_lm;
+
+enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s> */
+
+/* Called once for each (state, word) that is new: gives log10 p(word | state), the state that follows (LSCFG_LM_NULL,
+ * LSCFG_LM_BEGIN or a number of the caller's choice below 2^28; equal states behave equally) and the word's reach: the
+ * words, itself included, of the longest n-gram of the model that ends in it and that a word in front could still
+ * extend; 0 if there is none, -1 if the model does not know the word. Too large a reach, such as the n-gram found
+ * whether or not a longer one ends in it, only keeps states apart that could have been one. Non-zero stops the
+ * search. */
+typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
+
+/* order: the n of the n-gram model, 1 to 14; end_word: the vocabulary id of </s>. */
+lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
+void lscfg_lm_free(lscfg_lm *);
+
+/* ---- search: cube pruning with the language model, then lazy k-best extraction ---- */
+
+typedef struct {
+  int32_t pop_limit; /* candidates taken per node, >= 1 */
+  int32_t k;         /* derivations wanted, >= 1 */
+  int32_t unique;    /* non-zero: at most one derivation for each translation; a list ends early where 20 k + 1000 repeat */
+  double lm_weight;  /* weight of the sum of log10 p, <s> and </s> included */
+  double oov_weight; /* weight of the number of words unknown to the language model */
+} lscfg_search_options;
+
+typedef struct lscfg_kbest lscfg_kbest;
+typedef struct lscfg_hypergraph lscfg_hypergraph;
+
+/* Best first. Hypothesis h: its words are words[word_offsets[h]] .. [word_offsets[h+1]-1] (vocabulary ids), the rule
+ * applications of its derivation apps[app_offsets[h]] .. (indices of the forest's applications). */
+typedef struct {
+  int32_t n;
+  const double *score;         /* [n] model score: application scores + weighted language model */
+  const double *lm;            /* [n] sum of log10 p */
+  const double *oov;           /* [n] words unknown to the language model */
+  const int64_t *word_offsets; /* [n + 1] */
+  const int32_t *words;
+  const int64_t *app_offsets;  /* [n + 1] */
+  const int32_t *apps;
+} lscfg_kbest_view;
+
+/* app_scores[n_apps]: the part of each application's score that does not depend on the language model. lm may be
+ * NULL. The lm is filled in as a cache, so that one lm must not be used by two searches at the same time. */
+int lscfg_search(const lscfg_forest *, const lscfg_grammar *, lscfg_lm *lm, const double *app_scores,
+                 const lscfg_search_options *, lscfg_kbest **, lscfg_error *);
+/* The same, and the part of the hypergraph that the best derivations use: the max_edges edges (and those of equal rank)
+ * whose best derivation has the highest score. */
+int lscfg_search_hypergraph(const lscfg_forest *, const lscfg_grammar *, lscfg_lm *lm, const double *app_scores,
+                            const lscfg_search_options *, int32_t max_edges, lscfg_kbest **, lscfg_hypergraph **,
+                            lscfg_error *);
+void lscfg_kbest_free(lscfg_kbest *);
+void lscfg_kbest_get(const lscfg_kbest *, lscfg_kbest_view *);
+
+/* What a search has built, as far as it was kept: items in topological order, the goal last. */
+typedef struct {
+  int32_t n_items, n_edges;
+  const int32_t *item_edges; /* [n_items + 1]: the edges into each item */
+  const int32_t *tail;       /* [n_edges][2], -1 where there is none */
+  const int64_t *symbol;     /* [n_edges + 1]: where each edge's target side begins in symbols */
+  const int32_t *symbols;    /* word >= 0, or -1-k: the k-th tail */
+  const int32_t *app;        /* [n_edges] application of the forest; -1: from a root to the goal */
+  const double *lm;          /* [n_edges] sum of log10 p */
+  const int32_t *oov;        /* [n_edges] */
+} lscfg_hypergraph_view;
+
+void lscfg_hypergraph_free(lscfg_hypergraph *);
+void lscfg_hypergraph_get(const lscfg_hypergraph *, lscfg_hypergraph_view *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,252 @@
+/* Which tensor belongs to which rule of a grammar. */
+#include "inference/compose.h"
+#include "inference/sums.h"
+#include "forest/forest.h"
+
+/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none; words that it lacks may be added. */
+static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g, int add) {
+  size_t n = (size_t)lscfg_vocab_size(g->vocab) + (add ? (size_t)rules->n_words : 0);
+  int32_t *ids = malloc((n + 1) * sizeof *ids);
+  if (!ids) return NULL;
+  memset(ids, 0xff, (n + 1) * sizeof *ids);
+  for (int64_t w = 0; w < rules->n_words; w++) {
+    const char *word = rules->words + rules->word_offsets[w];
+    size_t length = (size_t)(rules->word_offsets[w + 1] - rules->word_offsets[w]);
+    int32_t id = add ? lscfg_vocab_add(g->vocab, word, length) : lscfg_vocab_find(g->vocab, word, length);
+    if (id >= 0) {
+      ids[id] = (int32_t)w;
+    } else if (add) {
+      free(ids);
+      return NULL;
+    }
+  }
+  return ids;
+}
+
+/* The rule's symbols in the model's numbers; 0 if the model cannot know the rule. */
+static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int32_t *ids, int32_t *symbols) {
+  if (rule->lhs != CATEGORY_X) return 0;
+  for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {
+    int32_t symbol = g->symbols.data[rule->src + k]; /* the target side follows the source side */
+    if (symbol >= 0 && ids[symbol] < 0) return 0;
+    if (k < rule->n_src && symbol < 0 && symbol != category_symbol(CATEGORY_X)) return 0;
+    symbols[k] = symbol < 0 ? symbol : ids[symbol];
+  }
+  return 1;
+}
+
+static int32_t longest_rule(const lscfg_grammar *g) {
+  int32_t longest = 0;
+  for (int32_t r = 0; r < lscfg_grammar_size(g); r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    if (rule->n_src + rule->n_tgt > longest) longest = rule->n_src + rule->n_tgt;
+  }
+  return longest;
+}
+
+static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error) {
+  const lscfg_grammar *g = b->grammar;
+  const lscfg_model *model = b->model;
+  int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
+  int32_t *ids = words_in(&model->rules, g, 0);
+  if (!ids || !symbols) {
+    free(ids);
+    free(symbols);
+    return out_of_memory(error);
+  }
+  int code = LSCFG_OK, unknown = 0;
+  for (int32_t r = 0; r < n && !code; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
+    if (b->rule_target[r] < 0) code = out_of_memory(error);
+    if (code || rule->lhs != CATEGORY_X) continue;
+    int64_t k = -1;
+    if (translate(g, rule, ids, symbols)) k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
+    b->n_known += k >= 0;
+    if (k >= 0)
+      b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
+    else if (b->options.compose)
+      unknown = 1;
+    else if (b->options.oov && !rule->arity)
+      b->rule_row[r] = OOV_ROW;
+  }
+  if (!code && unknown) {
+    if ((b->composition = composition_new(b, ids)))
+      ids = NULL;
+    else
+      code = out_of_memory(error);
+  }
+  b->n_targets = (int32_t)rule_table_size(targets);
+  free(ids);
+  free(symbols);
+  return code;
+}
+
+static int bind_context(lscfg_binding *b) {
+  const lscfg_grammar *g = b->grammar;
+  const context_model *context = b->model->context;
+  if (!context) return LSCFG_OK;
+  int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
+  /* all of them are added, so that it does not matter which words the vocabulary happens to have */
+  b->word_in_context = words_in(&context->rules, g, 1);
+  b->n_vocab = lscfg_vocab_size(g->vocab);
+  b->context_rule = malloc(((size_t)n + 1) * sizeof *b->context_rule);
+  if (!symbols || !b->word_in_context || !b->context_rule) {
+    free(symbols);
+    return LSCFG_ENOMEM;
+  }
+  for (int32_t r = 0; r < n; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    int known = translate(g, rule, b->word_in_context, symbols);
+    b->context_rule[r] = known ? rule_table_find(&context->index, symbols, rule->n_src, rule->n_src + rule->n_tgt) : -1;
+  }
+  free(symbols);
+  return LSCFG_OK;
+}
+
+/* The binding of expanded forests. */
+static int make_inner(lscfg_binding *b) {
+  const lscfg_model *model = b->model;
+  int32_t n = b->n_rules, n_inner = n + 1 + (int32_t)model->n_rules;
+  lscfg_binding *inner = b->inner = calloc(1, sizeof *inner);
+  if (!inner) return LSCFG_ENOMEM;
+  *inner = (lscfg_binding){.model = model,
+                           .grammar = b->grammar,
+                           .loops = b->loops,
+                           .n_rules = n_inner,
+                           .rule_group = b->rule_group,
+                           .sums = b->sums,
+                           .rule_row = malloc((size_t)n_inner * sizeof *inner->rule_row)};
+  if (!inner->rule_row) return LSCFG_ENOMEM;
+  memcpy(inner->rule_row, b->rule_row, (size_t)n * sizeof *inner->rule_row);
+  inner->rule_row[n] = OOV_ROW;
+  for (int32_t arity = 0; arity <= MAX_ARITY; arity++)
+    for (int64_t k = model->first_of_arity[arity]; k < model->first_of_arity[arity + 1]; k++)
+      inner->rule_row[n + 1 + k] = (int32_t)(k - model->first_of_arity[arity]);
+  return LSCFG_OK;
+}
+
+/* The binding of the model with one state, which shares all but tensors and their sums with this one. */
+static int make_one_state(lscfg_binding *b) {
+  if (!b->model->one_state) return LSCFG_OK;
+  lscfg_binding *one = malloc(sizeof *one), *inner = malloc(sizeof *inner);
+  group_sums *sums = group_sums_new(b->grammar->groups.size);
+  if (!one || !inner || !sums) {
+    free(one);
+    free(inner);
+    group_sums_free(sums);
+    return LSCFG_ENOMEM;
+  }
+  *inner = *b->inner;
+  *one = *b;
+  one->model = inner->model = b->model->one_state;
+  one->sums = inner->sums = sums;
+  one->inner = inner;
+  b->one_state = one;
+  return LSCFG_OK;
+}
+
+int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const lscfg_binding_options *options,
+                      lscfg_binding **made, lscfg_error *error) {
+  rule_table targets = {0};
+  int32_t n = lscfg_grammar_size(g);
+  *made = NULL;
+  if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
+  if (n + model->n_rules >= INT32_MAX - 1 - LSCFG_EXTRA_RULES)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "model and grammar have more than 2^31 rules");
+  lscfg_binding *b = calloc(1, sizeof *b);
+  if (!b) return out_of_memory(error);
+  b->model = model;
+  b->grammar = g;
+  if (options) b->options = *options;
+  b->loops = contraction_find(NULL);
+  b->n_rules = n;
+  b->rule_row = malloc(((size_t)n + 1) * sizeof *b->rule_row);
+  b->sums = group_sums_new(g->groups.size);
+  b->rule_group = g->rule_group;
+  b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
+  int code;
+  if (b->rule_row && b->sums && b->rule_target && !rule_table_init(&targets)) {
+    memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
+    code = bind_rules(b, &targets, error);
+    if (!code && (bind_context(b) || make_inner(b) || make_one_state(b))) code = out_of_memory(error);
+  } else {
+    code = out_of_memory(error);
+  }
+  rule_table_release(&targets);
+  if (code) {
+    lscfg_binding_free(b);
+    return code;
+  }
+  *made = b;
+  return LSCFG_OK;
+}
+
+void lscfg_binding_free(lscfg_binding *b) {
+  if (!b) return;
+  if (b->one_state) {
+    group_sums_free(b->one_state->sums);
+    free(b->one_state->inner);
+    free(b->one_state);
+  }
+  group_sums_free(b->sums);
+  free(b->rule_row);
+  free(b->rule_target);
+  free(b->context_rule);
+  free(b->word_in_context);
+  composition_free(b->composition);
+  if (b->inner) free(b->inner->rule_row);
+  free(b->inner);
+  free(b);
+}
+
+int lscfg_binding_use(lscfg_binding *b, const char *instructions, lscfg_error *error) {
+  const contraction *loops = contraction_find(instructions);
+  if (!loops) return lscfg_fail(error, LSCFG_EINPUT, 0, "this machine has no %s", instructions);
+  b->loops = b->inner->loops = loops;
+  if (b->one_state) b->one_state->loops = b->one_state->inner->loops = loops;
+  return LSCFG_OK;
+}
+
+const char *lscfg_binding_instructions(const lscfg_binding *b) { return b->loops->name; }
+
+int32_t lscfg_binding_known(const lscfg_binding *b) { return b->n_known; }
+
+int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *error) {
+  for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {
+    kinds[r] = LSCFG_RULE_IS_ZERO;
+    if (b->composition && composition_kind(b, r, &kinds[r])) return out_of_memory(error);
+    if (b->grammar->rules.data[r].lhs != CATEGORY_X)
+      kinds[r] = LSCFG_RULE_IS_STATELESS;
+    else if (b->rule_row[r] != NO_ROW)
+      kinds[r] = b->rule_row[r] == OOV_ROW ? LSCFG_RULE_IS_OOV : LSCFG_RULE_IS_KNOWN;
+  }
+  return LSCFG_OK;
+}
+
+/* Nonterminals of a rule, of the extra ones too; -1 where it may have any number. */
+static int32_t arity_of(const lscfg_grammar *g, int32_t rule) {
+  switch (rule - lscfg_grammar_size(g)) {
+    case LSCFG_RULE_GLUE_TOP: return 1;
+    case LSCFG_RULE_GLUE: return 2;
+    case LSCFG_RULE_PASS:
+    case LSCFG_RULE_PASS_KNOWN: return 0;
+    case LSCFG_RULE_UNKNOWN: return -1;
+    default: return g->rules.data[rule].arity;
+  }
+}
+
+int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
+  if (!f->node_cat.size) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes, or is not finished");
+  for (int32_t e = 0; e < f->edge_head.size; e++) {
+    const int32_t *tail = f->edge_tail.data + 2 * (int64_t)e;
+    for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
+      int32_t rule = f->app_rule.data[a], in_range = rule >= 0 && rule < b->n_rules + LSCFG_EXTRA_RULES;
+      int32_t arity = in_range && b->inner ? arity_of(b->grammar, rule) : -1; /* rules of expanded forests are the model's */
+      if (!in_range || (arity >= 0 && arity != (tail[0] >= 0) + (tail[1] >= 0)))
+        return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld%s", (long)rule,
+                          in_range ? " of another number of nonterminals" : "");
+    }
+  }
+  return LSCFG_OK;
+}

@@ -1,0 +1,177 @@
+/* Forests of composed rules, expanded into forests of the model's rules. Each derivation of a composed rule becomes edges of
+ * its own; equal parts over the same tails are one node. */
+#include "inference/expand.h"
+
+#include "base/index.h"
+#include "inference/compose.h"
+
+/* A composite over its tails, and its node. */
+typedef struct {
+  int32_t composite, tail[2], node; /* composite < 0 where empty */
+} instance;
+
+typedef struct {
+  const lscfg_binding *binding;
+  const lscfg_forest *from;
+  lscfg_forest_view view; /* of it */
+  expansion *made;
+  instance *table; /* open addressing */
+  int64_t slots, used;
+  ARRAY(int32_t) rules; /* of the edge under work */
+} expander;
+
+static instance *find_instance(const expander *x, int32_t c, const int32_t tail[2]) {
+  const int32_t key[3] = {c, tail[0], tail[1]};
+  int64_t slot = (int64_t)(hash_ints(key, 3, 0) & (uint64_t)(x->slots - 1));
+  for (;; slot = (slot + 1) & (x->slots - 1)) {
+    instance *at = &x->table[slot];
+    if (at->composite < 0 || (at->composite == c && at->tail[0] == tail[0] && at->tail[1] == tail[1])) return at;
+  }
+}
+
+static int grow_instances(expander *x) {
+  expander bigger = *x;
+  bigger.slots = x->slots ? 2 * x->slots : 1024;
+  bigger.table = malloc((size_t)bigger.slots * sizeof *bigger.table);
+  if (!bigger.table) return LSCFG_ENOMEM;
+  memset(bigger.table, 0xff, (size_t)bigger.slots * sizeof *bigger.table);
+  for (int64_t k = 0; k < x->slots; k++)
+    if (x->table[k].composite >= 0) *find_instance(&bigger, x->table[k].composite, x->table[k].tail) = x->table[k];
+  free(x->table);
+  *x = bigger;
+  return LSCFG_OK;
+}
+
+/* An edge of one rule into the last node; app: the application of the first forest that its marginal belongs to, or -1. */
+static int add_expanded(expander *x, int32_t rule, const int32_t tail[2], int32_t app) {
+  if (ARRAY_RESERVE(x->made->app, 1)) return LSCFG_ENOMEM;
+  x->made->app.data[x->made->app.size++] = app;
+  return forest_add_edge(x->made->forest, tail[0], tail[1], &rule, 1) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
+}
+
+static int32_t instantiate(expander *x, int32_t c, const int32_t tail[2]);
+
+/* The nodes below a production of a composite over these tails; new ones are made. */
+static int production_tails(expander *x, const production *p, const int32_t tail[2], int32_t made[2]) {
+  int32_t next = 0;
+  made[0] = made[1] = -1;
+  for (int k = 0; k < 2 && p->child[k] != NO_CHILD; k++) {
+    if (p->child[k] == OWN_TAIL) {
+      made[k] = tail[next++];
+      continue;
+    }
+    int32_t arity = composition_composite(x->binding->composition, p->child[k])->arity, own[2] = {-1, -1};
+    for (int32_t t = 0; t < arity; t++) own[t] = tail[next++];
+    if ((made[k] = instantiate(x, p->child[k], own)) < 0) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+/* Makes all nodes below the composite (before its head is), or adds the edges of its productions to the last node. */
+static int expand_composite(expander *x, int32_t c, const int32_t tail[2], int add, int32_t app) {
+  const composite *made_of = composition_composite(x->binding->composition, c);
+  int32_t oov = lscfg_grammar_size(x->binding->grammar), made[2];
+  for (int32_t k = made_of->productions_begin; k < made_of->productions_end; k++) {
+    const production *p = composition_production(x->binding->composition, k);
+    if (production_tails(x, p, tail, made)) return LSCFG_ENOMEM;
+    if (add && add_expanded(x, p->rule == OOV_PART ? oov : oov + 1 + p->rule, made, app)) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+static int32_t instantiate(expander *x, int32_t c, const int32_t tail[2]) {
+  if (x->slots) {
+    const instance *known = find_instance(x, c, tail);
+    if (known->composite >= 0) return known->node;
+  }
+  int32_t node;
+  if (expand_composite(x, c, tail, 0, -1) || (node = forest_add_node(x->made->forest, CATEGORY_X, 0, 0)) < 0 ||
+      expand_composite(x, c, tail, 1, -1))
+    return LSCFG_ENOMEM;
+  if (2 * (x->used + 1) > x->slots && grow_instances(x)) return LSCFG_ENOMEM;
+  *find_instance(x, c, tail) = (instance){c, {tail[0], tail[1]}, node};
+  x->used++;
+  return node;
+}
+
+/* The rule, in the inner binding's numbers, of an application that is not composed; -1: it has no probability. */
+static int32_t inner_rule(const expander *x, int32_t edge, int32_t rule) {
+  const lscfg_binding *b = x->binding;
+  int32_t n = lscfg_grammar_size(b->grammar), head = x->from->edge_head.data[edge], oov = n;
+  if (rule < n) return rule;
+  if (x->from->node_cat.data[head] != CATEGORY_X) return rule - n + b->inner->n_rules;
+  if (rule == n + LSCFG_RULE_PASS)
+    return grammar_has_word_rule(b->grammar, *forest_passed_word(&x->view, edge)) ? -1 : oov;
+  if (rule == n + LSCFG_RULE_PASS_KNOWN) return -1;
+  return b->options.oov && x->from->edge_tail.data[2 * (int64_t)edge] < 0 ? oov : -1;
+}
+
+static int32_t composite_of(const expander *x, int32_t rule) {
+  const lscfg_binding *b = x->binding;
+  return b->composition && rule < lscfg_grammar_size(b->grammar) ? composition_of(b->composition, rule) : -1;
+}
+
+/* An edge of the rules that are not composed, those that the model does not know apart. */
+static int expand_plain(expander *x, int32_t edge, const int32_t tail[2]) {
+  const lscfg_forest *f = x->from;
+  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], stateless;
+  stateless = f->node_cat.data[f->edge_head.data[edge]] != CATEGORY_X;
+  x->rules.size = 0;
+  if (ARRAY_RESERVE(x->rules, end - begin) || ARRAY_RESERVE(x->made->app, end - begin)) return LSCFG_ENOMEM;
+  for (int32_t a = begin; a < end; a++) {
+    int32_t rule = inner_rule(x, edge, f->app_rule.data[a]);
+    if (composite_of(x, f->app_rule.data[a]) >= 0 || rule < 0) continue;
+    if (!stateless && binding_row(x->binding->inner, rule) == NO_ROW) continue;
+    x->rules.data[x->rules.size++] = rule;
+    x->made->app.data[x->made->app.size++] = a;
+  }
+  int32_t n = (int32_t)x->rules.size;
+  return n && forest_add_edge(x->made->forest, tail[0], tail[1], x->rules.data, n) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
+}
+
+/* Makes the nodes below the edge's composed rules, or its edges into the last node. */
+static int expand_edge(expander *x, int32_t edge, int add) {
+  const lscfg_forest *f = x->from;
+  int32_t tail[2];
+  for (int t = 0; t < 2; t++) {
+    int32_t node = f->edge_tail.data[2 * (int64_t)edge + t];
+    tail[t] = node < 0 ? -1 : x->made->node[node];
+  }
+  if (add && expand_plain(x, edge, tail)) return LSCFG_ENOMEM;
+  for (int32_t a = f->edge_apps.data[edge]; a < f->edge_apps.data[edge + 1]; a++) {
+    int32_t c = composite_of(x, f->app_rule.data[a]);
+    if (c >= 0 && expand_composite(x, c, tail, add, a)) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+void expansion_release(expansion *made) {
+  lscfg_forest_free(made->forest);
+  free(made->node);
+  free(made->app.data);
+}
+
+int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansion *made) {
+  composition *shared = b->composition;
+  expander x = {.binding = b, .from = f, .made = made};
+  int code = LSCFG_OK;
+  lscfg_forest_get(f, &x.view);
+  memset(made, 0, sizeof *made);
+  made->forest = forest_new(f->words, f->n_words);
+  made->node = malloc(((size_t)f->node_cat.size + 1) * sizeof *made->node);
+  if (!made->forest || !made->node) code = LSCFG_ENOMEM;
+  if (shared) composition_lock(shared);
+  for (int32_t q = 0; q < f->node_cat.size && !code; q++) {
+    int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
+    for (int32_t e = begin; e < end && b->composition && !code; e++) code = expand_edge(&x, e, 0);
+    if (code) break;
+    made->node[q] = forest_add_node(made->forest, f->node_cat.data[q], f->node_span.data[2 * q], f->node_span.data[2 * q + 1]);
+    if (made->node[q] < 0) code = LSCFG_ENOMEM;
+    for (int32_t e = begin; e < end && !code; e++) code = expand_edge(&x, e, 1);
+  }
+  if (shared) composition_unlock(shared);
+  free(x.table);
+  free(x.rules.data);
+  if (code) expansion_release(made);
+  return code;
+}

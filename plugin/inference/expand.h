@@ -1,0 +1,18 @@
+#ifndef LSCFG_EXPAND_H
+#define LSCFG_EXPAND_H
+
+#include "forest/forest.h"
+#include "inference/binding.h"
+
+/* A forest that has what inference needs: edges of whole groups or of one rule. Its rules are those of binding->inner. */
+typedef struct {
+  lscfg_forest *forest;
+  int32_t *node;      /* node of the first forest -> node */
+  ARRAY(int32_t) app; /* application -> that of the first forest, -1: inside a composed rule */
+} expansion;
+
+/* LSCFG_OK or LSCFG_ENOMEM; what was made is to be released. */
+int expansion_make(const lscfg_binding *, const lscfg_forest *, expansion *);
+void expansion_release(expansion *);
+
+#endif

@@ -1,0 +1,11 @@
+#ifndef LSCFG_INSIDE_OUTSIDE_H
+#define LSCFG_INSIDE_OUTSIDE_H
+
+#include "inference/binding.h"
+
+/* The marginals of a forest whose edges have whole groups of rules, or one rule each; as lscfg_infer, but that negative
+ * marginals are not counted. */
+int inside_outside(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
+                   lscfg_inference *, lscfg_error *);
+
+#endif

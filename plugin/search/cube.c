@@ -1,0 +1,255 @@
+/* Cube pruning with an n-gram language model (Chiang 2007, section 5.3), candidates in the order in which cdec takes
+ * them.
+ *
+ * A word is counted at once with whatever context there is inside its item. The words of an item's left edge are
+ * counted again once words in front of them are known, and the difference is added. Item states are minimal as in Li
+ * and Khudanpur (2008): where no n-gram of the model goes on to the left of a left word, all that words in front can
+ * change are back-off weights, which depend on the words before it only. That word ends the left edge. It is kept,
+ * since counting it again is what charges those weights, but it does not make two states differ. */
+#include "search/cube.h"
+
+#include "forest/forest.h"
+
+#include <math.h>
+
+
+/* Puts one word behind what the candidate has: its log10 p, or 0 and *code where the model fails. */
+static inline double add_word(search *s, candidate *c, int32_t *left, int32_t word, int32_t *reach, int *code) {
+  const lm_slot *slot = lm_find(s->lm, c->right, word, code);
+  if (!slot) return 0;
+  double p = slot->log10p;
+  *reach = lm_reach(slot);
+  c->right = lm_next(slot);
+  if (!c->full) {
+    left[c->n_left++] = word;
+    c->left_score += p;
+    if (*reach < c->n_left) {
+      c->full = 1;
+      c->n_key = c->n_left - 1;
+    } else {
+      c->n_key = c->n_left;
+      c->full = c->n_left == s->max_left;
+    }
+  }
+  return p;
+}
+
+/* Language-model score and state of an application to its tails. */
+static int walk_target(search *s, candidate *c, int32_t *left) {
+  const int32_t *symbol = s->graph.app_tgt[c->app], *end = symbol + s->graph.app_length[c->app];
+  int code = LSCFG_OK, empty = 1;
+  c->right = LSCFG_LM_NULL;
+  c->n_left = c->n_key = 0;
+  c->full = s->max_left == 0;
+  for (; symbol < end; symbol++) {
+    int32_t reach = 0;
+    if (*symbol >= 0) {
+      c->lm += add_word(s, c, left, *symbol, &reach, &code);
+      if (code) return code;
+      c->oov += reach < 0;
+      empty = 0;
+      continue;
+    }
+    const item *tail = s->graph.items.data + c->tail[-1 - *symbol];
+    const int32_t *tail_left = s->graph.left.data + (int64_t)c->tail[-1 - *symbol] * s->graph.stride;
+    if (!tail->full && !tail->n_left) continue; /* no words at all */
+    if (empty) {
+      c->right = tail->right;
+      c->left_score = tail->left_score;
+      c->n_left = tail->n_left;
+      c->n_key = tail->n_key;
+      c->full = tail->full;
+      for (int32_t i = 0; i < tail->n_left; i++) left[i] = tail_left[i];
+      empty = 0;
+      continue;
+    }
+    /* Without context nothing changes for the tail's words. */
+    if (!c->full || c->right != LSCFG_LM_NULL) {
+      double sum = 0;
+      for (int32_t i = 0; i < tail->n_left; i++) {
+        sum += add_word(s, c, left, tail_left[i], &reach, &code);
+        if (code) return code;
+      }
+      c->lm += sum - tail->left_score;
+      if (!tail->full) continue;
+      if (!c->full) c->n_key = c->n_left;
+      c->full = 1;
+    }
+    c->right = tail->right;
+  }
+  return LSCFG_OK;
+}
+
+static int add_candidate(search *s, int32_t app, int32_t rank0, int32_t rank1) {
+  int32_t id = (int32_t)s->candidates.size;
+  if (id == INT32_MAX || ARRAY_RESERVE(s->candidates, 1) || ARRAY_RESERVE(s->left, s->graph.stride))
+    return LSCFG_ENOMEM;
+  candidate *c = s->candidates.data + id;
+  int32_t *left = s->left.data + s->left.size;
+  const int32_t *tail = s->forest.edge_tail + 2 * (int64_t)s->forest.app_edge[app];
+  *c = (candidate){.app = app, .tail = {-1, -1}, .rank = {rank0, rank1}};
+  if (tail[0] >= 0) c->tail[0] = s->node_items[tail[0]] + rank0;
+  if (tail[1] >= 0) c->tail[1] = s->node_items[tail[1]] + rank1;
+  if (s->lm) {
+    int code = walk_target(s, c, left);
+    if (code) return code;
+  }
+  c->local = s->app_scores[app] + s->options.lm_weight * c->lm + s->options.oov_weight * c->oov;
+  c->score = c->local;
+  if (c->tail[0] >= 0) c->score += s->graph.items.data[c->tail[0]].score;
+  if (c->tail[1] >= 0) c->score += s->graph.items.data[c->tail[1]].score;
+  s->candidates.size++;
+  s->left.size += s->graph.stride;
+  return LSCFG_OK;
+}
+
+static int push(search *s) {
+  if (ARRAY_RESERVE(s->heap, 1)) return LSCFG_ENOMEM;
+  int32_t id = (int32_t)s->candidates.size - 1;
+  heap_up(s->heap.data, s->heap.size++, (heap_entry){s->candidates.data[id].score, id});
+  return LSCFG_OK;
+}
+
+/* Candidates of two tails can be reached on two ways. */
+static int already_pushed(search *s, int32_t app, const int32_t *rank, int *code) {
+  uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)rank[0] << 32 | (uint32_t)rank[1]) * 31 + (uint32_t)app);
+  if ((*code = index_reserve(&s->visited))) return 1;
+  for (int64_t i = hash & (s->visited.count - 1); s->visited.slots[i].id >= 0; i = (i + 1) & (s->visited.count - 1)) {
+    if (s->visited.slots[i].hash != hash) continue;
+    const candidate *c = s->candidates.data + s->visited.slots[i].id;
+    if (c->app == app && c->rank[0] == rank[0] && c->rank[1] == rank[1]) return 1;
+  }
+  index_put(&s->visited, hash, (int32_t)s->candidates.size);
+  return 0;
+}
+
+static int push_successors(search *s, int32_t id) {
+  int32_t app = s->candidates.data[id].app;
+  const int32_t *tail = s->forest.edge_tail + 2 * (int64_t)s->forest.app_edge[app];
+  for (int t = 0; t < 2 && tail[t] >= 0; t++) {
+    int32_t rank[2] = {s->candidates.data[id].rank[0], s->candidates.data[id].rank[1]};
+    int code = LSCFG_OK;
+    if (++rank[t] >= s->node_items[tail[t] + 1] - s->node_items[tail[t]]) continue;
+    if (tail[1] >= 0 && already_pushed(s, app, rank, &code)) {
+      if (code) return code;
+      continue;
+    }
+    if ((code = add_candidate(s, app, rank[0], rank[1])) || (code = push(s))) return code;
+  }
+  return LSCFG_OK;
+}
+
+static int same_state(const candidate *a, const int32_t *left_a, const candidate *b, const int32_t *left_b) {
+  if (a->right != b->right || a->n_key != b->n_key || a->full != b->full) return 0;
+  for (int32_t i = 0; i < a->n_key; i++)
+    if (left_a[i] != left_b[i]) return 0;
+  return 1;
+}
+
+/* The draft with the candidate's state, a new one if there is none. */
+static int find_draft(search *s, int32_t id, int32_t *found) {
+  const candidate *c = s->candidates.data + id;
+  const int32_t *left = s->left.data + (int64_t)id * s->graph.stride;
+  uint32_t hash = (uint32_t)hash_ints(left, c->n_key, (uint64_t)(uint32_t)c->right << 1 | (uint64_t)c->full);
+  if (index_reserve(&s->states) || ARRAY_RESERVE(s->drafts, 1)) return LSCFG_ENOMEM;
+  for (int64_t i = hash & (s->states.count - 1); s->states.slots[i].id >= 0; i = (i + 1) & (s->states.count - 1)) {
+    if (s->states.slots[i].hash != hash) continue;
+    *found = s->states.slots[i].id;
+    int32_t other = s->drafts.data[*found].candidate;
+    if (same_state(c, left, s->candidates.data + other, s->left.data + (int64_t)other * s->graph.stride))
+      return LSCFG_OK;
+  }
+  *found = (int32_t)s->drafts.size++;
+  s->drafts.data[*found] = (draft){c->score, id, -1, -1};
+  index_put(&s->states, hash, *found);
+  return LSCFG_OK;
+}
+
+/* Makes an edge of a candidate that was taken from the heap. */
+static int keep(search *s, int32_t id) {
+  int32_t d;
+  if (find_draft(s, id, &d) || s->graph.edges.size == INT32_MAX || ARRAY_RESERVE(s->graph.edges, 1))
+    return LSCFG_ENOMEM;
+  const candidate *c = s->candidates.data + id;
+  int32_t edge = (int32_t)s->graph.edges.size++;
+  s->graph.edges.data[edge] = (item_edge){c->local, c->lm, c->oov, c->app, {c->tail[0], c->tail[1]}, -1, -1};
+  if (s->drafts.data[d].last_edge < 0)
+    s->drafts.data[d].first_edge = edge;
+  else
+    s->graph.edges.data[s->drafts.data[d].last_edge].next = edge;
+  s->drafts.data[d].last_edge = edge;
+  if (c->score > s->drafts.data[d].score) s->drafts.data[d].score = c->score;
+  return LSCFG_OK;
+}
+
+/* Gives the drafts, best first, their numbers as items. */
+static int make_items(search *s) {
+  int64_t n = s->drafts.size;
+  s->heap.size = 0;
+  if (ARRAY_RESERVE(s->heap, n) || s->graph.items.size + n > INT32_MAX || ARRAY_RESERVE(s->graph.items, n) ||
+      ARRAY_RESERVE(s->graph.left, n * s->graph.stride))
+    return LSCFG_ENOMEM;
+  for (int64_t i = 0; i < n; i++) s->heap.data[i] = (heap_entry){s->drafts.data[i].score, (int32_t)i};
+  heap_build(s->heap.data, n);
+  for (; n > 0; n--) {
+    const draft *d = s->drafts.data + heap_pop(s->heap.data, n).id;
+    const candidate *c = s->candidates.data + d->candidate;
+    int32_t id = (int32_t)s->graph.items.size++;
+    s->graph.items.data[id] = (item){d->score, c->left_score, c->right, c->n_left, c->n_key, c->full, d->first_edge};
+    for (int32_t i = 0; i < c->n_left; i++)
+      s->graph.left.data[s->graph.left.size + i] = s->left.data[(int64_t)d->candidate * s->graph.stride + i];
+    s->graph.left.size += s->graph.stride;
+    for (int32_t e = d->first_edge; e >= 0; e = s->graph.edges.data[e].next) s->graph.edges.data[e].head = id;
+  }
+  return LSCFG_OK;
+}
+
+int search_node(search *s, int32_t node) {
+  const lscfg_forest_view *f = &s->forest;
+  int32_t first = f->edge_apps[f->node_edges[node]], last = f->edge_apps[f->node_edges[node + 1]];
+  int code = LSCFG_OK;
+  s->candidates.size = s->left.size = s->drafts.size = 0;
+  index_clear(&s->states);
+  index_clear(&s->visited);
+  if (ARRAY_RESERVE(s->heap, last - first)) return LSCFG_ENOMEM;
+  for (int32_t app = first; app < last; app++) {
+    if ((code = add_candidate(s, app, 0, 0))) return code;
+    s->heap.data[app - first] = (heap_entry){s->candidates.data[app - first].score, app - first};
+  }
+  s->heap.size = last - first;
+  heap_build(s->heap.data, s->heap.size);
+  for (int32_t pops = 0; pops < s->options.pop_limit && s->heap.size; pops++) {
+    int32_t id = heap_pop(s->heap.data, s->heap.size--).id;
+    if ((code = push_successors(s, id)) || (code = keep(s, id))) return code;
+  }
+  return make_items(s);
+}
+
+/* <s> before and </s> behind each item of the root: edges into one last item. */
+int search_goal(search *s) {
+  hypergraph *g = &s->graph;
+  int32_t first = s->node_items[s->forest.n_nodes - 1], last = s->node_items[s->forest.n_nodes];
+  int code = LSCFG_OK;
+  if (ARRAY_RESERVE(g->items, 1) || g->edges.size + (last - first) > INT32_MAX || ARRAY_RESERVE(g->edges, last - first))
+    return LSCFG_ENOMEM;
+  g->goal = (int32_t)g->items.size++;
+  g->items.data[g->goal] = (item){.edge = (int32_t)g->edges.size};
+  for (int32_t root = first; root < last; root++) {
+    const item *tail = g->items.data + root;
+    double lm = 0;
+    if (s->lm) {
+      candidate c = {.right = LSCFG_LM_BEGIN, .full = 1};
+      int32_t reach;
+      for (int32_t i = 0; i < tail->n_left; i++)
+        lm += add_word(s, &c, NULL, g->left.data[(int64_t)root * g->stride + i], &reach, &code);
+      lm -= tail->left_score;
+      if (tail->full) c.right = tail->right;
+      lm += add_word(s, &c, NULL, s->lm->end_word, &reach, &code);
+      if (code) return code;
+    }
+    int32_t next = root + 1 < last ? (int32_t)g->edges.size + 1 : -1;
+    g->edges.data[g->edges.size++] =
+        (item_edge){s->options.lm_weight * lm, lm, 0, -1, {root, -1}, g->goal, next};
+  }
+  return LSCFG_OK;
+}

@@ -1,0 +1,45 @@
+/* The work of cube pruning on one sentence. */
+#ifndef LSCFG_CUBE_H
+#define LSCFG_CUBE_H
+
+#include "base/heap.h"
+#include "base/index.h"
+#include "search/items.h"
+
+typedef struct {
+  double score, local, lm, left_score;
+  int32_t app, tail[2], oov;
+  int32_t right, n_left, n_key, full;
+  int32_t rank[2]; /* tails by their rank in the lists of their nodes */
+} candidate;
+
+/* Items of the node in hand, before they are sorted by score and get their final numbers. */
+typedef struct {
+  double score;
+  int32_t candidate; /* the first, whose state is the item's */
+  int32_t first_edge, last_edge;
+} draft;
+
+typedef struct {
+  lscfg_forest_view forest;
+  lscfg_lm *lm;
+  int32_t max_left; /* words of a left edge: order - 1 */
+  lscfg_search_options options;
+  const double *app_scores;
+  int32_t *node_items; /* [n_nodes + 1]: a node's items, best first, are neighbours */
+  hypergraph graph;
+  /* of the node in hand */
+  ARRAY(candidate) candidates;
+  ARRAY(int32_t) left; /* stride words for each candidate */
+  ARRAY(heap_entry) heap;
+  ARRAY(draft) drafts;
+  index_table states;  /* drafts by state */
+  index_table visited; /* candidates of two tails by application and ranks */
+} search;
+
+/* Makes the items of a node, whose tails have theirs: LSCFG_OK or a negative code. */
+int search_node(search *, int32_t node);
+/* Makes the item of whole sentences, when all nodes have theirs. */
+int search_goal(search *);
+
+#endif

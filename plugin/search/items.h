@@ -1,0 +1,39 @@
+/* What cube pruning builds and k-best extraction reads: the hypergraph of items with language-model state (Chiang 2007,
+ * section 5.3). */
+#ifndef LSCFG_ITEMS_H
+#define LSCFG_ITEMS_H
+
+#include "search/lm.h"
+
+/* A forest node with a language-model state. */
+typedef struct {
+  double score;      /* of the best derivation */
+  double left_score; /* of the left words: their log10 p as they were counted, with no word before them */
+  int32_t right;     /* state of the automaton behind the last word */
+  int32_t n_left;    /* words kept of the left edge; hypergraph.left holds them */
+  int32_t n_key;     /* of these, how many a word in front of the item can matter to; equal states agree in them */
+  int32_t full;      /* a word in front does not reach behind the left words: they need not be all of the item's */
+  int32_t edge;      /* first incoming edge */
+} item;
+
+typedef struct {
+  double local; /* score of the application itself: without its tails */
+  double lm;    /* what it adds to the sum of log10 p */
+  int32_t oov;
+  int32_t app; /* of the forest; -1: the last step, from a root item to the sentence */
+  int32_t tail[2];
+  int32_t head;
+  int32_t next; /* incoming edge of the same item, -1 at the end */
+} item_edge;
+
+typedef struct {
+  int32_t stride; /* places for an item's left words, at least 1 */
+  ARRAY(item) items;
+  ARRAY(int32_t) left;
+  ARRAY(item_edge) edges;
+  int32_t goal; /* the item of whole sentences */
+  const int32_t **app_tgt;
+  const int32_t *app_length;
+} hypergraph;
+
+#endif
