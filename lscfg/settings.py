@@ -68,15 +68,9 @@ class Limits:
     def __str__(self) -> str:
         if self.choices:
             return ", ".join(self.choices)
-        low = (
-            [f"≥ {_number(self.least)}"]
-            if self.least is not None
-            else [f"> {_number(self.above)}"]
-            if self.above is not None
-            else []
-        )
-        high = [f"≤ {_number(self.most)}"] if self.most not in (None, LARGEST) else []
-        return ", ".join(low + high + ([f"< {_number(self.below)}"] if self.below is not None else []))
+        most = None if self.most == LARGEST else self.most
+        limits = (("≥", self.least), (">", self.above), ("≤", most), ("<", self.below))
+        return ", ".join(f"{sign} {_number(limit)}" for sign, limit in limits if limit is not None)
 
 
 def setting(

@@ -86,9 +86,7 @@ def test_aligns_as_the_command_does(whole, corpus, tmp_path):
     (corpus / "chosen.toml").write_text(TOML + chosen)
     alignment = read_experiment(corpus / "chosen.toml").alignment
     assert alignment.heuristics == ("intersect",)
-    assert alignment.joined_by("intersect") == AlignmentSettings.with_aligner(
-        "eflomal", "intersect", iterations=2, seed=3
-    )
+    assert alignment.joined_by("intersect") == AlignmentSettings.with_aligner("fast-align", "intersect", iterations=2)
     default = read_experiment(corpus / "e.toml").alignment
     assert default.joined_by(default.heuristics[0]) == AlignmentSettings()
 
