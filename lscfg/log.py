@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -20,9 +22,27 @@ def info(message: str) -> None:
         tqdm.write(f"[lscfg] {message}", file=sys.stderr)
 
 
+_held: ContextVar[list[str] | None] = ContextVar("held", default=None)
+
+
 def warn(message: str) -> None:
     """One line of warning, quiet or not."""
-    tqdm.write(f"[lscfg] warning: {message}", file=sys.stderr)
+    held = _held.get()
+    if held is None:
+        tqdm.write(f"[lscfg] warning: {message}", file=sys.stderr)
+    else:
+        held.append(message)
+
+
+@contextmanager
+def held_back() -> Iterator[list[str]]:
+    """Warnings of this thread are collected meanwhile and not shown: several workers may have the same to say."""
+    messages: list[str] = []
+    token = _held.set(messages)
+    try:
+        yield messages
+    finally:
+        _held.reset(token)
 
 
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:

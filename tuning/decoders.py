@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lscfg.formats.ini import find_file
 from lscfg.formats.segments import segment_grammar
 from lscfg.io.text import file_hash, read_lines
+from lscfg.parallel.engine import in_processes
 
 if TYPE_CHECKING:
     from tuning.tune import Decoder
@@ -45,11 +46,16 @@ def open_decoder(
         from moses_bridge.decoder import MosesDecoder
 
         return nullcontext(MosesDecoder(ini, threads=jobs))
+    return _embedded(ini, jobs, once)
+
+
+@contextmanager
+def _embedded(ini: str | os.PathLike[str], jobs: int, once: bool) -> Iterator[Decoder]:
     from lscfg.decode.decoder import EmbeddedDecoder
 
-    if once:
-        return EmbeddedDecoder.from_ini(ini, jobs=jobs, cached=0)
-    return EmbeddedDecoder.from_ini(ini, jobs=jobs)
+    kept = {"cached": 0} if once else {}
+    with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, **kept) as decoder:
+        yield decoder
 
 
 def _named_files(name: str, ini: str | os.PathLike[str]) -> list[Path]:

@@ -33,13 +33,14 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.formats.kbest import format_hypothesis
     from lscfg.formats.weights import read_weights
     from lscfg.io.text import check_output, put_lines, read_lines
+    from lscfg.parallel.engine import in_processes
 
     if args.output:
         check_output(args.output)
     sentences = read_lines(args.text)
     check_plain(sentences, args.text)
     check_sentences(sentences, args.text, allow_empty=True)
-    with EmbeddedDecoder.from_ini(args.config, jobs=args.jobs, cached=0) as decoder:
+    with in_processes(args.jobs) as engine, EmbeddedDecoder.from_ini(args.config, engine, cached=0) as decoder:
         path = args.weights or decoder.config.weights
         if path is None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)

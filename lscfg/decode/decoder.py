@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
+from uuid import uuid4
 
 import numpy as np
 from scipy import sparse
 
 from lscfg import log
-from lscfg.decode.latent import LatentFeatures
-from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, read_ini
+from lscfg.decode.latent import Improper, LatentFeatures
+from lscfg.errors import InputError, KernelError, WorkerError
+from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
-from lscfg.kernel import Forest, Grammar, ParseOptions, S
+from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
-from lscfg.parallel.workers import WorkerPool
+from lscfg.parallel.engine import Engine, Serial
+from lscfg.parallel.worker import drop, keep
 
 WORD_PENALTY = -1 / math.log(10)
 """cdec's WordPenalty of one target word."""
@@ -42,6 +46,10 @@ class FeatureProvider(Protocol):
 
     def features(self, forest: Forest) -> np.ndarray:
         """Their values, float64 [n_apps, len(names)]; those of a derivation are the sums over its applications."""
+
+
+ProviderSource = Callable[[Grammar], FeatureProvider]
+"""Makes the features for a finished grammar. To go to processes it must be picklable, as a function of a module is."""
 
 
 @dataclass(frozen=True)
@@ -91,89 +99,75 @@ class EmbeddedDecoder:
 
     One thing is more than cdec does: a sentence that has no parse without Hiero's glue rules is parsed with them.
 
-    A context manager; ``close`` ends the worker processes. Not to be used by two threads at once.
+    Each worker reads grammar and models by itself, unless it is forked from a process that has. It keeps them, and the
+    forests of its sentences, until the engine is closed or works for another decoder. A context manager. Not to be used
+    by two threads at once.
 
     Args:
         config: what an ini file says; its ``weights``, ``k_best`` and ``latent`` are left to the caller.
-        provider: further features of the rule applications, None for none. It must expect forests of ``grammar``.
-        grammar: what ``read_grammar(config)`` gave, if the caller has need of it already.
-        jobs: processes that share the sentences; results do not depend on it.
-        cached: sentences, at most, whose forests are kept.
+        provider: makes further features of the rule applications for the grammar, None for none.
+        engine: shares the sentences, and is closed by the caller; None for this process. Results do not depend on it.
+        cached: sentences, at most, whose forests are kept by each worker.
 
     Attributes:
-        grammar: the grammar.
         feature_names: the features of a hypothesis in the order of the columns of ``Translations.features``.
 
     Raises:
         InputError: a file cannot be read or is malformed.
+        TypeError: the provider cannot go to the engine's workers.
     """
 
     def __init__(
         self,
         config: DecoderConfig,
-        provider: FeatureProvider | None = None,
-        grammar: Grammar | None = None,
-        jobs: int = 1,
+        provider: ProviderSource | None = None,
+        engine: Engine | None = None,
         cached: int = CACHED,
     ):
-        if jobs < 1:
-            raise InputError(f"jobs must be 1 or more, not {jobs}")
-        if grammar is None and not config.grammars:
+        if not config.grammars:
             raise InputError("the configuration names no grammar; add grammar=FILE")
         self.config = config
-        self.grammar = read_grammar(config) if grammar is None else grammar
-        self._provider = provider
-        self._cached = cached
-        self._ways = parse_options(config, self.grammar)
-        self._model = None
-        if config.language_model is not None:
-            self._model = LanguageModel(config.language_model, self.grammar.vocab)
-        self._lay_out_features()
-        self._words: list[str] = []
-        self._sentences: dict[str, _Sentence] = {}
-        self._warned: set[str] = set()
-        self._pool = WorkerPool(jobs, self._decode_here) if jobs > 1 else None
+        self._improper = Improper()
+        self._here: _SentenceDecoder | None = None
+        if engine is None or isinstance(engine, Serial):
+            self._here = _SentenceDecoder(config, provider, cached)
+            self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
+            return
+        self._engine = engine
+        try:
+            self._described = uuid4().hex, pickle.dumps(partial(_SentenceDecoder, config, provider, cached))
+        except Exception as error:
+            raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
+        try:  # now: what is wrong with a file should be known
+            if engine.inherits:
+                opened = _open(self._described)  # workers share this memory
+            else:
+                opened, *_ = engine.map(_open, [self._described] * engine.workers)  # in all at once
+        except WorkerError as error:
+            raise KernelError(f"{error.reason} as it read the grammar; is there enough memory?") from error
+        self.feature_names, self._latent_options, warnings = opened
+        for message in warnings:
+            log.warn(message)
 
-    def _lay_out_features(self) -> None:
-        """Gives each feature a column. A feature of a rule may have the name of another one: values add up."""
-        columns: dict[str, int] = {}
-
-        def column(name: str) -> int:
-            return columns.setdefault(name, len(columns))
-
-        indptr, indices, values = self.grammar.features()
-        mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
-        self._rule_penalty = np.full(len(self.grammar) + 3, np.nan)  # target words are counted when a rule is met
-        self._rule_penalty[-3:] = 0, 0, WORD_PENALTY
-        # the rules behind those of the grammar: glue over one node, glue over two, pass-through
-        indptr = np.concatenate([indptr, indptr[-1] + np.array([0, 1, 2])])
-        indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
-        values = np.concatenate([values, [1.0, 1.0]])
-        self._penalty_column = column("WordPenalty") if self.config.word_penalty else None
-        self._lm_columns: list[int] = []
-        if self._model is not None:
-            name = self.config.language_model_name
-            self._lm_columns = [column(name), column(name + "_OOV")]
-        names = () if self._provider is None else self._provider.names
-        self._extra_columns = np.array([column(name) for name in names], np.int64)
-        if len(set(names)) < len(names):
-            raise ValueError(f"the provider names a feature twice: {names}")
-        self._rules = sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, len(columns)))
-        self.feature_names = tuple(columns)
+    @cached_property
+    def grammar(self) -> Grammar:
+        """The grammar."""
+        return read_grammar(self.config) if self._here is None else self._here.grammar
 
     @classmethod
-    def from_ini(cls, path: str | os.PathLike[str], jobs: int = 1, cached: int = CACHED) -> EmbeddedDecoder:
+    def from_ini(
+        cls, path: str | os.PathLike[str], engine: Engine | None = None, cached: int = CACHED
+    ) -> EmbeddedDecoder:
         """The decoder of a cdec.ini, with the latent features that it asks for.
 
         Raises:
             InputError: the ini or a file that it names cannot be read or is malformed.
         """
         config = read_ini(path)
-        grammar = read_grammar(config)
-        provider = None
+        provider: ProviderSource | None = None
         if config.latent is not None:
-            provider = LatentFeatures.from_ini(config.latent, grammar, path, marginals=False)
-        return cls(config, provider, grammar, jobs, cached)
+            provider = partial(_latent_features, config.latent, path)
+        return cls(config, provider, engine, cached)
 
     def __enter__(self) -> EmbeddedDecoder:
         return self
@@ -183,15 +177,15 @@ class EmbeddedDecoder:
     ) -> None:
         if kind is None:
             self.close()
-        elif self._pool is not None:  # what a process that was killed has noticed cannot be asked for
-            self._pool.close()
+        elif self._here is None:
+            drop("decoder", self._described[0])
 
     def close(self) -> None:
-        """Ends the worker processes (the next call would start new ones) and lets the provider say what it noticed."""
-        if self._pool is not None:
-            self._pool.close()
-        if isinstance(self._provider, LatentFeatures):
-            self._provider.report()
+        """Warns of what the latent features noticed since the last time, and lets go of the grammar where it can."""
+        if self._here is None:
+            drop("decoder", self._described[0])
+        if self._latent_options is not None:
+            self._improper.report(self._latent_options)
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
@@ -221,7 +215,7 @@ class EmbeddedDecoder:
 
         Raises:
             InputError: a weight or a score is not finite, or k is not positive.
-            KernelError: a worker process died; the sentence is named.
+            KernelError: a worker died; the sentence is named.
         """
         return [found for found, _ in self._decode(sentences, weights, k, unique, 0)]
 
@@ -248,25 +242,109 @@ class EmbeddedDecoder:
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {name} is {weight}; it must be finite")
-        context = (vector, k, unique, edges_per_word)
-        if self._pool is not None:
-            return self._pool.map(sentences, context)
-        results = self._decode_here(enumerate(log.progress(sentences, "decoding", len(sentences))), context)
-        return [found for _, found in results]
+        answers = self._answers(_Request(vector, k, unique, edges_per_word), sentences)
+        found = []
+        for answer in log.progress(answers, "decoding", len(sentences)):
+            found.append((answer.translations, answer.graph))
+            if answer.improper is not None:
+                self._improper.add(answer.improper)
+        return found
 
-    def _decode_here(
-        self, items: Iterable[tuple[int, str]], context: tuple[np.ndarray, int, bool, int]
-    ) -> Iterator[tuple[int, tuple[Translations, SentenceGraph | None]]]:
-        """Results for (index, sentence) pairs, in this process."""
-        weights, k, unique, edges_per_word = context
-        rule_scores = self._rules @ weights
-        for index, text in items:
-            sentence = self._sentences.get(text)
-            if sentence is None:
-                sentence = self._prepare(index, text)
-                if len(self._sentences) < self._cached:
-                    self._sentences[text] = sentence
-            yield index, self._decode_one(sentence, rule_scores, weights, k, unique, edges_per_word)
+    def _answers(self, request: _Request, sentences: Sequence[str]) -> Iterator[_Answer]:
+        if self._here is not None:
+            yield from map(partial(self._here.decode, request), range(len(sentences)), sentences)
+            return
+        tasks = (_Task(*self._described, request, index, text) for index, text in enumerate(sentences))
+        try:
+            yield from self._engine.map(_decode_task, tasks)
+        except WorkerError as error:
+            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {sentences[error.block]}") from error
+
+
+def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:
+    return LatentFeatures.from_ini(feature, grammar, ini, marginals=False)
+
+
+class _Request(NamedTuple):
+    """What is asked of every sentence of a call."""
+
+    weights: np.ndarray  # by column
+    k: int
+    unique: bool
+    edges_per_word: int  # 0 for no hypergraph
+
+
+class _Answer(NamedTuple):
+    translations: Translations
+    graph: SentenceGraph | None
+    improper: Sequence[float] | None  # what the latent features noticed, for ``Improper.add``
+
+
+class _SentenceDecoder:
+    """The decoder of single sentences, in this process; arguments as those of ``EmbeddedDecoder``."""
+
+    def __init__(self, config: DecoderConfig, provider: ProviderSource | None, cached: int):
+        self.config = config
+        self.grammar = read_grammar(config)
+        self._provider = None if provider is None else provider(self.grammar)
+        self._cached = cached
+        self._ways = parse_options(config, self.grammar)
+        self._model = None
+        if config.language_model is not None:
+            self._model = LanguageModel(config.language_model, self.grammar.vocab)
+        self._lay_out_features()
+        self._words: list[str] = []
+        self._sentences: dict[str, _Sentence] = {}
+        self._warned: set[str] = set()
+        self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
+
+    def _lay_out_features(self) -> None:
+        """Gives each feature a column. A feature of a rule may have the name of another one: values add up."""
+        columns: dict[str, int] = {}
+
+        def column(name: str) -> int:
+            return columns.setdefault(name, len(columns))
+
+        indptr, indices, values = self.grammar.features()
+        mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
+        self._rule_penalty = np.full(len(self.grammar) + 3, np.nan)  # target words are counted when a rule is met
+        self._rule_penalty[-3:] = 0, 0, WORD_PENALTY
+        # the rules behind those of the grammar: glue over one node, glue over two, pass-through
+        indptr = np.concatenate([indptr, indptr[-1] + np.array([0, 1, 2])])
+        indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
+        values = np.concatenate([values, [1.0, 1.0]])
+        self._penalty_column = column("WordPenalty") if self.config.word_penalty else None
+        self._lm_columns: list[int] = []
+        if self._model is not None:
+            name = self.config.language_model_name
+            self._lm_columns = [column(name), column(name + "_OOV")]
+        names = () if self._provider is None else self._provider.names
+        self._extra_columns = np.array([column(name) for name in names], np.int64)
+        if len(set(names)) < len(names):
+            raise ValueError(f"the provider names a feature twice: {names}")
+        self._rules = sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, len(columns)))
+        self.feature_names = tuple(columns)
+
+    @property
+    def latent_options(self) -> FeatureOptions | None:
+        """Options of the latent features, if there are any."""
+        return self._provider.options if isinstance(self._provider, LatentFeatures) else None
+
+    def decode(self, request: _Request, index: int, text: str) -> _Answer:
+        """The translations of a sentence; its index is for messages."""
+        sentence = self._sentences.get(text)
+        if sentence is None:
+            sentence = self._prepare(index, text)
+            if len(self._sentences) < self._cached:
+                self._sentences[text] = sentence
+        translations, graph = self._decode_one(sentence, self._rule_scores(request.weights), *request)
+        noticed = self._provider.improper.take() if isinstance(self._provider, LatentFeatures) else None
+        return _Answer(translations, graph, noticed)
+
+    def _rule_scores(self, weights: np.ndarray) -> np.ndarray:
+        if self._scored is None or not np.array_equal(self._scored[0], weights):
+            self._scored = weights, self._rules @ weights
+        return self._scored[1]
 
     def _prepare(self, index: int, text: str) -> _Sentence:
         """Parses a sentence and works out what does not depend on the weights."""
@@ -364,6 +442,37 @@ class EmbeddedDecoder:
         if len(self._words) < len(vocab):
             self._words.extend(vocab.word(i) for i in range(len(self._words), len(vocab)))
         return " ".join([self._words[i] for i in ids.tolist()])
+
+
+class _Task(NamedTuple):
+    """A sentence and all that a worker needs for it."""
+
+    key: str  # of the decoder
+    decoder: bytes  # makes it, pickled
+    request: _Request
+    number: int
+    text: str
+
+
+def _worker_decoder(key: str, decoder: bytes) -> tuple[_SentenceDecoder, list[str]]:
+    """The decoder that this worker keeps, and the warnings that making it gave, which one worker should show."""
+
+    def make() -> tuple[_SentenceDecoder, list[str]]:
+        with log.held_back() as warnings:
+            return pickle.loads(decoder)(), warnings
+
+    return keep("decoder", key, make)
+
+
+def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], FeatureOptions | None, list[str]]:
+    """Feature names, options of latent features, and warnings."""
+    decoder, warnings = _worker_decoder(*described)
+    return decoder.feature_names, decoder.latent_options, warnings
+
+
+def _decode_task(task: _Task) -> _Answer:
+    decoder, _ = _worker_decoder(task.key, task.decoder)
+    return decoder.decode(task.request, task.number, task.text)
 
 
 def read_grammar(config: DecoderConfig) -> Grammar:

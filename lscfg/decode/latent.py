@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
+import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -122,29 +123,36 @@ class LatentFeatures:
 
 
 class Improper:
-    """Counts of what no probability can be; processes forked later count in the same place."""
+    """Counts of what no probability can be. Threads may count at the same time; a worker returns what it counted."""
 
     def __init__(self) -> None:
         # forests, forests of g < 0, of g = 0, of negative marginals, and the sum of the latter's negative masses
-        self._counts: Any = multiprocessing.get_context("fork").Array("d", 5)
+        self._counts = [0.0] * 5
+        self._lock = threading.Lock()
 
     def count(self, inference: Inference) -> None:
         """Adds a forest."""
-        with self._counts.get_lock():
-            counts = self._counts.get_obj()
-            counts[0] += 1
-            if inference.sign <= 0:
-                counts[1 if inference.sign else 2] += 1
-            elif inference.negative:
-                counts[3] += 1
-                counts[4] += inference.negative_mass
+        found = [1.0, 0.0, 0.0, 0.0, 0.0]
+        if inference.sign <= 0:
+            found[1 if inference.sign else 2] = 1.0
+        elif inference.negative:
+            found[3:] = 1.0, inference.negative_mass
+        self.add(found)
+
+    def add(self, counts: Sequence[float]) -> None:
+        """Adds what another one counted."""
+        with self._lock:
+            self._counts = [a + b for a, b in zip(self._counts, counts, strict=True)]
+
+    def take(self) -> Sequence[float]:
+        """What was counted since the last time, for ``add``."""
+        with self._lock:
+            counts, self._counts = self._counts, [0.0] * 5
+        return counts
 
     def report(self, options: FeatureOptions) -> None:
         """Writes one line of warning at most, and begins anew."""
-        with self._counts.get_lock():
-            counts = self._counts.get_obj()
-            total, below, zero, negative, mass = counts[:]
-            counts[:] = [0.0] * 5
+        total, below, zero, negative, mass = self.take()
         found = []
         if below or zero:
             found.append(

@@ -28,6 +28,9 @@ class LatentFeature:
     options: Mapping[str, str]
     library: str | None = None
 
+    def __reduce__(self) -> tuple[type[LatentFeature], tuple[dict[str, str], str | None]]:
+        return type(self), (dict(self.options), self.library)  # the view of a dictionary cannot be pickled
+
     @property
     def line(self) -> str:
         """The value of the feature_function line."""

@@ -31,6 +31,13 @@ class Engine(Protocol):
     workers: int
     """How many blocks are worked on at the same time."""
 
+    @property
+    def inherits(self) -> bool:
+        """Whether workers will be started that begin with what this thread keeps (``lscfg.parallel.worker.keep``).
+
+        Work must not depend on it. It saves time and memory where something large is made before the first ``map``.
+        """
+
     def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
         """``function(block)`` for each block, in their order.
 
@@ -57,6 +64,7 @@ class Serial:
     """The engine without workers: a block is worked on when its result is asked for, in the thread that asks."""
 
     workers = 1
+    inherits = True
 
     def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
         """See ``Engine``."""

@@ -30,7 +30,7 @@ class Processes:
 
     Block k of a call goes to worker k modulo the number of workers, so that what a worker keeps of one call (see
     ``lscfg.parallel.worker.keep``) serves the same blocks in the next one. The function must be one of a module;
-    functions, blocks and results are pickled, and nothing else of the caller reaches a worker. Only one call may be
+    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. Only one call may be
     under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new ones.
 
     The workers end with this process, however it ends, and with the thread that made the first ``map``.
@@ -67,6 +67,11 @@ class Processes:
         self._processes: list[Any] = []
         self._connections: list[Connection] = []
         self._busy = False
+
+    @property
+    def inherits(self) -> bool:
+        """See ``Engine``: so it is with processes that are forked, until they are."""
+        return not self._processes and self._context.get_start_method() == "fork"
 
     def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
         """See ``Engine``.

@@ -29,6 +29,7 @@ class Threads:
     """
 
     AHEAD: ClassVar[int] = 4
+    inherits: ClassVar[bool] = False
 
     def __init__(self, workers: int, ahead: int = AHEAD):
         if workers < 1:

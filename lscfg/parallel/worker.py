@@ -28,7 +28,7 @@ def keep(name: str, key: Hashable, make: Callable[[], Made]) -> Made:
     """What this worker made for the key before, or makes now; of each name only that of the last key is kept.
 
     Work that may leave the process has no other memory between blocks. A block must bring all that ``make`` needs: any
-    worker may be the one to get it.
+    worker may be the one to get it. Processes that are forked begin with what the thread that forks them keeps.
     """
     key_before, thing = _kept.things.get(name, (None, None))
     if name not in _kept.things or key_before != key:
@@ -36,6 +36,12 @@ def keep(name: str, key: Hashable, make: Callable[[], Made]) -> Made:
         thing = make()
         _kept.things[name] = key, thing
     return thing  # type: ignore[return-value]
+
+
+def drop(name: str, key: Hashable) -> None:
+    """Lets go of what this worker keeps under the name, if it was made for the key."""
+    if name in _kept.things and _kept.things[name][0] == key:
+        del _kept.things[name]
 
 
 def end_with(parent: int) -> None:

@@ -63,7 +63,9 @@ def test_commands_in_help_and_readme_are_understood():
     commands = load_commands()
     parser = build_parser(commands)
     lines = [module.EXAMPLE for module in commands.values()]
-    for block in re.findall(r"^```\w*\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S):
+    readme = README.read_text(encoding="utf-8")
+    lines += re.findall(r"^\| `(lscfg [^`]*)` \|", readme, re.M)
+    for block in re.findall(r"^```\w*\n(.*?)^```", readme, re.M | re.S):
         lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", block.replace("\\\n", ""), re.M)
     assert len(lines) > 2 * len(ORDER) - 5
     for line in lines:
@@ -73,7 +75,7 @@ def test_commands_in_help_and_readme_are_understood():
 
 def test_python_in_the_readme_runs(files, tmp_path):
     code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
-    code = code.replace("spectral8.lscfg", str(files / "spectral.lscfg")).replace(
+    code = code.replace("clusters16.lscfg", str(files / "spectral.lscfg")).replace(
         "una habitación tranquila .", "una casa"
     )
     run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 from decoders import SENTENCES, WEIGHTS, small_config
 
-from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
+from lscfg import log
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, KernelError
 from lscfg.formats.ini import DecoderConfig
-from lscfg.kernel import Forest
+from lscfg.kernel import Forest, Grammar
+from lscfg.parallel.engine import Engine, in_processes, in_threads
+from lscfg.parallel.processes import Processes
 
 
 @pytest.fixture
@@ -28,7 +31,7 @@ class Provider:
 
     names: tuple[str, ...] = ("Latent", "P")
 
-    def __init__(self) -> None:
+    def __init__(self, grammar: Grammar) -> None:
         self.calls = 0
 
     def features(self, forest: Forest) -> np.ndarray:
@@ -52,7 +55,7 @@ def test_features_and_score_of_a_known_derivation(config: DecoderConfig) -> None
 
 
 def test_scores_are_weighted_features(config: DecoderConfig) -> None:
-    with EmbeddedDecoder(config, Provider()) as decoder:
+    with EmbeddedDecoder(config, Provider) as decoder:
         assert decoder.feature_names == ("P", "Count", "Glue", "PassThrough", "WordPenalty", "LanguageModel",
                                          "LanguageModel_OOV", "Latent")  # fmt: skip
         for list_ in decoder.decode(SENTENCES, WEIGHTS, k=100):
@@ -62,8 +65,8 @@ def test_scores_are_weighted_features(config: DecoderConfig) -> None:
 
 
 def test_what_does_not_depend_on_weights_is_kept(config: DecoderConfig) -> None:
-    provider = Provider()
-    with EmbeddedDecoder(config, provider, read_grammar(config), cached=2) as decoder:
+    provider = Provider(Grammar())
+    with EmbeddedDecoder(config, lambda _: provider, cached=2) as decoder:
         first = decoder.decode(SENTENCES[:2], WEIGHTS, k=5)
         assert decoder.decode(SENTENCES[:2], WEIGHTS, k=5) == first
         assert decoder.decode(SENTENCES[:2], {}, k=5) != first
@@ -82,12 +85,49 @@ def test_unique_lists_have_no_string_twice(config: DecoderConfig) -> None:
 
 @pytest.mark.parametrize("jobs", [2, 3, 8])
 def test_processes_do_not_change_results(config: DecoderConfig, jobs: int) -> None:
-    with EmbeddedDecoder(config, Provider()) as one, EmbeddedDecoder(config, Provider(), jobs=jobs) as many:
-        for weights in (WEIGHTS, {"P": -1.0}):
-            assert many.decode(SENTENCES, weights, k=20) == one.decode(SENTENCES, weights, k=20)
-        many.close()
-        assert many.decode([], WEIGHTS) == []
-        assert many.decode(SENTENCES[:1], WEIGHTS) == one.decode(SENTENCES[:1], WEIGHTS)
+    with in_processes(jobs) as engine, EmbeddedDecoder(config, Provider) as one:
+        with EmbeddedDecoder(config, Provider, engine) as many:
+            assert many.feature_names == one.feature_names and len(many.grammar) == len(one.grammar)
+            for weights in (WEIGHTS, {"P": -1.0}):
+                assert many.decode(SENTENCES, weights, k=20) == one.decode(SENTENCES, weights, k=20)
+            engine.close()
+            assert many.decode([], WEIGHTS) == []
+            assert many.decode(SENTENCES[:1], WEIGHTS) == one.decode(SENTENCES[:1], WEIGHTS)
+        with EmbeddedDecoder(config, None, engine) as other:  # in the same workers
+            assert "Latent" not in other.feature_names
+            assert len(other.decode(SENTENCES, WEIGHTS)) == len(SENTENCES)
+
+
+@pytest.mark.parametrize("make", [lambda: Processes(2, start="spawn"), lambda: in_threads(2)])
+def test_workers_inherit_nothing(config: DecoderConfig, make: Callable[[], Engine]) -> None:
+    with make() as engine, EmbeddedDecoder(config, Provider, engine) as many, EmbeddedDecoder(config, Provider) as one:
+        assert many.decode(SENTENCES * 5, WEIGHTS, k=20) == one.decode(SENTENCES * 5, WEIGHTS, k=20)
+
+
+def test_each_worker_keeps_its_sentences(config: DecoderConfig) -> None:
+    with in_processes(2) as engine, EmbeddedDecoder(config, Calls, engine) as decoder:
+        for _ in range(3):
+            lists = decoder.decode(SENTENCES, WEIGHTS)
+            # "la casa verde" lies with either worker
+            assert [found[0].features["Latent"] for found in lists] == [1.0, 1.0, 2.0, 2.0, 3.0]
+
+
+def test_a_provider_that_cannot_be_sent_is_refused(config: DecoderConfig) -> None:
+    with in_processes(2) as engine, pytest.raises(TypeError, match="cannot go to workers"):
+        EmbeddedDecoder(config, lambda grammar: Provider(grammar), engine)
+
+
+def test_a_bad_grammar_is_told_at_once(config: DecoderConfig) -> None:
+    config.grammars[0].write_text("[X] ||| casa\n")
+    for jobs in (1, 2):
+        with in_processes(jobs) as engine, pytest.raises(InputError, match="grammar:1: ") as error:
+            EmbeddedDecoder(config, None, engine)
+        assert (error.value.path, error.value.line) == (config.grammars[0], 1)
+
+
+def test_warnings_of_a_provider_are_shown_once(config: DecoderConfig, capfd: pytest.CaptureFixture[str]) -> None:
+    with in_processes(3) as engine, EmbeddedDecoder(config, Warning_, engine):
+        assert capfd.readouterr().err == "[lscfg] warning: 6 rules\n"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -97,7 +137,7 @@ def test_odd_sentences_lose_no_line(
     (tmp_path / "grammar").write_text("[X] ||| casa ||| house ||| P=1\n")
     config = DecoderConfig(grammars=config.grammars)
     sentences = ["casa", "", "la  casa", "  ", "casa casa"]
-    with EmbeddedDecoder(config, jobs=jobs) as decoder:
+    with in_processes(jobs) as engine, EmbeddedDecoder(config, None, engine) as decoder:
         for _ in range(2):
             lists = decoder.decode(sentences, {"P": 2.0}, k=3)
     assert [list_[0].text for list_ in lists] == ["house", "", "la casa", "", "house house"]
@@ -122,6 +162,21 @@ def test_sentence_beyond_the_span_limit_is_glued(config: DecoderConfig) -> None:
     assert long.text == "house house house" and long.features["Glue"] == 1.0
 
 
+class Calls(Provider):
+    """How often the provider was asked, as a feature of the translation."""
+
+    def features(self, forest: Forest) -> np.ndarray:
+        self.calls += 1
+        only_last = forest.edge_head[forest.app_edge] == forest.n_nodes - 1
+        return np.stack([only_last * self.calls, np.zeros(forest.n_apps)], axis=1).astype(float)
+
+
+class Warning_(Provider):
+    def __init__(self, grammar: Grammar) -> None:
+        super().__init__(grammar)
+        log.warn(f"{len(grammar)} rules")
+
+
 class Dying(Provider):
     def features(self, forest: Forest) -> np.ndarray:
         if forest.n_words == 2:
@@ -137,7 +192,7 @@ class Failing(Provider):
 
 
 def test_death_of_a_process_names_the_sentence(config: DecoderConfig) -> None:
-    with EmbeddedDecoder(config, Dying(), jobs=2) as decoder:
+    with in_processes(2) as engine, EmbeddedDecoder(config, Dying, engine) as decoder:
         with pytest.raises(KernelError, match=r"SIGKILL\) at sentence 4: verde casa"):
             decoder.decode(["casa", "casa", "casa", "verde casa"], WEIGHTS)
         assert len(decoder.decode(["casa", "casa"], WEIGHTS)) == 2  # new processes
@@ -145,7 +200,7 @@ def test_death_of_a_process_names_the_sentence(config: DecoderConfig) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_errors_come_out_of_processes(config: DecoderConfig, jobs: int) -> None:
-    with EmbeddedDecoder(config, Failing(), jobs=jobs) as decoder:
+    with in_processes(jobs) as engine, EmbeddedDecoder(config, Failing, engine) as decoder:
         with pytest.raises(ZeroDivisionError, match="two words"):
             decoder.decode(SENTENCES, WEIGHTS)
         assert len(decoder.decode(["casa"], WEIGHTS)) == 1
@@ -170,11 +225,9 @@ def test_bad_arguments_are_refused(config: DecoderConfig) -> None:
             decoder.decode(["casa"], {}, k=0)
     with pytest.raises(InputError, match="names no grammar"):
         EmbeddedDecoder(DecoderConfig())
-    with pytest.raises(InputError, match="jobs"):
-        EmbeddedDecoder(config, jobs=0)
-    with EmbeddedDecoder(config, NotFinite()) as decoder, pytest.raises(InputError, match=r"sentence 1 .* not finite"):
+    with EmbeddedDecoder(config, NotFinite) as decoder, pytest.raises(InputError, match=r"sentence 1 .* not finite"):
         decoder.decode(["casa"], {})
-    with EmbeddedDecoder(config, WrongShape()) as decoder, pytest.raises(ValueError, match="shape"):
+    with EmbeddedDecoder(config, WrongShape) as decoder, pytest.raises(ValueError, match="shape"):
         decoder.decode(["casa"], {})
 
 

@@ -16,7 +16,7 @@ from lscfg.errors import InputError, KernelError, WorkerError
 from lscfg.parallel.engine import Serial, in_processes, in_threads
 from lscfg.parallel.processes import Processes
 from lscfg.parallel.threads import Threads
-from lscfg.parallel.worker import keep
+from lscfg.parallel.worker import drop, keep
 
 ENGINES = {
     "serial": Serial,
@@ -239,6 +239,20 @@ def test_what_a_worker_keeps(make):
                 worker = number % engine.workers
                 assert made == (worker not in before) and before.setdefault(worker, held) == held
         assert [held % 2 for held, _ in engine.map(made_once, range(20))] == [0, 1] * 10
+
+
+def test_forked_workers_begin_with_what_is_kept():
+    for start, expected in (("fork", [(-2, False)]), ("spawn", [(0, True)])):
+        with Processes(1, start=start) as engine:
+            assert engine.inherits == (start == "fork")
+            assert keep("list", 0, lambda: [-2]) == [-2]
+            assert list(engine.map(made_once, [0])) == expected
+            assert not engine.inherits
+            drop("list", 1)
+            assert keep("list", 0, lambda: [-4]) == [-2]
+            drop("list", 0)
+            assert keep("list", 0, lambda: [-4]) == [-4]
+            drop("list", 0)
 
 
 @APART

@@ -20,6 +20,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import MiraState, PackedLists, line_search
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
+from lscfg.parallel.engine import in_processes
 from tuning.bleu import SentenceReferences, bleu, corpus_bleu
 from tuning.forest_mert import Settings as ForestMertSettings
 from tuning.mert import GraphLine, ListLine, mert
@@ -216,7 +217,7 @@ def test_envelope_of_a_hypergraph_against_all_derivations(case: Case, max_edges:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_graphs_of_the_decoder(config: DecoderConfig, jobs: int) -> None:
-    with EmbeddedDecoder(config, jobs=jobs) as decoder:
+    with in_processes(jobs) as engine, EmbeddedDecoder(config, None, engine) as decoder:
         sentences = [*SENTENCES, "", "unheard of"]
         lists, graphs = decoder.decode_graphs(sentences, WEIGHTS, 50, True, EVERYTHING)
         assert lists == decoder.decode(sentences, WEIGHTS, 50, True)

@@ -23,6 +23,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
+from lscfg.parallel.engine import in_processes
 from lscfg.settings import from_options
 from tuning import tune as tune_module
 from tuning.commands import tune as command
@@ -386,8 +387,8 @@ def test_command(tmp_path, monkeypatch, capsys):
 
     class EmbeddedDecoder:
         @staticmethod
-        def from_ini(path, jobs):
-            made.append((path, jobs))
+        def from_ini(path, engine):
+            made.append((path, engine.workers))
             return contextlib.nullcontext(decoder)
 
     module = types.ModuleType("lscfg.decode.decoder")
@@ -578,7 +579,7 @@ def test_mert_on_hypergraphs(tmp_path, travel, jobs):
     settings = TuneSettings(optimiser="forest-mert", kbest=2, iterations=4, patience=4, learner=small)
 
     def once(folder, jobs=1, **changes):
-        with EmbeddedDecoder(config, jobs=jobs) as decoder:
+        with in_processes(jobs) as engine, EmbeddedDecoder(config, None, engine) as decoder:
             return tune(
                 decoder, sources, references, start, replace(settings, **changes), folder, "resume" in folder.name
             )

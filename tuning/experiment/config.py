@@ -50,7 +50,7 @@ class Alignment(Declared):
         InputError: a setting is unknown or out of its range, or there is no heuristic.
     """
 
-    model: str = setting(AlignmentSettings.model, "aligner")
+    model: str = setting(AlignmentSettings.model, "aligner", choices=kinds(ALIGNERS))
     heuristics: tuple[str, ...] = setting(
         (AlignmentSettings.heuristic, "grow-diag-final-and"),
         "ways to join the two directions; each gives every pair a tree and Hiero rules",

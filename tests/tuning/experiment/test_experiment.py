@@ -82,11 +82,13 @@ def test_aligns_as_the_command_does(whole, corpus, tmp_path):
     assert names == ["grow-diag-final-and", "union"]
     assert (tmp_path / "links").read_bytes() == (made / "union").read_bytes()
     assert (made / "union").read_bytes() != (made / "grow-diag-final-and").read_bytes()
-    chosen = '[alignment]\nmodel = "fast-align"\nheuristics = "intersect"\niterations = 2\n'
+    chosen = '[alignment]\nmodel = "eflomal"\nheuristics = "intersect"\niterations = 2\nseed = 3\n'
     (corpus / "chosen.toml").write_text(TOML + chosen)
     alignment = read_experiment(corpus / "chosen.toml").alignment
     assert alignment.heuristics == ("intersect",)
-    assert alignment.joined_by("intersect") == AlignmentSettings.with_aligner("fast-align", "intersect", iterations=2)
+    assert alignment.joined_by("intersect") == AlignmentSettings.with_aligner(
+        "eflomal", "intersect", iterations=2, seed=3
+    )
     default = read_experiment(corpus / "e.toml").alignment
     assert default.joined_by(default.heuristics[0]) == AlignmentSettings()
 
