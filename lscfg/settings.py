@@ -34,6 +34,11 @@ class SettingError(InputError):
         self.name, self.requirement = name, requirement
 
 
+def _number(value: float) -> str:
+    """A limit as a reader is told, whole numbers with all their digits."""
+    return f"{value:g}" if value % 1 else f"{value:.0f}"
+
+
 @dataclass(frozen=True)
 class Limits:
     """What values a setting may have; None: no such limit."""
@@ -57,17 +62,15 @@ class Limits:
             (self.below, lambda limit: value >= limit, "less than"),
         ):
             if limit is not None and wrong(limit):
-                return f"must be {words} {limit:g}, not {value}" if limit < LARGEST else f"must be {words} {LARGEST}"
+                return f"must be {words} {_number(limit)}, not {value}"
         return None
 
     def __str__(self) -> str:
         if self.choices:
             return ", ".join(self.choices)
-        low = (
-            [f"≥ {self.least:g}"] if self.least is not None else [f"> {self.above:g}"] if self.above is not None else []
-        )
-        high = [f"≤ {self.most:g}"] if self.most not in (None, LARGEST) else []
-        return ", ".join(low + high + ([f"< {self.below:g}"] if self.below is not None else []))
+        most = None if self.most == LARGEST else self.most
+        limits = (("≥", self.least), (">", self.above), ("≤", most), ("<", self.below))
+        return ", ".join(f"{sign} {_number(limit)}" for sign, limit in limits if limit is not None)
 
 
 def setting(

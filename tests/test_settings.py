@@ -31,6 +31,7 @@ class Sample(Declared):
     drop: bool = setting(False, "bad pairs dropped", option="drop-bad")
     limit: int | None = setting(None, "limit", least=1)
     file: Path | None = setting(None, "a file", part="late")
+    long: int = setting(1, "a long number", least=0, most=2**32 - 1)
 
 
 def parsed(*words: str, prefix: str = "") -> argparse.Namespace:
@@ -49,7 +50,8 @@ def parsed(*words: str, prefix: str = "") -> argparse.Namespace:
         ({"share": float("nan")}, "share must be a finite number, not nan"),
         ({"way": "up"}, "way must be one of left, right, not 'up'"),
         ({"names": ("a", "x")}, "names must be one of a, b, c, not 'x'"),
-        ({"limit": 2**31}, "limit must be at most 2147483647"),
+        ({"limit": 2**31}, "limit must be at most 2147483647, not 2147483648"),
+        ({"long": 2**32}, "long must be at most 4294967295, not 4294967296"),
     ],
 )
 def test_ranges_are_checked(values, message):
@@ -107,6 +109,7 @@ def test_facts_are_all_but_files_and_come_back():
         "scaling": True,
         "drop": False,
         "limit": None,
+        "long": 1,
     }
     assert given.files() == {"file": Path("here")}
     assert Sample.of(given.facts(), {**given.files(), "another": Path("x")}) == given
@@ -121,6 +124,7 @@ def test_the_table_of_the_documents():
     assert lines[5] == "| `names` | a,b | a, b, c | names |"
     assert lines[6] == "| `scaling` | true | true, false | false: no scaling |"
     assert lines[7] == "| `drop` | false | true, false | bad pairs dropped |"
+    assert lines[10] == "| `long` | 1 | ≥ 0, ≤ 4294967295 | a long number |"
     assert lines[9] == "| `file` | none | a file | a file |"
     assert len(lines) == 2 + len(settings_of(Sample))
 

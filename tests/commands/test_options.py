@@ -21,7 +21,7 @@ import pytest
 from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
-from lscfg.corpus.align import AlignmentSettings
+from lscfg.corpus.align import AlignmentSettings, aligners
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
 from lscfg.grammar.source import RuleInputs, rule_source
@@ -37,7 +37,6 @@ from tuning.experiment.config import Overrides
 from tuning.tune import Iteration, TuneResult, TuneSettings
 
 LINES = {
-    "align": "align f e -o out --model eflomal --iterations 3 --heuristic intersect --seed 4 --jobs 5",
     "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --threads 3",
     "derive the good": "derive f e a1 -o out --drop-bad",
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --threads 97 "
@@ -96,6 +95,12 @@ def tune_words(name: str) -> list[str]:
     return [*shlex.split(LINES["tune"].replace("--optimiser pro", f"--optimiser {name}")), *words]
 
 
+def align_words(name: str) -> list[str]:
+    """All settings of an aligner."""
+    words = ["align", "f", "e", "-o", "out", "--model", name, "--heuristic", "intersect", "--jobs", "5"]
+    return words + option_words(aligners()[name], other_values(aligners()[name]))
+
+
 def estimate_words(name: str) -> list[str]:
     """All settings of an estimator and of its context model."""
     found = estimator(name)
@@ -107,6 +112,7 @@ def estimate_words(name: str) -> list[str]:
 
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
+    *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
     *map(tune_words, kinds(OPTIMISERS)),
 ]
@@ -163,10 +169,14 @@ def run_words(words: list[str]) -> None:
     assert main(words) == 0
 
 
-def test_align(double):
+@pytest.mark.parametrize("name", aligners())
+def test_align(double, name):
+    """Every setting of the aligner, each with a value of its own."""
     align = double("lscfg.corpus.align.align", [])
-    run("align")
-    settings = AlignmentSettings.with_aligner(model="eflomal", heuristic="intersect", iterations=3, seed=4)
+    run_words(align_words(name))
+    own = other_values(aligners()[name])
+    settings = AlignmentSettings.with_aligner(model=name, heuristic="intersect", **own)
+    assert own and settings.aligner == aligners()[name](**own) != aligners()[name]()
     align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
 
 

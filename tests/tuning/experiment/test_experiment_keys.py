@@ -26,12 +26,12 @@ from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.grammar.source import rule_source
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from tuning.evaluate import evaluate
 from tuning.experiment.cache import StageCache
-from tuning.experiment.config import PARTS, Tuning, read_experiment
+from tuning.experiment.config import PARTS, Alignment, Tuning, read_experiment
 from tuning.experiment.plan import make_plan
 from tuning.experiment.run import run_experiment
 from tuning.pro import Settings as ProSettings
@@ -49,10 +49,9 @@ test_reference = ["test.e1", "test.e2"]
 alignment = ["links1", "links2"]
 
 [alignment]
-model = "eflomal"
+model = "fast-align"
 heuristics = ["intersect", "grow-diag"]
 iterations = 3
-seed = 4
 
 [derive]
 max_arity = 1
@@ -252,13 +251,14 @@ def paths(doubles, *names):
 def test_every_key_has_another_value(doubles):
     """Those of all tables and kinds, but for the kinds that the experiment does not choose."""
     experiment = read_experiment(doubles.folder / "e.toml")
-    sections = {name: [getattr(experiment, name)] for name in (*PARTS, "tuning")}
+    sections = {name: [getattr(experiment, name)] for name in (*PARTS, "alignment", "tuning")}
     sections["systems"] = list(experiment.systems.values())
     for name, given in sections.items():
         for key in dataclasses.fields(given[0]):
             default = key.default if key.default_factory is dataclasses.MISSING else key.default_factory()
             assert any(getattr(section, key.name) != default for section in given), (name, key.name)
     chosen = [*experiment.sources.values(), experiment.context.settings, experiment.tuning.learner]
+    chosen.append(experiment.alignment.aligner)
     systems = {system.estimator.name: system for system in experiment.systems.values() if system.estimator}
     chosen += [system.estimator.settings for name, system in systems.items() if name != "clusters"]
     assert {*systems} == {*kinds(ESTIMATORS)} and {*experiment.sources} == {*kinds(RULE_SOURCES)}
@@ -273,6 +273,10 @@ def tables():
         if name != "corpus":  # its keys have no defaults
             yield name, cls, f"[{name}]\n", (lambda experiment, name=name: getattr(experiment, name))
     yield "tuning", Tuning, "[tuning]\n", lambda experiment: experiment.tuning
+    yield "alignment", Alignment, "[alignment]\n", lambda experiment: experiment.alignment
+    for name in kinds(ALIGNERS):
+        heading = f'[alignment]\nmodel = "{name}"\n'
+        yield name, kind(ALIGNERS, name).Settings, heading, lambda experiment: experiment.alignment.aligner
     for name in kinds(RULE_SOURCES):
         source = rule_source(name)
         yield name, source.Settings, f"[{source.TABLE}]\n", (lambda experiment, name=name: experiment.sources[name])
@@ -290,6 +294,7 @@ def tables():
 VALUES = {
     "names": ("LatentSpan", "LatentTarget"),
     "optimiser": "pro",
+    "model": "fast-align",
     "baseline": "NEW",
     "against": ("SPECTRAL",),
     "charts": ("SPECTRAL",),
@@ -316,7 +321,8 @@ def test_each_key_of_a_table_alone(corpus, cls, heading, found, item):
     new = "" if heading.startswith("[systems.NEW]") else "[systems.NEW]\n"
     (corpus / "one.toml").write_text(f"{text}{heading}{lines}{new}")
     settings = found(read_experiment(corpus / "one.toml"))
-    others = {"learner": settings.learner} if item.name == "optimiser" else {}
+    chosen = {"optimiser": "learner", "model": "aligner"}.get(item.name)
+    others = {chosen: getattr(settings, chosen)} if chosen else {}
     assert settings == cls(**{item.name: value}, **others) != cls()
 
 
@@ -334,7 +340,7 @@ def test_keys_of_alignments_and_language_model(doubles):
     )
     links = cache.make(aligned, JOBS).path
     assert sorted(path.name for path in links.iterdir()) == ["grow-diag", "intersect", "stage.json"]
-    settings = AlignmentSettings.with_aligner(model="eflomal", heuristic="intersect", iterations=3, seed=4)
+    settings = AlignmentSettings.with_aligner(model="fast-align", heuristic="intersect", iterations=3)
     doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
     cache.make(made, JOBS)
     doubles.build_lm.assert_called_once_with(

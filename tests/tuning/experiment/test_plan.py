@@ -9,7 +9,7 @@ from other_settings import other_value, toml_lines
 
 from lscfg.estimate import estimator
 from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.settings import settings_of
 from tuning.experiment.config import read_experiment
 from tuning.experiment.plan import charted_systems, make_plan
@@ -115,6 +115,15 @@ def test_every_setting_of_an_optimiser_is_in_the_key(planned, name):
         assert changed(present, other) == expected, item.name
 
 
+@pytest.mark.parametrize("name", kinds(ALIGNERS))
+def test_every_setting_of_an_aligner_is_in_the_key(planned, name):
+    heading = f'[alignment]\nmodel = "{name}"\n'
+    present = planned(before=heading)
+    for item in settings_of(kind(ALIGNERS, name).Settings):
+        other = planned(before=heading + toml_lines({item.name: other_value(item, 0)}))
+        assert changed(present, other) == {*present}, item.name
+
+
 def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
     present = planned()
     every = {place for place in present if place[1] in ("tuned", "decoded")}
@@ -125,6 +134,8 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
         rule_source("hiero"): after("HIERO", "rules") | after("CONTEXT", "rules") | after("CONTEXT", "model"),
         kind(OPTIMISERS, "mira"): every,
         kind(OPTIMISERS, "mert"): set(),
+        kind(ALIGNERS, "eflomal"): {*present},
+        kind(ALIGNERS, "fast-align"): set(),
     }
     expected |= {estimator(name): after(system, "model") for name, system in SYSTEM_OF.items()}
     for module, places in expected.items():
