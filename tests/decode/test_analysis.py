@@ -7,6 +7,7 @@ from forests import build
 from lscfg.decode.analysis import Analyser
 from lscfg.decode.latent import Improper
 from lscfg.kernel import FeatureOptions
+from lscfg.kernel.options import ImproperCounts
 from lscfg.parallel.engine import in_threads
 
 
@@ -26,14 +27,16 @@ def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
 
 def test_what_workers_counted_is_told_as_one(capsys):
     signs = [1, -1, 0, 1, 1]
-    found = [SimpleNamespace(sign=sign, negative=k > 2, negative_mass=k / 100) for k, sign in enumerate(signs)]
+    found = [
+        SimpleNamespace(sign=sign, negative=k > 2, log_g=0.0, negative_mass=k / 100) for k, sign in enumerate(signs)
+    ]
     here, whole = Improper(), Improper()
     for inference in found:
         here.count(inference)
         worker = Improper()
         worker.count(inference)
         whole.add(worker.take())
-        assert not any(worker.take())
+        assert worker.take() == ImproperCounts()
     here.report(FeatureOptions())
     told = capsys.readouterr().err
     assert "of 5 sentences 2 have no positive sum" in told and "2 have negative marginals, 3.5%" in told
