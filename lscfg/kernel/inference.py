@@ -59,10 +59,6 @@ LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") fo
 """Names of all latent features (docs/FORMATS.md)."""
 
 
-CONTEXT_FEATURES = LATENT_FEATURES[lib.LSCFG_CONTEXT_0 :]
-"""Those of the source words around a rule, for which a model has to be estimated with them."""
-
-
 NEGATIVE = ("flip", "clamp")
 """What a negative marginal may count as."""
 
@@ -82,6 +78,15 @@ def feature_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+CONTEXT_FEATURES = feature_names(["context"])
+"""Those of the source words around a rule, for which a model has to be estimated with them."""
+
+START_WEIGHTS = {
+    name: float(lib.lscfg_feature_start(k)) for k, name in enumerate(LATENT_FEATURES) if lib.lscfg_feature_start(k) != 0
+}
+"""Weights of latent features with which tuning may begin, where they are not 0."""
+
+
 @dataclass(frozen=True)
 class FeatureOptions(Declared):
     """How marginals become features.
@@ -94,7 +99,7 @@ class FeatureOptions(Declared):
     floor: float = setting(1e-6, "least value of which a logarithm is taken", above=0)
     negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
     names: tuple[str, ...] = setting(
-        LATENT_FEATURES[:3], "features: any by name, or the families paper, ratios and context", shown="paper"
+        feature_names(["paper"]), "features: any by name, or the families paper, ratios and context", shown="paper"
     )
 
     def __post_init__(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from lscfg import kernel
+
 START_WEIGHTS = {
     "LanguageModel": 2.0,
     "LanguageModel_OOV": -1.0,
@@ -13,8 +15,7 @@ START_WEIGHTS = {
     "MaxLexEgivenF": -0.2,
     "MaxLexFgivenE": -0.7,
     "PassThrough": -1.0,
-    "LatentTarget": 0.5,
-    "LatentSourceN": 0.5,
+    **kernel.START_WEIGHTS,
 }
 """Where tuning begins: the signs that the features ought to have, and a word penalty (less than 0 for every word, so
 that a negative weight rewards words) that makes the first translations about as long as the references. Features that

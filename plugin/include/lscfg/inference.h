@@ -99,6 +99,8 @@ enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative margin
 
 /* "LatentMarginal" etc.; NULL if there is no such feature. */
 const char *lscfg_feature_name(int32_t feature);
+/* The weight with which tuning may begin: the feature's sign, mostly 0. */
+double lscfg_feature_start(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
  * ratios to one state, "context" those of what is around. 0 if there is no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);

@@ -1,0 +1,50 @@
+/* Families of decoder features: each is a file that defines one and a row in features.c.
+ *
+ * A family has features of neighbouring numbers. It says what it needs of the model, and computes those that are wanted
+ * for all applications of a forest. */
+#ifndef LSCFG_FAMILIES_H
+#define LSCFG_FAMILIES_H
+
+#include <math.h>
+
+#include "forest/forest.h"
+#include "inference/binding.h"
+
+enum { NEEDS_MARGINALS = 1, NEEDS_ONE_STATE = 2, NEEDS_CONTEXT = 4 };
+
+/* What features are made from; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
+typedef struct {
+  const lscfg_binding *binding;
+  const lscfg_forest *forest;
+  const double *app_marginals, *node_marginals;
+  const lscfg_feature_options *options;
+  uint32_t wanted;
+  double *features; /* [applications][LSCFG_N_FEATURES], 0 at first */
+} feature_work;
+
+typedef struct {
+  const char *name; /* on a decoder's line; NULL: its features are asked for one by one */
+  int32_t first, n;
+  uint32_t needs;
+  const char *const *names; /* [n] */
+  const double *start;      /* [n] weights where tuning begins */
+  int (*compute)(const feature_work *, lscfg_error *);
+} feature_family;
+
+extern const feature_family paper_family, span_family, ratio_family, context_family;
+
+/* The largest logarithm of a ratio: a search should not hang on one doubtful estimate. */
+static const double largest_log_ratio = 4;
+
+/* A marginal as features see it: see LSCFG_NEGATIVE_... . */
+static inline double marginal_policy(double marginal, int32_t negative) {
+  return negative == LSCFG_NEGATIVE_FLIP ? fabs(marginal) : marginal > 0 ? marginal : 0;
+}
+
+/* A value as a feature: its logarithm, unless the options say otherwise. */
+static inline double feature_value(double value, const lscfg_feature_options *options) {
+  if (!options->log) return value;
+  return log(value > options->floor ? value : options->floor);
+}
+
+#endif

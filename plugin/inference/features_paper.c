@@ -1,0 +1,45 @@
+/* The paper's three features: the edge marginal, P(e|f) and P(f|e) in the context of the whole sentence. */
+#include "inference/families.h"
+
+static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+/* The features of an edge's applications; by_target: sums over the node by target side. */
+static void edge_features(const feature_work *w, int32_t edge, const double *by_target) {
+  const lscfg_binding *b = w->binding;
+  const int32_t *rule = w->forest->app_rule.data, n = lscfg_grammar_size(b->grammar);
+  int32_t begin = w->forest->edge_apps.data[edge], end = w->forest->edge_apps.data[edge + 1];
+  double by_source = 0;
+  for (int32_t a = begin; a < end; a++) by_source += marginal_policy(w->app_marginals[a], w->options->negative);
+  for (int32_t a = begin; a < end; a++) {
+    double *row = w->features + (int64_t)LSCFG_N_FEATURES * a;
+    double marginal = marginal_policy(w->app_marginals[a], w->options->negative);
+    /* a word passed through, or a rule that only the decoder has, has a target side of its own */
+    double target = rule[a] < n ? by_target[b->rule_target[rule[a]]] : marginal;
+    if (w->wanted >> LSCFG_MARGINAL & 1) row[LSCFG_MARGINAL] = feature_value(marginal, w->options);
+    if (w->wanted >> LSCFG_E_GIVEN_F & 1) row[LSCFG_E_GIVEN_F] = feature_value(ratio(marginal, by_source), w->options);
+    if (w->wanted >> LSCFG_F_GIVEN_E & 1) row[LSCFG_F_GIVEN_E] = feature_value(ratio(marginal, target), w->options);
+  }
+}
+
+static int compute(const feature_work *w, lscfg_error *error) {
+  const lscfg_binding *b = w->binding;
+  const lscfg_forest *f = w->forest;
+  const int32_t *rule = f->app_rule.data, n = lscfg_grammar_size(b->grammar);
+  double *by_target = calloc((size_t)b->n_targets + 1, sizeof *by_target);
+  if (!by_target) return out_of_memory(error);
+  for (int32_t q = 0; q < f->node_cat.size; q++) {
+    if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, nothing to say of it */
+    int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
+    for (int32_t a = begin; a < end; a++)
+      if (rule[a] < n) by_target[b->rule_target[rule[a]]] += marginal_policy(w->app_marginals[a], w->options->negative);
+    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) edge_features(w, e, by_target);
+    for (int32_t a = begin; a < end; a++)
+      if (rule[a] < n) by_target[b->rule_target[rule[a]]] = 0;
+  }
+  free(by_target);
+  return LSCFG_OK;
+}
+
+static const char *const names[] = {"LatentMarginal", "LatentEgivenF", "LatentFgivenE"};
+static const double start[] = {0, 0, 0};
+const feature_family paper_family = {"paper", LSCFG_MARGINAL, 3, NEEDS_MARGINALS, names, start, compute};

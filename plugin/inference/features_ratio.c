@@ -1,0 +1,97 @@
+/* Ratios to one state: what the hidden states add to relative frequencies, for each factor of an application's share of its
+ * node. They need a second inference with one state. */
+#include "inference/families.h"
+
+/* Of the model, and of one state. */
+typedef struct {
+  double of[2];
+} both;
+
+static void add(both *sum, both term) {
+  sum->of[0] += term.of[0];
+  sum->of[1] += term.of[1];
+}
+
+/* What the states add to the logarithm of a share. */
+static double gain(both part, both whole, double floor) {
+  double share[2];
+  for (int k = 0; k < 2; k++) {
+    share[k] = whole.of[k] > 0 ? part.of[k] / whole.of[k] : 1;
+    if (!(share[k] > floor)) share[k] = floor;
+  }
+  if (share[0] == share[1]) return 0; /* often 1: there is one target side */
+  double found = log(share[0] / share[1]);
+  return found > largest_log_ratio ? largest_log_ratio : found < -largest_log_ratio ? -largest_log_ratio : found;
+}
+
+/* Whether the rule, of two nonterminals, swaps them. */
+static int swaps(const lscfg_grammar *g, int32_t rule) {
+  const int32_t *symbol = g->symbols.data + g->rules.data[rule].tgt;
+  while (*symbol >= 0) symbol++;
+  return *symbol == -2;
+}
+
+typedef struct {
+  const lscfg_binding *binding;
+  const lscfg_forest *forest;
+  const lscfg_feature_options *options;
+  const double *marginals[2]; /* [applications] */
+  double *features;
+  uint32_t wanted;
+} ratios;
+
+static both app_sum(const ratios *r, int32_t begin, int32_t end) {
+  both sum = {{0, 0}};
+  for (int32_t a = begin; a < end; a++)
+    for (int k = 0; k < 2; k++) sum.of[k] += marginal_policy(r->marginals[k][a], r->options->negative);
+  return sum;
+}
+
+/* A feature of some applications. */
+static void put(const ratios *r, int32_t begin, int32_t end, int32_t feature, both part, both whole) {
+  if (!(r->wanted >> feature & 1)) return;
+  double value = gain(part, whole, r->options->floor);
+  for (int32_t a = begin; a < end && value != 0; a++) r->features[(int64_t)LSCFG_N_FEATURES * a + feature] = value;
+}
+
+static void edge_ratios(const ratios *r, int32_t edge, both node) {
+  const lscfg_grammar *g = r->binding->grammar;
+  const int32_t *rule = r->forest->app_rule.data, *tail = r->forest->edge_tail.data + 2 * (int64_t)edge;
+  int32_t begin = r->forest->edge_apps.data[edge], end = r->forest->edge_apps.data[edge + 1];
+  both whole = app_sum(r, begin, end), by_order[2] = {{{0, 0}}, {{0, 0}}};
+  int bare = grammar_is_bare(g, rule[begin]);
+  put(r, begin, end, bare ? LSCFG_SOURCE_BARE : tail[0] < 0 ? LSCFG_SOURCE_0 : LSCFG_SOURCE_N, whole, node);
+  if (!bare) {
+    for (int32_t a = begin; a < end; a++) put(r, a, a + 1, LSCFG_TARGET, app_sum(r, a, a + 1), whole);
+    return;
+  }
+  for (int32_t a = begin; a < end; a++) add(&by_order[swaps(g, rule[a])], app_sum(r, a, a + 1));
+  for (int32_t a = begin; a < end; a++) {
+    int order = swaps(g, rule[a]);
+    put(r, a, a + 1, order ? LSCFG_SWAPPED : LSCFG_ORDERED, by_order[order], whole);
+    put(r, a, a + 1, LSCFG_TARGET_BARE, app_sum(r, a, a + 1), by_order[order]);
+  }
+}
+
+static int compute(const feature_work *w, lscfg_error *error) {
+  const lscfg_forest *f = w->forest;
+  lscfg_inference inference;
+  double *plain = malloc(((size_t)f->app_rule.size + 1) * sizeof *plain);
+  if (!plain) return out_of_memory(error);
+  int code = lscfg_infer(w->binding->one_state, f, plain, NULL, &inference, error);
+  ratios r = {w->binding, f, w->options, {w->app_marginals, plain}, w->features, w->wanted};
+  for (int32_t q = 0; q < f->node_cat.size && !code && inference.sign > 0; q++) {
+    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
+    both node = app_sum(&r, f->edge_apps.data[begin], f->edge_apps.data[end]);
+    for (int32_t e = begin; e < end; e++) edge_ratios(&r, e, node);
+  }
+  free(plain);
+  return code;
+}
+
+static const char *const names[] = {"LatentTarget",  "LatentTargetBare", "LatentOrdered", "LatentSwapped",
+                                    "LatentSource0", "LatentSourceBare", "LatentSourceN"};
+static const double start[] = {.5, 0, 0, 0, 0, 0, .5};
+const feature_family ratio_family = {
+    "ratios", LSCFG_TARGET, 7, NEEDS_MARGINALS | NEEDS_ONE_STATE, names, start, compute};

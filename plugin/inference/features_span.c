@@ -1,0 +1,18 @@
+/* The marginal of an application's span: of all derivations that have an [X] there. */
+#include "inference/families.h"
+
+static int compute(const feature_work *w, lscfg_error *error) {
+  const lscfg_forest *f = w->forest;
+  (void)error;
+  for (int32_t q = 0; q < f->node_cat.size; q++) {
+    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    double span = feature_value(marginal_policy(w->node_marginals[q], w->options->negative), w->options);
+    int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
+    for (int32_t a = begin; a < end; a++) w->features[(int64_t)LSCFG_N_FEATURES * a + LSCFG_SPAN] = span;
+  }
+  return LSCFG_OK;
+}
+
+static const char *const names[] = {"LatentSpan"};
+static const double start[] = {0};
+const feature_family span_family = {NULL, LSCFG_SPAN, 1, NEEDS_MARGINALS, names, start, compute};
