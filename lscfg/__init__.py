@@ -1,3 +1,3 @@
 """Latent-variable synchronous context-free grammars for machine translation."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -26,6 +26,7 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 from lscfg.parallel.engine import Engine, Serial
 from lscfg.parallel.worker import drop, keep
@@ -277,7 +278,7 @@ class _Request(NamedTuple):
 class _Answer(NamedTuple):
     translations: Translations
     graph: SentenceGraph | None
-    improper: Sequence[float] | None  # what the latent features noticed, for ``Improper.add``
+    improper: ImproperCounts | None  # what the latent features noticed, for ``Improper.add``
 
 
 class _SentenceDecoder:

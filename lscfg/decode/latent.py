@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.formats.ini import LatentFeature, find_file
-from lscfg.kernel import Binding, BindingOptions, FeatureOptions, Forest, Grammar, Inference, Model
+from lscfg.kernel import (
+    Binding,
+    BindingOptions,
+    FeatureOptions,
+    Forest,
+    Grammar,
+    ImproperCounts,
+    Inference,
+    LatentOptions,
+    Model,
+)
 from lscfg.log import warn
 
-UNKNOWN = {
-    "zero": BindingOptions(),
-    "compose": BindingOptions(compose=True),
-    "oov": BindingOptions(compose=True, oov=True, oov_parts=True),
-}
+UNKNOWN = {name: LatentOptions.of([("unknown", name)]).unknown for name in ("zero", "compose", "oov")}
 """Policies for rules that the model does not know: they have probability zero; they are composed of the model's rules
 where that is possible, so that the features apply to a Hiero grammar; rules without nonterminals (and parts of composed
 rules) not to be had otherwise are OOV, too."""
@@ -32,7 +35,7 @@ class LatentFeatures:
         model: a model or the path of its file.
         grammar: the finished grammar that the forests will be of.
         options: which features there are, and how; the defaults if None.
-        unknown: what becomes of rules that the model does not know, a key of ``UNKNOWN``.
+        unknown: what becomes of rules that the model does not know, a key of ``UNKNOWN`` or a policy of its own.
         marginals: whether marginals are wanted besides the features; without, those of context alone are much cheaper.
 
     Raises:
@@ -44,14 +47,14 @@ class LatentFeatures:
         model: Model | str | os.PathLike[str],
         grammar: Grammar,
         options: FeatureOptions | None = None,
-        unknown: str = "compose",
+        unknown: str | BindingOptions = "compose",
         marginals: bool = True,
     ):
         self.options = options or FeatureOptions()
         self.model = model if isinstance(model, Model) else Model(model)
         self.model.check_features(self.options)
         self._infers = marginals or self.options.need_inference
-        self.binding = Binding(self.model, grammar, UNKNOWN[unknown])
+        self.binding = Binding(self.model, grammar, UNKNOWN[unknown] if isinstance(unknown, str) else unknown)
         self.improper = Improper()
         kinds = {} if self.binding.known else self.binding.counts()
         if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
@@ -69,32 +72,15 @@ class LatentFeatures:
         Raises:
             InputError: an unknown option or a bad value, or the model cannot be opened or cannot give the features.
         """
-        options = dict(feature.options)
-        name = options.pop("model", "")
+        name = feature.options.get("model", "")
         model = find_file(name, ini)
         if model is None:
             raise InputError(f"feature function LSCFG: no model file {name!r}", ini)
-        values: dict[str, Any] = {}
-        unknown = "compose"
-        for name, value in options.items():
-            if name == "log" and value in ("true", "false"):
-                values["log"] = value == "true"
-            elif name == "negative":
-                values["negative"] = value
-            elif name == "features":
-                values["names"] = tuple(value.split(","))
-            elif name == "unknown" and value in UNKNOWN:
-                unknown = value
-            elif name == "floor" and _is_number(value):
-                values["floor"] = float(value)
-            else:
-                raise InputError(
-                    f"feature function LSCFG: {name}={value} is not understood; options are "
-                    "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp "
-                    "unknown=compose|zero|oov",
-                    ini,
-                )
-        return cls(model, grammar, FeatureOptions(**values), unknown, marginals)
+        try:
+            options = LatentOptions.of(feature.options.items())
+        except InputError as error:
+            raise InputError(f"feature function LSCFG: {error}", ini) from None
+        return cls(model, grammar, options.features, options.unknown, marginals)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,51 +112,26 @@ class Improper:
     """Counts of what no probability can be. Threads may count at the same time; a worker returns what it counted."""
 
     def __init__(self) -> None:
-        # forests, forests of g < 0, of g = 0, of negative marginals, and the sum of the latter's negative masses
-        self._counts = [0.0] * 5
+        self._counts = ImproperCounts()
         self._lock = threading.Lock()
 
     def count(self, inference: Inference) -> None:
         """Adds a forest."""
-        found = [1.0, 0.0, 0.0, 0.0, 0.0]
-        if inference.sign <= 0:
-            found[1 if inference.sign else 2] = 1.0
-        elif inference.negative:
-            found[3:] = 1.0, inference.negative_mass
-        self.add(found)
+        with self._lock:
+            self._counts = self._counts.count(inference)
 
-    def add(self, counts: Sequence[float]) -> None:
+    def add(self, counts: ImproperCounts) -> None:
         """Adds what another one counted."""
         with self._lock:
-            self._counts = [a + b for a, b in zip(self._counts, counts, strict=True)]
+            self._counts += counts
 
-    def take(self) -> Sequence[float]:
+    def take(self) -> ImproperCounts:
         """What was counted since the last time, for ``add``."""
         with self._lock:
-            counts, self._counts = self._counts, [0.0] * 5
+            counts, self._counts = self._counts, ImproperCounts()
         return counts
 
     def report(self, options: FeatureOptions) -> None:
         """Writes one line of warning at most, and begins anew."""
-        total, below, zero, negative, mass = self.take()
-        found = []
-        if below or zero:
-            found.append(
-                f"{below + zero:.0f} have no positive sum of derivations (g < 0: {below:.0f}, g = 0: {zero:.0f}) and "
-                "all latent features 0"
-            )
-        if negative:
-            taken = "their absolute value" if options.negative == "flip" else "0"
-            found.append(
-                f"{negative:.0f} have negative marginals, {mass / negative:.1%} of the absolute mass on average, which "
-                f"count as {taken}"
-            )
-        if found:
-            warn(f"of {total:.0f} sentences {'; '.join(found)}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+        if text := self.take().text(options):
+            warn(text)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from lscfg.errors import InputError
 from lscfg.io.text import read_lines, write_lines
+from lscfg.kernel import option_pairs
 
 
 @dataclass(frozen=True)
@@ -247,10 +248,9 @@ class _Reader:
                 raise self.error("the only External feature function that is supported is lscfg's own library")
             library, *arguments = arguments
         options: dict[str, str] = {}
-        for argument in arguments:
-            key, equals, value = argument.partition("=")
-            if not (key and equals and value):
-                raise self.error(f"expected key=value behind {name}, found {argument!r}")
+        for key, value in option_pairs(" ".join(arguments)):
+            if not key:
+                raise self.error(f"expected key=value behind {name}, found {value!r}")
             if key in options:
                 raise self.error(f"option {key} of {name} is given twice")
             options[key] = value

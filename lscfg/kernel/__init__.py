@@ -49,6 +49,11 @@ from lscfg.kernel.inference import (
     Model,
     feature_names,
 )
+from lscfg.kernel.options import (
+    ImproperCounts,
+    LatentOptions,
+    option_pairs,
+)
 
 __all__ = [
     "BRACKETINGS",
@@ -74,7 +79,9 @@ __all__ = [
     "ForestBuilder",
     "Grammar",
     "HieroExtractor",
+    "ImproperCounts",
     "Inference",
+    "LatentOptions",
     "LineError",
     "Matcher",
     "Model",
@@ -86,5 +93,6 @@ __all__ = [
     "X",
     "add_moments",
     "feature_names",
+    "option_pairs",
     "words_fault",
 ]

@@ -13,6 +13,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
@@ -103,6 +104,8 @@ class Processes:
 
     def _start(self) -> None:
         forked = self._context.get_start_method() == "fork"
+        if not forked:
+            resource_tracker.ensure_running()  # where it is started by the first worker, it lets interruptions in
         with _no_interruption():
             for _ in range(self.workers):
                 ours, theirs = self._context.Pipe()

@@ -13,7 +13,8 @@ namespace {
 
 const char kFolded[] = "Folded", kNumber[] = "FoldedEdge";
 
-/* A name and a value a line, as cdec reads it: separated by blanks, the last tab or "=". */
+/* A name and a value a line, as cdec reads it: separated by blanks, the last tab or "=". The number is read with the same
+ * function and locale as in cdec, so that both have the same weights. */
 std::map<string, double> ReadWeights(const string& path) {
   std::map<string, double> weights;
   ReadFile file = OpenText(path);

@@ -33,8 +33,9 @@ string Quoted(const string& text) {
 string Number(double value) {
   char text[32] = "0";
   for (int digits = 15; value != 0 && digits <= 17; ++digits) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, nullptr) == value) break;
+    double again;
+    const int length = lscfg_print_double(value, digits, text, sizeof text);
+    if (lscfg_parse_double(text, length, &again) == LSCFG_OK && again == value) break;
   }
   return text;
 }

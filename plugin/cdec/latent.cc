@@ -24,10 +24,10 @@ typedef std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> ModelPtr;
 ModelPtr OpenModel(const lscfg::LatentOptions& latent) {
   lscfg_model* opened = nullptr;
   lscfg_error error;
-  int code = lscfg_model_open(latent.model.c_str(), &opened, &error);
+  int code = lscfg_model_open(latent.model, &opened, &error);
   ModelPtr model(opened, lscfg_model_close);
   if (code >= 0) code = lscfg_model_check_features(model.get(), &latent.features, &error);
-  if (code < 0) throw ConfigError("model " + latent.model + ": " + error.message);
+  if (code < 0) throw ConfigError("model " + string(latent.model) + ": " + error.message);
   return model;
 }
 
@@ -39,11 +39,12 @@ std::set<std::pair<Mode, int>> claimed;
 LatentFeatures::LatentFeatures(const Settings& settings)
     : FeatureFunction(sizeof(uint32_t)),
       settings_(settings),
+      columns_(settings.latent.Columns()),
       recorder_(Recorder::Last()),
       model_(OpenModel(settings.latent)),
       words_(new Words),
-      grammar_(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get())) {
-  for (int column : settings_.latent.columns)
+      grammar_(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get())) {
+  for (int column : columns_)
     if (!claimed.insert({settings_.mode, column}).second)
       throw ConfigError(string(lscfg_feature_name(column)) + " stands in two lines; give each its own features=");
   if (settings_.mode == Mode::kParse) CheckDecoder();
@@ -54,7 +55,7 @@ LatentFeatures::LatentFeatures(const Settings& settings)
   if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
     Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
                         "; all latent features are 0");
-  for (int column : settings_.latent.columns) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
+  for (int column : columns_) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
   if (settings_.fold != Fold::kNone) folding_.reset(new Folding(settings_.fold, settings_.decoder, feature_ids_));
 }
 
@@ -72,29 +73,14 @@ void LatentFeatures::CheckDecoder() const {
 }
 
 LatentFeatures::~LatentFeatures() {
-  for (int column : settings_.latent.columns) claimed.erase({settings_.mode, column});
-  if (SILENT && !unmatched_ && !neutral_sentences_ && !improper_.Any()) return;
+  for (int column : columns_) claimed.erase({settings_.mode, column});
+  const string improper = lscfg::ImproperText(improper_, settings_.latent.features);
+  if (!improper.empty()) Warn("improper", improper);
+  if (SILENT && !unmatched_ && !neutral_sentences_) return;
   std::cerr << "[lscfg] " << sentences_ << " sentences, " << matched_ << " edges with latent features, " << unmatched_
             << " unmatched";
   if (neutral_sentences_) std::cerr << "; " << neutral_sentences_ << " sentences without latent features";
-  improper_.Write(std::cerr);
   std::cerr << std::endl;
-}
-
-void LatentFeatures::Improper::Count(const lscfg_inference& inference) {
-  if (inference.sign <= 0) ++(inference.sign ? below_ : zero_);
-  else if (inference.negative) {
-    ++negative_;
-    mass_ += inference.negative_mass;
-  }
-}
-
-void LatentFeatures::Improper::Write(std::ostream& out) const {
-  if (below_ + zero_)
-    out << "; no positive sum of derivations in " << below_ + zero_ << " (g < 0: " << below_ << ", g = 0: " << zero_ << ")";
-  if (negative_)
-    out << "; negative marginals in " << negative_ << ", " << std::round(1000 * mass_ / negative_) / 10
-        << "% of the absolute mass on average";
 }
 
 void LatentFeatures::Warn(const string& kind, const string& message) const {
@@ -131,7 +117,7 @@ const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, 
   vector<char> is_there(lscfg_vocab_size(words_->vocab.get()));
   for (int32_t word : words)
     if (word >= 0) is_there[word] = 1;
-  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get()));
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get()));
   sentence_grammar_->AddMatching(*grammar_, is_there);
   for (const string& path : paths) sentence_grammar_->Read(path);
   sentence_grammar_->Finish(settings_.decoder, true);
@@ -192,7 +178,7 @@ void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* fore
   seen_.assign(f.n_apps, 0);
   if (needed && lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
     throw std::runtime_error(error.message);
-  if (needed) improper_.Count(inference);
+  if (needed) lscfg_improper_add(&improper_, &inference);
   if (needed && inference.sign <= 0)
     Warn("zero", "sentence " + std::to_string(sentence_id_) +
                      " has no positive sum of derivations; its latent features are 0");
@@ -222,7 +208,7 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
   }
   if (all_known) return grammar_.get();
   rules_.Clear();
-  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.Binding(), words_.get()));
+  sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get()));
   for (const TRule* rule : listed) sentence_grammar_->Add(*rule);
   sentence_grammar_->Finish(settings_.decoder, false);
   return sentence_grammar_.get();
@@ -344,11 +330,11 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Ed
   for (const int feature : feature_ids_)
     if (features->value(feature) != 0) features->set_value(feature, 0);
   if (folding_) {
-    folding_->Write(values, settings_.latent.columns, features);
+    folding_->Write(values, columns_, features);
     return;
   }
   for (size_t k = 0; values && k < feature_ids_.size(); ++k) {
-    const double value = values[settings_.latent.columns[k]];
+    const double value = values[columns_[k]];
     if (value != 0) features->set_value(feature_ids_[k], value);
   }
 }

@@ -3,7 +3,6 @@
 #define LSCFG_CDEC_LATENT_H
 
 #include <memory>
-#include <ostream>
 #include <set>
 #include <string>
 #include <tuple>
@@ -43,24 +42,13 @@ class LatentFeatures : public FeatureFunction {
   const double* ValuesOf(const HG::Edge& edge, const std::vector<const void*>& tails, uint32_t* label) const;
   void Warn(const std::string& kind, const std::string& message) const;
 
-  /* Counts sentences of what no probability can be. */
-  class Improper {
-   public:
-    void Count(const lscfg_inference& inference);
-    bool Any() const { return below_ + zero_ + negative_ > 0; }
-    void Write(std::ostream& out) const;
-
-   private:
-    int64_t below_ = 0, zero_ = 0, negative_ = 0; /* g < 0, g = 0, g > 0 with negative marginals */
-    double mass_ = 0;                             /* sum of the negative masses of the last */
-  };
-
   const Settings settings_;
+  const std::vector<int> columns_; /* of lscfg_features that are wanted */
   const Recorder* const recorder_; /* of an earlier pass; later ones may have another */
   std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> model_;
   std::unique_ptr<Words> words_;
   std::unique_ptr<BoundGrammar> grammar_, sentence_grammar_;
-  std::vector<int> feature_ids_; /* of the columns that are wanted */
+  std::vector<int> feature_ids_; /* of the columns */
   std::unique_ptr<Folding> folding_; /* null: each feature is an entry of its own */
 
   /* of the sentence at hand */
@@ -75,7 +63,7 @@ class LatentFeatures : public FeatureFunction {
 
   mutable int64_t matched_ = 0, unmatched_ = 0;
   int64_t sentences_ = 0, neutral_sentences_ = 0;
-  Improper improper_;
+  lscfg_improper improper_ = {};
   mutable std::set<std::string> warned_;
 };
 

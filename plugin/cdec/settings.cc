@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 using std::string;
 using std::vector;
@@ -186,7 +185,7 @@ Fold ToFold(const string& value) {
 
 [[noreturn]] void Unknown(const string& token) {
   throw ConfigError("'" + token +
-                    "' is not understood; options are " + lscfg::LatentOptions::Usage() +
+                    "' is not understood; options are " + lscfg_options_usage() +
                     " mode=parse|record|forest|fold|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
                     "glue=true|false pass_through=true|false goal=CATEGORY");
 }
@@ -208,11 +207,11 @@ Settings ReadSettings(const string& arguments) {
   Settings s;
   s.decoder = ReadDecoderSettings();
   bool own_grammars = false;
-  std::istringstream tokens(arguments);
-  for (string token; tokens >> token;) {
-    const size_t equals = token.find('=');
-    if (equals == string::npos || equals + 1 == token.size()) Unknown(token);
-    const string key = token.substr(0, equals), value = token.substr(equals + 1);
+  const char* rest = arguments.data();
+  for (lscfg_option option; lscfg_option_next(&rest, arguments.data() + arguments.size(), &option);) {
+    const string token(option.text, option.length);
+    if (!option.key_length) Unknown(token);
+    const string key = token.substr(0, option.key_length), value = token.substr(option.key_length + 1);
     if (s.latent.Take(key, value)) continue;
     if (key == "mode") s.mode = ToMode(value);
     else if (key == "forests") s.forests = value;
@@ -229,6 +228,6 @@ Settings ReadSettings(const string& arguments) {
   }
   if (!s.forests.empty() && s.mode != Mode::kRecord) throw ConfigError("forests= is for lines with mode=record");
   const bool computes = s.mode == Mode::kParse || s.mode == Mode::kForest;
-  if (computes && s.latent.model.empty()) throw ConfigError("the line names no model; add model=FILE");
+  if (computes && !*s.latent.model) throw ConfigError("the line names no model; add model=FILE");
   return s;
 }

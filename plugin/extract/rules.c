@@ -127,7 +127,7 @@ static void put_number(char_array *out, printed *cache, double value) {
   printed *p = &cache[hash_mix(bits) & (PRINTED - 1)];
   if (!p->length || memcmp(&p->value, &value, sizeof value)) {
     p->value = value;
-    p->length = snprintf(p->text, sizeof p->text, "%.6g", value);
+    p->length = lscfg_print_double(value, 6, p->text, sizeof p->text);
   }
   put(out, p->text, (size_t)p->length);
 }

@@ -241,21 +241,21 @@ static int add_feature(lscfg_grammar *g, const char *name, size_t length, double
   return LSCFG_OK;
 }
 
+enum { LONGEST_VALUE = 63 };
+
 /* "Name=value" pairs; a bare number is the next of PhraseModel_0, PhraseModel_1, ... as in cdec. */
 static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_error *error) {
   slice token;
   int bare = 0;
   while (next_token(&field, &token)) {
-    char number[64], name[32], *rest;
+    char name[32];
+    double value;
     const char *equals = token.end;
     while (equals > token.p && equals[-1] != '=') equals--;
     size_t length = (size_t)(token.end - equals);
-    if (!length || length >= sizeof number || equals == token.p + 1)
+    if (!length || length > LONGEST_VALUE || equals == token.p + 1)
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature Name=value", TOKEN(token));
-    memcpy(number, equals, length);
-    number[length] = '\0';
-    double value = strtod(number, &rest);
-    if (*rest || !isfinite(value))
+    if (lscfg_parse_double(equals, length, &value) || !isfinite(value))
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' is not a feature with a finite value", TOKEN(token));
     int code;
     if (equals == token.p) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <locale>
 #include <sstream>
 
 #include "EdgeTable.h"
@@ -61,8 +62,10 @@ LatentSCFG::LatentSCFG(const string &line)
   : StatelessFeatureFunction(1, line),
     number_(made++),
     made_(false),
+    columns_(latent_.Columns()),
     model_(nullptr, lscfg_model_close),
     binding_(nullptr, lscfg_binding_free),
+    improper_(),
     sentences_(0),
     neutral_(0),
     matched_(0),
@@ -70,16 +73,18 @@ LatentSCFG::LatentSCFG(const string &line)
 {
   for (const vector<string> &pair : m_args)
     if (pair[0] != "tuneable-components") SetParameter(pair[0], pair[1]);
-  m_numScoreComponents = m_numTuneableComponents = latent_.columns.size();
+  m_numScoreComponents = m_numTuneableComponents = columns_.size();
   for (const vector<string> &pair : m_args)
     if (pair[0] == "tuneable-components") SetParameter(pair[0], pair[1]); /* it asks for the number of features */
   m_args.clear();
-  if (latent_.model.empty()) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
+  if (!*latent_.model) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
   made_ = true;
 }
 
 LatentSCFG::~LatentSCFG()
 {
+  const string improper = lscfg::ImproperText(improper_, latent_.features);
+  if (!improper.empty()) Warn("improper", improper);
   if (!sentences_ || (StaticData::Instance().GetVerboseLevel() < 1 && !unmatched_)) return;
   std::cerr << "[lscfg] " << sentences_ << " sentences, " << matched_ << " rule applications with latent features, "
             << unmatched_ << " unmatched";
@@ -90,7 +95,8 @@ LatentSCFG::~LatentSCFG()
 void LatentSCFG::SetParameter(const string &key, const string &value)
 {
   if (latent_.Take(key, value)) {
-    if (made_ && latent_.columns.size() != m_numScoreComponents)
+    columns_ = latent_.Columns();
+    if (made_ && columns_.size() != m_numScoreComponents)
       throw ConfigError(key + "=" + value + ": -feature-overwrite cannot change the number of features");
     return;
   }
@@ -100,7 +106,7 @@ void LatentSCFG::SetParameter(const string &key, const string &value)
            key == "require-sorting-after-source-context")
     StatelessFeatureFunction::SetParameter(key, value);
   else
-    throw ConfigError(key + "=" + value + " is not understood; options are " + lscfg::LatentOptions::Usage() +
+    throw ConfigError(key + "=" + value + " is not understood; options are " + lscfg_options_usage() +
                       " path=FILE,FILE trace=FILE");
 }
 
@@ -109,11 +115,12 @@ void LatentSCFG::Load(AllOptions::ptr const &options)
   m_options = options;
   if (options->search.algo != CYKPlus)
     throw ConfigError("latent features are for the chart decoder; set search-algorithm to 3");
+  const string name = string("model ") + latent_.model;
   lscfg_model *model;
   lscfg_error error;
-  Check(lscfg_model_open(latent_.model.c_str(), &model, &error), error, "model " + latent_.model);
+  Check(lscfg_model_open(latent_.model, &model, &error), error, name);
   model_.reset(model);
-  Check(lscfg_model_check_features(model, &latent_.features, &error), error, "model " + latent_.model);
+  Check(lscfg_model_check_features(model, &latent_.features, &error), error, name);
   if (trace_path_.empty()) return;
   trace_.open(trace_path_.c_str());
   if (!trace_) throw ConfigError("cannot write trace=" + trace_path_);
@@ -126,12 +133,11 @@ void LatentSCFG::Prepare() const
     std::unique_ptr<lscfg::RuleTables> rules(new lscfg::RuleTables(tables_));
     lscfg_binding *binding;
     lscfg_error error;
-    const lscfg_binding_options chosen = latent_.Binding();
-    Check(lscfg_binding_new(model_.get(), rules->grammar(), &chosen, &binding, &error), error);
+    Check(lscfg_binding_new(model_.get(), rules->grammar(), &latent_.unknown, &binding, &error), error);
     binding_.reset(binding);
     rules_ = std::move(rules);
     if (!lscfg_binding_known(binding))
-      Warn("known", "model " + latent_.model + " knows no rule of the rule tables");
+      Warn("known", "model " + string(latent_.model) + " knows no rule of the rule tables");
   });
 }
 
@@ -196,17 +202,21 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
   all.resize(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES);
   if (needed) code = lscfg_infer(binding_.get(), parsed, apps.data(), nodes.data(), &inference, &error);
   if (code < 0) throw std::runtime_error(error.message);
+  if (needed) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    lscfg_improper_add(&improper_, &inference);
+  }
   if (needed && inference.sign <= 0)
     Warn("zero", SentenceName(sentence->id) + " has no positive sum of derivations; its latent features are 0");
   code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, all.data(),
                         &error);
   if (code < 0) throw std::runtime_error(error.message);
 
-  const size_t wanted = latent_.columns.size();
+  const size_t wanted = columns_.size();
   sentence->values.resize(f.n_apps * wanted);
   for (int32_t a = 0; a < f.n_apps; ++a) {
     for (size_t k = 0; k < wanted; ++k) {
-      const double value = all[static_cast<size_t>(a) * LSCFG_N_FEATURES + latent_.columns[k]];
+      const double value = all[static_cast<size_t>(a) * LSCFG_N_FEATURES + columns_[k]];
       if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
       sentence->values[a * wanted + k] = static_cast<float>(value);
     }
@@ -290,7 +300,7 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
     return;
   }
   ++sentence.matched;
-  scores.PlusEquals(this, &sentence.values[application * latent_.columns.size()]);
+  scores.PlusEquals(this, &sentence.values[application * columns_.size()]);
   if (trace_.is_open()) Trace(&sentence, application, input);
 }
 
@@ -308,6 +318,7 @@ void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType 
   const lscfg_forest_view &f = sentence->view;
   const int32_t e = f.app_edge[application];
   std::ostringstream line;
+  line.imbue(std::locale::classic());
   line.precision(17);
   line << sentence->id;
   const int32_t nodes[] = {f.edge_head[e], f.edge_tail[2 * e], f.edge_tail[2 * e + 1]};
@@ -315,7 +326,7 @@ void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType 
     if (node >= 0) line << ' ' << f.node_span[2 * node] << ' ' << f.node_span[2 * node + 1];
   const Word &first = input.GetWord(f.node_span[2 * nodes[0]] + 1);
   line << " ||| " << rules_->Text(f.app_rule[application], first[0]->GetString().as_string()) << " |||";
-  for (int column : latent_.columns)
+  for (int column : columns_)
     line << ' ' << lscfg_feature_name(column) << '='
          << sentence->exact[static_cast<size_t>(application) * LSCFG_N_FEATURES + column];
   sentence->trace += line.str() + "\n";

@@ -60,6 +60,7 @@ private:
   const size_t number_; /* of this object among all of its class */
   bool made_;           /* the number of features is settled */
   lscfg::LatentOptions latent_;
+  std::vector<int> columns_; /* of lscfg_features that are wanted */
   std::vector<std::string> tables_;
   std::string trace_path_;
 
@@ -71,6 +72,7 @@ private:
   mutable std::mutex mutex_; /* of what follows */
   mutable std::ofstream trace_;
   mutable std::set<std::string> warned_;
+  mutable lscfg_improper improper_;
   mutable std::atomic<int64_t> sentences_, neutral_, matched_, unmatched_;
 };
 

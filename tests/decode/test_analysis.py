@@ -1,8 +1,13 @@
 """Analyses of sentences: the same for any number of threads, and what is told of those without probability."""
 
+from types import SimpleNamespace
+
 from forests import build
 
 from lscfg.decode.analysis import Analyser
+from lscfg.decode.latent import Improper
+from lscfg.kernel import FeatureOptions
+from lscfg.kernel.options import ImproperCounts
 from lscfg.parallel.engine import in_threads
 
 
@@ -18,6 +23,27 @@ def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
             texts.append(list(engine.map(lambda item: analyser.json(item[0], analyser(item[1])), numbered)))  # noqa: B023
         assert len(analyser.grammar.vocab) == size
     assert texts[0] == texts[1] == texts[2] and len({*texts[0]}) == len(sentences)
+
+
+def test_what_workers_counted_is_told_as_one(capsys):
+    signs = [1, -1, 0, 1, 1]
+    found = [
+        SimpleNamespace(sign=sign, negative=k > 2, log_g=0.0, negative_mass=k / 100) for k, sign in enumerate(signs)
+    ]
+    here, whole = Improper(), Improper()
+    for inference in found:
+        here.count(inference)
+        worker = Improper()
+        worker.count(inference)
+        whole.add(worker.take())
+        assert worker.take() == ImproperCounts()
+    here.report(FeatureOptions())
+    told = capsys.readouterr().err
+    assert "of 5 sentences 2 have no positive sum" in told and "2 have negative marginals, 3.5%" in told
+    whole.report(FeatureOptions())
+    assert capsys.readouterr().err == told
+    whole.report(FeatureOptions())
+    assert capsys.readouterr().err == ""
 
 
 def test_what_is_no_probability_is_told_once(tmp_path, capsys):

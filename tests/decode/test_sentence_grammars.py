@@ -106,7 +106,7 @@ def test_what_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="has a feature LatentMarginal already"):
         SentenceGrammars(tmp_path, Analyser.from_ini(tmp_path / "cdec.ini"), ["a"])
     write_lines(tmp_path / "cdec.ini", [*ini[:2], "feature_function=LSCFG model=m.lscfg features=Latent"])
-    with pytest.raises(InputError, match="names must be some of"):
+    with pytest.raises(InputError, match="there is no feature 'Latent'; there are LatentMarginal"):
         Analyser.from_ini(tmp_path / "cdec.ini")
 
 

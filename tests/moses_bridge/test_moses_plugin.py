@@ -303,7 +303,8 @@ def test_a_forest_without_probability_counts_nothing(program: Path, ini: Path, t
     moses_ini = write_moses(tmp_path / "moses", with_options(ini), WEIGHTS, ini)
     done = run(program, moses_ini, "una casa\ncasa\n", "-n-best-list", "-", "5")
     assert done.returncode == 0 and "Latent= 0.000 0.000 0.000 " in done.stdout
-    assert done.stderr.count("no positive sum of derivations") == 1
+    assert done.stderr.count("has no positive sum of derivations; its latent features are 0") == 1
+    assert "warning: of 2 sentences 2 have no positive sum of derivations (g < 0: 0, g = 0: 2) and all" in done.stderr
     assert "knows no rule of the rule tables" in done.stderr
 
 

@@ -11,6 +11,20 @@ import time
 from multiprocessing import active_children
 
 import pytest
+from work import (
+    bad_input,
+    blob,
+    cannot_be_pickled,
+    die,
+    leave,
+    loaded,
+    made_once,
+    reciprocal,
+    square,
+    two_parts,
+    variable,
+    who,
+)
 
 from lscfg.errors import InputError, KernelError, WorkerError
 from lscfg.parallel.engine import Serial, in_processes, in_threads
@@ -46,70 +60,6 @@ def deadline():
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
     assert active_children() == []
-
-
-class TwoPartError(Exception):
-    """Its copy cannot be made from the message alone."""
-
-    def __init__(self, first, second):
-        super().__init__(f"{first} and {second}")
-
-
-def square(number):
-    time.sleep(0.002 if number % 7 == 0 else 0)
-    return number * number
-
-
-def reciprocal(number):
-    return 1 // (5 - number)
-
-
-def bad_input(number):
-    raise InputError(f"number {number}", "file", number)
-
-
-def two_parts(number):
-    raise TwoPartError(number, "more")
-
-
-def cannot_be_pickled(number):
-    return threading.Lock()
-
-
-def blob(number):
-    return bytes([number % 251]) * 300_000
-
-
-def die(number):
-    if number == 7:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-def leave(number):
-    raise SystemExit(3)
-
-
-def who(number):
-    return os.getpid()
-
-
-def made_once(number):
-    made = []
-    held = keep("list", number % 2, lambda: made.append(number) or [number])
-    return held[0], bool(made)
-
-
-def rest(seconds):
-    time.sleep(seconds)
-
-
-def variable(name):
-    return os.environ.get(name)
-
-
-def loaded(name):
-    return name in sys.modules
 
 
 @ALL
@@ -306,7 +256,8 @@ PROGRAM = """
 import os, signal, sys, time
 sys.path[:0] = sys.argv[3:]
 from multiprocessing import active_children
-from test_engine import ENGINES, Processes, rest, who
+from work import rest, who
+from lscfg.parallel.processes import Processes
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -322,6 +273,24 @@ if __name__ == "__main__":
 """
 
 
+STARTING = """
+import signal, sys
+sys.path[:0] = sys.argv[1:]
+from multiprocessing import active_children
+from work import rest
+from lscfg.parallel.processes import Processes
+
+if __name__ == "__main__":
+    engine = Processes(2, start="spawn")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        print("begin", flush=True)
+        list(engine.map(rest, [600, 600]))
+    except KeyboardInterrupt:
+        print("interrupted", len(active_children()), flush=True)
+"""
+
+
 def gone(pid):
     """Whether there is no such process, or one that only waits for its parent to take note."""
     try:
@@ -329,6 +298,19 @@ def gone(pid):
             return file.read().rpartition(")")[2].split()[0] in "ZX"
     except FileNotFoundError:
         return True
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.4])
+def test_an_interruption_reaches_no_worker_that_starts(tmp_path, seconds):
+    """As on a terminal, where every process gets it."""
+    (tmp_path / "program.py").write_text(STARTING)
+    command = [sys.executable, str(tmp_path / "program.py"), *sys.path]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as program:
+        assert program.stdout.readline() == "begin\n"
+        time.sleep(seconds)
+        os.killpg(program.pid, signal.SIGINT)
+        assert program.communicate(timeout=30) == ("interrupted 0\n", "")
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])

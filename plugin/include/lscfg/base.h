@@ -13,11 +13,12 @@ extern "C" {
 
 enum {
   LSCFG_OK = 0,
-  LSCFG_NO_PARSE = 1,  /* not an error: the sentence has no derivation */
-  LSCFG_EINPUT = -1,   /* malformed input; line and message say where and what */
+  LSCFG_NO_PARSE = 1,     /* not an error: the sentence has no derivation */
+  LSCFG_OTHER_OPTION = 2, /* not an error: the option is none of the kernel's */
+  LSCFG_EINPUT = -1,      /* malformed input; line and message say where and what */
   LSCFG_ENOMEM = -2,
-  LSCFG_EIO = -3,      /* a file could not be opened or mapped */
-  LSCFG_ECALLBACK = -4 /* the caller's language-model callback failed */
+  LSCFG_EIO = -3,         /* a file could not be opened or mapped */
+  LSCFG_ECALLBACK = -4    /* the caller's language-model callback failed */
 };
 
 typedef struct {
@@ -25,6 +26,13 @@ typedef struct {
   int64_t line; /* 1-based line of the offending input, 0 where there is none */
   char message[496];
 } lscfg_error;
+
+/* ---- numbers as text: the C locale's, whatever the locale of the program ---- */
+
+/* Reads the whole text as strtod does. LSCFG_EINPUT where it is no number, or has more than 1200 characters. */
+int lscfg_parse_double(const char *text, size_t length, double *value);
+/* Writes at most so many significant digits, as printf's %.*g. Returns the length, as snprintf does. */
+int lscfg_print_double(double value, int32_t digits, char *text, size_t size);
 
 /* ---- vocabulary: interned words; adding is not thread-safe, looking up is ---- */
 

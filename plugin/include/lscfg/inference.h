@@ -139,6 +139,49 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
+/* ---- sums that are no probabilities ---- */
+
+/* Counts over sentences; all 0 at first. */
+typedef struct {
+  int64_t sentences;    /* all */
+  int64_t below, zero;  /* with g < 0, with g = 0 */
+  int64_t negative;     /* with g > 0 and negative marginals */
+  double negative_mass; /* sum of lscfg_inference's over the last */
+} lscfg_improper;
+
+void lscfg_improper_add(lscfg_improper *, const lscfg_inference *);
+/* One sentence for the user, without a full stop; nothing where all sums are probabilities. negative: LSCFG_NEGATIVE_...
+ * Returns the length, as snprintf does; 400 bytes are enough. */
+int lscfg_improper_text(const lscfg_improper *, int32_t negative, char *text, size_t size);
+
+/* ---- the options of a decoder's line: model=FILE features=NAME,NAME log=true ... ---- */
+
+typedef struct {
+  char model[4096];                  /* path of the model file; empty where none is named */
+  int32_t n_columns;                 /* number of features that are wanted */
+  int32_t columns[LSCFG_N_FEATURES]; /* these, in the order of the line */
+  lscfg_feature_options features;
+  lscfg_binding_options unknown; /* what becomes of rules that the model does not know */
+} lscfg_options;
+
+/* A part of a line, between blanks: the key, "=" and the value. key_length is 0 where it is no such pair, or where key or
+ * value is empty. */
+typedef struct {
+  const char *text;
+  size_t length, key_length;
+} lscfg_option;
+
+/* The defaults; docs/FORMATS.md says what they are. */
+void lscfg_options_init(lscfg_options *);
+/* Sets one option. LSCFG_OTHER_OPTION where the key is none of these: the decoder may have options of its own.
+ * LSCFG_EINPUT for a bad value; then nothing has changed. */
+int lscfg_options_set(lscfg_options *, const char *key, size_t key_length, const char *value, size_t value_length,
+                      lscfg_error *);
+/* All of these options, for messages. */
+const char *lscfg_options_usage(void);
+/* Takes the next part off the line; 0 where nothing is left. */
+int lscfg_option_next(const char **line, const char *end, lscfg_option *);
+
 /* [end of declarations] */
 
 #ifdef __cplusplus

@@ -89,7 +89,7 @@ def digest(path: Path) -> str:
         text = "\n".join(parts)
     else:
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8")
-    text = re.sub(r'"seconds": [0-9.e-]+', "", text)
+    text = re.sub(r'"seconds": [0-9.e-]+|"version": "[0-9.]+"', "", text)
     text = re.sub(r"-?\d+\.\d+(e[+-]?\d+)?", lambda number: rounded(float(number[0])), text)
     return hashlib.sha256(text.encode()).hexdigest()
 

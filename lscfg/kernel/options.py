@@ -1,0 +1,103 @@
+"""The options of a decoder's line, and counts of sums that are no probabilities (plugin/inference)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
+from typing import Any, Self
+
+from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError
+from lscfg.kernel.base import check
+from lscfg.kernel.inference import LATENT_FEATURES, NEGATIVE, BindingOptions, FeatureOptions, Inference
+
+
+def option_pairs(line: str) -> Iterator[tuple[str, str]]:
+    """Keys and values of the options ``key=value`` of a line, separated by blanks.
+
+    The key is empty for a part that is no such pair; the value is all of it then.
+    """
+    data = line.encode("utf-8", "surrogateescape")
+    text = ffi.from_buffer("char[]", data)
+    rest, option = ffi.new("const char **", text), ffi.new("lscfg_option *")
+    while lib.lscfg_option_next(rest, text + len(data), option):
+        part, length = ffi.buffer(option.text, option.length)[:], option.key_length
+        yield _decoded(part[:length]), _decoded(part[length + 1 :] if length else part)
+
+
+@dataclass(frozen=True)
+class LatentOptions:
+    """What a decoder's line says of the latent features.
+
+    Attributes:
+        model: path of the model file, empty where none is named.
+        features: which features there are, and how.
+        unknown: what becomes of rules that the model does not know.
+    """
+
+    model: str
+    features: FeatureOptions
+    unknown: BindingOptions
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> Self:
+        """The options of these keys and values; the defaults for the others.
+
+        Raises:
+            InputError: a key that there is not, or a bad value.
+        """
+        options, error = ffi.new("lscfg_options *"), ffi.new("lscfg_error *")
+        lib.lscfg_options_init(options)
+        for key, value in pairs:
+            name, data = (text.encode("utf-8", "surrogateescape") for text in (key, value))
+            code = lib.lscfg_options_set(options, name, len(name), data, len(data), error)
+            check(code, error)
+            if code == lib.LSCFG_OTHER_OPTION:
+                usage = ffi.string(lib.lscfg_options_usage()).decode("ascii")
+                raise InputError(f"{key}={value} is not understood; options are {usage}")
+        how, unknown = options.features, options.unknown
+        names = tuple(LATENT_FEATURES[column] for column in options.columns[0 : options.n_columns])
+        features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names)
+        policy = BindingOptions(bool(unknown.compose), bool(unknown.oov), bool(unknown.oov_parts))
+        return cls(_decoded(ffi.string(options.model)), features, policy)
+
+
+@dataclass(frozen=True)
+class ImproperCounts:
+    """Sentences whose sums are no probabilities.
+
+    Attributes:
+        sentences: all that were counted.
+        below, zero: those of g < 0, those of g = 0.
+        negative: those of g > 0 that have negative marginals; negative_mass: the sum of their ``negative_mass``.
+    """
+
+    sentences: int = 0
+    below: int = 0
+    zero: int = 0
+    negative: int = 0
+    negative_mass: float = 0.0
+
+    def __add__(self, other: ImproperCounts) -> ImproperCounts:
+        return ImproperCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def count(self, inference: Inference) -> ImproperCounts:
+        """The counts with one sentence more."""
+        counts = self._pointer()
+        marginals = (inference.sign, inference.negative, inference.log_g, inference.negative_mass)
+        lib.lscfg_improper_add(counts, ffi.new("lscfg_inference *", marginals))
+        return ImproperCounts(counts.sentences, counts.below, counts.zero, counts.negative, float(counts.negative_mass))
+
+    def text(self, options: FeatureOptions) -> str:
+        """One sentence for the user; empty where all sums are probabilities."""
+        text = ffi.new("char[]", 400)
+        lib.lscfg_improper_text(self._pointer(), NEGATIVE.index(options.negative), text, len(text))
+        return str(ffi.string(text).decode("ascii"))
+
+    def _pointer(self) -> Any:
+        """The kernel's lscfg_improper."""
+        return ffi.new("lscfg_improper *", astuple(self))
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

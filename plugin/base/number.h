@@ -1,0 +1,14 @@
+/* Numbers as text. A locale may write a comma where files have a point; these functions never do. */
+#ifndef LSCFG_NUMBER_H
+#define LSCFG_NUMBER_H
+
+#include "base/common.h"
+
+/* snprintf in the C locale. */
+int print_plain(char *text, size_t size, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+#endif

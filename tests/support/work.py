@@ -1,0 +1,74 @@
+"""Work for engines: functions of a module, as work that may leave the process has to be."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+from lscfg.errors import InputError
+from lscfg.parallel.worker import keep
+
+
+class TwoPartError(Exception):
+    """Its copy cannot be made from the message alone."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def square(number):
+    time.sleep(0.002 if number % 7 == 0 else 0)
+    return number * number
+
+
+def reciprocal(number):
+    return 1 // (5 - number)
+
+
+def bad_input(number):
+    raise InputError(f"number {number}", "file", number)
+
+
+def two_parts(number):
+    raise TwoPartError(number, "more")
+
+
+def cannot_be_pickled(number):
+    return threading.Lock()
+
+
+def blob(number):
+    return bytes([number % 251]) * 300_000
+
+
+def die(number):
+    if number == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def leave(number):
+    raise SystemExit(3)
+
+
+def who(number):
+    return os.getpid()
+
+
+def made_once(number):
+    made = []
+    held = keep("list", number % 2, lambda: made.append(number) or [number])
+    return held[0], bool(made)
+
+
+def rest(seconds):
+    time.sleep(seconds)
+
+
+def variable(name):
+    return os.environ.get(name)
+
+
+def loaded(name):
+    return name in sys.modules
