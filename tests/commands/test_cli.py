@@ -112,7 +112,8 @@ def test_em_and_clusters_make_models_that_decode(files, tmp_path):
 
 
 def test_usage_errors_have_status_2():
-    for arguments in ((), ("nothing",), ("align", "f"), ("estimate", "moments", "d", "-o", "m")):
+    heuristic = ("align", "f", "e", "-o", "a", "--heuristic", "all")
+    for arguments in ((), ("nothing",), ("align", "f"), heuristic, ("estimate", "moments", "d", "-o", "m")):
         run = lscfg(*arguments)
         assert run.returncode == 2 and "usage:" in run.stderr
 
@@ -260,6 +261,7 @@ def test_simulate(files, tmp_path):
     ("arguments", "message"),
     [
         (("align", "{f}", "{test}", "-o", "{out}"), "test: 3 lines, but"),
+        (("align", "{f}", "{e}", "--model", "all", "-o", "{out}"), "model must be one of eflomal, fast-align"),
         (("align", "{f}", "{e}", "--iterations", "0", "-o", "{out}"), "--iterations must be at least 1, not 0"),
         (("derive", "{f}", "{e}", "{test}", "-o", "{out}"), "test: 3 lines for 40 sentence pairs"),
         (("derive", "{f}", "{none}", "{links}", "-o", "{out}"), "none: cannot read: No such file"),
