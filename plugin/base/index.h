@@ -15,9 +15,25 @@ typedef struct {
   int64_t count, used; /* count is a power of two, or 0 before the first index_reserve */
 } index_table;
 
-/* Room for one more entry. */
+/* Room for one more entry, or for so many in all: LSCFG_OK or LSCFG_ENOMEM. */
 int index_reserve(index_table *);
+int index_reserve_all(index_table *, int64_t entries);
+/* Forgets all entries and keeps the room. */
 void index_clear(index_table *);
+void index_release(index_table *);
+
+/* The next number of this hash behind place *at, which is -1 at first; -1: there is no more. The numbers of a hash come in
+ * no particular order. */
+static inline int32_t index_next(const index_table *t, uint32_t hash, int64_t *at) {
+  if (!t->count) return -1;
+  for (int64_t i = *at < 0 ? hash & (t->count - 1) : (*at + 1) & (t->count - 1); t->slots[i].id >= 0;
+       i = (i + 1) & (t->count - 1))
+    if (t->slots[i].hash == hash) {
+      *at = i;
+      return t->slots[i].id;
+    }
+  return -1;
+}
 
 static inline void index_put(index_table *t, uint32_t hash, int32_t id) {
   int64_t i = hash & (t->count - 1);

@@ -2,12 +2,7 @@
 #ifndef LSCFG_RULE_TABLE_H
 #define LSCFG_RULE_TABLE_H
 
-#include "base/common.h"
-
-typedef struct {
-  int32_t rule; /* -1 where empty */
-  uint32_t hash;
-} rule_slot;
+#include "base/index.h"
 
 /* Rules, numbered in order of first appearance: two sides of symbols each, one rule behind the other. */
 typedef struct {
@@ -15,8 +10,7 @@ typedef struct {
   ARRAY(int64_t) offsets; /* one more than there are rules */
   ARRAY(int32_t) src_length;
   ARRAY(int32_t) arity;
-  rule_slot *table; /* open addressing */
-  int64_t slots;
+  index_table index; /* rules */
 } rule_table;
 
 int rule_table_init(rule_table *);

@@ -1,13 +1,12 @@
 #ifndef LSCFG_VOCAB_H
 #define LSCFG_VOCAB_H
 
-#include "base/common.h"
+#include "base/index.h"
 
 struct lscfg_vocab {
   ARRAY(char) bytes;      /* all words, one behind the other */
   ARRAY(int64_t) offsets; /* word id -> first byte; one more than there are words */
-  int32_t *table;         /* open addressing, -1 where empty */
-  int64_t slots;          /* a power of two */
+  index_table index;      /* word ids */
 };
 
 /* A vocabulary inside another struct: initialise before use, release after. */

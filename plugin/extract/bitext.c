@@ -162,47 +162,23 @@ int sentence_pair_read(sentence_pair *p, lscfg_vocab *vocab, const char *const l
 
 /* ---- how often two words are linked ---- */
 
-int link_counts_init(link_counts *c) {
-  memset(c, 0, sizeof *c);
-  c->slots = 1024;
-  if (!(c->table = malloc((size_t)c->slots * sizeof *c->table))) return LSCFG_ENOMEM;
-  memset(c->table, 0xff, (size_t)c->slots * sizeof *c->table);
-  return LSCFG_OK;
-}
-
 void link_counts_release(link_counts *c) {
   free(c->pairs.data);
-  free(c->table);
+  index_release(&c->index);
   memset(c, 0, sizeof *c);
-}
-
-static int64_t pair_slot(const link_counts *c, int32_t src, int32_t tgt) {
-  uint64_t h = hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
-  int64_t slot = (int64_t)(h & (uint64_t)(c->slots - 1));
-  for (; c->table[slot] >= 0; slot = (slot + 1) & (c->slots - 1)) {
-    const lscfg_word_pair *pair = &c->pairs.data[c->table[slot]];
-    if (pair->src == src && pair->tgt == tgt) break;
-  }
-  return slot;
 }
 
 int link_counts_add(link_counts *c, int32_t src, int32_t tgt, int64_t count) {
-  if (2 * (c->pairs.size + 1) > c->slots) {
-    int32_t *table = malloc((size_t)c->slots * 2 * sizeof *table);
-    if (!table) return LSCFG_ENOMEM;
-    free(c->table);
-    c->table = table;
-    c->slots *= 2;
-    memset(table, 0xff, (size_t)c->slots * sizeof *table);
-    for (int32_t k = 0; k < c->pairs.size; k++) table[pair_slot(c, c->pairs.data[k].src, c->pairs.data[k].tgt)] = k;
-  }
-  int64_t slot = pair_slot(c, src, tgt);
-  if (c->table[slot] < 0) {
-    if (c->pairs.size == INT32_MAX || ARRAY_RESERVE(c->pairs, 1)) return LSCFG_ENOMEM;
-    c->pairs.data[c->pairs.size] = (lscfg_word_pair){src, tgt, 0};
-    c->table[slot] = (int32_t)c->pairs.size++;
-  }
-  c->pairs.data[c->table[slot]].count += count;
+  uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
+  int64_t at = -1;
+  for (int32_t k; (k = index_next(&c->index, hash, &at)) >= 0;)
+    if (c->pairs.data[k].src == src && c->pairs.data[k].tgt == tgt) {
+      c->pairs.data[k].count += count;
+      return LSCFG_OK;
+    }
+  if (c->pairs.size == INT32_MAX || ARRAY_RESERVE(c->pairs, 1) || index_reserve(&c->index)) return LSCFG_ENOMEM;
+  index_put(&c->index, hash, (int32_t)c->pairs.size);
+  c->pairs.data[c->pairs.size++] = (lscfg_word_pair){src, tgt, count};
   return LSCFG_OK;
 }
 

@@ -3,6 +3,7 @@
 #define LSCFG_BITEXT_H
 
 #include "lscfg/extract.h"
+#include "base/index.h"
 #include "base/vocab.h"
 
 enum { SRC = LSCFG_SRC, TGT = LSCFG_TGT };
@@ -29,11 +30,9 @@ int sentence_pair_read(sentence_pair *, lscfg_vocab *, const char *const line[3]
 
 typedef struct {
   ARRAY(lscfg_word_pair) pairs; /* in order of first appearance */
-  int32_t *table;               /* open addressing, -1 where empty */
-  int64_t slots;
+  index_table index; /* of them */
 } link_counts;
 
-int link_counts_init(link_counts *);
 void link_counts_release(link_counts *);
 /* Counts that two words are linked, -1 for none. */
 int link_counts_add(link_counts *, int32_t src, int32_t tgt, int64_t count);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "lscfg/extract.h"
+#include "base/index.h"
 #include "base/vocab.h"
 
 /* ---- equal sides get equal numbers ---- */
@@ -12,30 +13,32 @@ static void side_of(const lscfg_rules *r, int64_t rule, int side, const int32_t 
   *n = side ? r->offsets[rule + 1] - middle : r->src_length[rule];
 }
 
-int lscfg_rules_number(const lscfg_rules *r, int side, int32_t *number, lscfg_error *error) {
-  int64_t slots = 1024;
-  int32_t next = 0;
-  while (slots < 2 * r->n) slots *= 2;
-  int64_t *table = malloc((size_t)slots * sizeof *table); /* the first rule that has the side */
-  if (!table) return out_of_memory(error);
-  memset(table, 0xff, (size_t)slots * sizeof *table);
-  for (int64_t rule = 0; rule < r->n; rule++) {
-    const int32_t *symbols, *known;
-    int64_t n, n_known;
-    side_of(r, rule, side, &symbols, &n);
-    int64_t slot = (int64_t)(hash_ints(symbols, n, 0) & (uint64_t)(slots - 1));
-    for (; table[slot] >= 0; slot = (slot + 1) & (slots - 1)) {
-      side_of(r, table[slot], side, &known, &n_known);
-      if (n == n_known && !memcmp(symbols, known, (size_t)n * sizeof *symbols)) break;
-    }
-    if (table[slot] < 0) {
-      table[slot] = rule;
-      number[rule] = next++;
-    } else {
-      number[rule] = number[table[slot]];
-    }
+/* The first rule before this one with the same side, -1: none. */
+static int64_t same_side(const lscfg_rules *r, const index_table *index, uint32_t hash, const int32_t *symbols, int64_t n,
+                         int side) {
+  int64_t at = -1, n_known;
+  const int32_t *known;
+  for (int32_t rule; (rule = index_next(index, hash, &at)) >= 0;) {
+    side_of(r, rule, side, &known, &n_known);
+    if (n == n_known && !memcmp(symbols, known, (size_t)n * sizeof *symbols)) return rule;
   }
-  free(table);
+  return -1;
+}
+
+int lscfg_rules_number(const lscfg_rules *r, int side, int32_t *number, lscfg_error *error) {
+  index_table index = {0}; /* the first rules that have their sides */
+  int32_t next = 0;
+  if (index_reserve_all(&index, r->n)) return out_of_memory(error);
+  for (int64_t rule = 0; rule < r->n; rule++) {
+    const int32_t *symbols;
+    int64_t n;
+    side_of(r, rule, side, &symbols, &n);
+    uint32_t hash = (uint32_t)hash_ints(symbols, n, 0);
+    int64_t known = same_side(r, &index, hash, symbols, n, side);
+    number[rule] = known < 0 ? next++ : number[known];
+    if (known < 0) index_put(&index, hash, (int32_t)rule);
+  }
+  index_release(&index);
   return next;
 }
 

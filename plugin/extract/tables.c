@@ -3,7 +3,7 @@
 
 int corpus_tables_init(corpus_tables *t) {
   memset(t, 0, sizeof *t);
-  if (!vocab_init(&t->vocab) && !rule_table_init(&t->rules) && !link_counts_init(&t->lexicon)) return LSCFG_OK;
+  if (!vocab_init(&t->vocab) && !rule_table_init(&t->rules)) return LSCFG_OK;
   corpus_tables_release(t);
   return LSCFG_ENOMEM;
 }

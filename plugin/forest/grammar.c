@@ -18,8 +18,8 @@ lscfg_grammar *lscfg_grammar_new(lscfg_vocab *vocab) {
 
 void lscfg_grammar_free(lscfg_grammar *g) {
   if (!g) return;
-  if (g->categories.table) vocab_release(&g->categories);
-  if (g->feature_names.table) vocab_release(&g->feature_names);
+  if (g->categories.offsets.data) vocab_release(&g->categories);
+  if (g->feature_names.offsets.data) vocab_release(&g->feature_names);
   free(g->rules.data);
   free(g->symbols.data);
   free(g->feature_rows.data);
@@ -28,7 +28,7 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g->by_source);
   free(g->groups.data);
   free(g->rule_group);
-  free(g->rule_index);
+  index_release(&g->rule_index);
   free(g->node_group.data);
   free(g->trie);
   free(g->unary_groups);
@@ -403,30 +403,25 @@ static int same_symbols(const int32_t *a, int32_t n_a, const int32_t *b, int32_t
   return n_a == n_b && (!n_a || !memcmp(a, b, (size_t)n_a * sizeof *a));
 }
 
-/* The slot of the rule with these sides, or the empty one where it belongs. */
-static int32_t *rule_slot_of(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
-                             int32_t n_tgt) {
-  int64_t slot = (int64_t)(hash_sides(lhs, src, n_src, tgt, n_tgt) & (uint64_t)(g->rule_slots - 1));
-  for (; g->rule_index[slot] >= 0; slot = (slot + 1) & (g->rule_slots - 1)) {
-    const grammar_rule *rule = &g->rules.data[g->rule_index[slot]];
+static int32_t find_rule(const lscfg_grammar *g, uint32_t hash, int32_t lhs, const int32_t *src, int32_t n_src,
+                         const int32_t *tgt, int32_t n_tgt) {
+  int64_t at = -1;
+  for (int32_t r; (r = index_next(&g->rule_index, hash, &at)) >= 0;) {
+    const grammar_rule *rule = &g->rules.data[r];
     if (rule->lhs == lhs && same_symbols(g->symbols.data + rule->src, rule->n_src, src, n_src) &&
         same_symbols(g->symbols.data + rule->tgt, rule->n_tgt, tgt, n_tgt))
-      break;
+      return r;
   }
-  return &g->rule_index[slot];
+  return -1;
 }
 
 static int index_rules(lscfg_grammar *g) {
-  g->rule_slots = 16;
-  while (g->rule_slots < 2 * g->rules.size) g->rule_slots *= 2;
-  g->rule_index = malloc((size_t)g->rule_slots * sizeof *g->rule_index);
-  if (!g->rule_index) return LSCFG_ENOMEM;
-  memset(g->rule_index, 0xff, (size_t)g->rule_slots * sizeof *g->rule_index);
+  if (index_reserve_all(&g->rule_index, g->rules.size)) return LSCFG_ENOMEM;
   for (int32_t r = 0; r < g->rules.size; r++) {
     const grammar_rule *rule = &g->rules.data[r];
-    int32_t *slot = rule_slot_of(g, rule->lhs, g->symbols.data + rule->src, rule->n_src, g->symbols.data + rule->tgt,
-                                 rule->n_tgt);
-    if (*slot < 0) *slot = r;
+    const int32_t *src = g->symbols.data + rule->src, *tgt = g->symbols.data + rule->tgt;
+    uint32_t hash = (uint32_t)hash_sides(rule->lhs, src, rule->n_src, tgt, rule->n_tgt);
+    if (find_rule(g, hash, rule->lhs, src, rule->n_src, tgt, rule->n_tgt) < 0) index_put(&g->rule_index, hash, r);
   }
   return LSCFG_OK;
 }
@@ -434,7 +429,7 @@ static int index_rules(lscfg_grammar *g) {
 int32_t lscfg_grammar_find(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                            int32_t n_tgt) {
   if (!g->finished || n_src < 1 || n_tgt < 0) return -1;
-  return *rule_slot_of(g, lhs, src, n_src, tgt, n_tgt);
+  return find_rule(g, (uint32_t)hash_sides(lhs, src, n_src, tgt, n_tgt), lhs, src, n_src, tgt, n_tgt);
 }
 
 int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {

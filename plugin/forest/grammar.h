@@ -2,6 +2,7 @@
 #define LSCFG_GRAMMAR_H
 
 #include "lscfg/forest.h"
+#include "base/index.h"
 #include "base/vocab.h"
 
 enum { CATEGORY_X = 0, CATEGORY_S = 1, MAX_ARITY = 2 };
@@ -40,8 +41,7 @@ struct lscfg_grammar {
   int32_t *by_source; /* rule ids, those of one group together, in order of addition */
   ARRAY(grammar_group) groups;
   int32_t *rule_group; /* rule -> group */
-  int32_t *rule_index; /* first rules with their sides, by hash, open addressing; -1 where empty */
-  int64_t rule_slots;
+  index_table rule_index; /* first rules with their sides */
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
   trie_slot *trie;           /* open addressing, node < 0 where empty */
   int64_t trie_slots;

@@ -7,7 +7,7 @@
 
 /* A composite over its tails, and its node. */
 typedef struct {
-  int32_t composite, tail[2], node; /* composite < 0 where empty */
+  int32_t composite, tail[2], node;
 } instance;
 
 typedef struct {
@@ -15,31 +15,24 @@ typedef struct {
   const lscfg_forest *from;
   lscfg_forest_view view; /* of it */
   expansion *made;
-  instance *table; /* open addressing */
-  int64_t slots, used;
+  ARRAY(instance) instances;
+  index_table index; /* of them */
   ARRAY(int32_t) rules; /* of the edge under work */
 } expander;
 
-static instance *find_instance(const expander *x, int32_t c, const int32_t tail[2]) {
+static uint32_t hash_instance(int32_t c, const int32_t tail[2]) {
   const int32_t key[3] = {c, tail[0], tail[1]};
-  int64_t slot = (int64_t)(hash_ints(key, 3, 0) & (uint64_t)(x->slots - 1));
-  for (;; slot = (slot + 1) & (x->slots - 1)) {
-    instance *at = &x->table[slot];
-    if (at->composite < 0 || (at->composite == c && at->tail[0] == tail[0] && at->tail[1] == tail[1])) return at;
-  }
+  return (uint32_t)hash_ints(key, 3, 0);
 }
 
-static int grow_instances(expander *x) {
-  expander bigger = *x;
-  bigger.slots = x->slots ? 2 * x->slots : 1024;
-  bigger.table = malloc((size_t)bigger.slots * sizeof *bigger.table);
-  if (!bigger.table) return LSCFG_ENOMEM;
-  memset(bigger.table, 0xff, (size_t)bigger.slots * sizeof *bigger.table);
-  for (int64_t k = 0; k < x->slots; k++)
-    if (x->table[k].composite >= 0) *find_instance(&bigger, x->table[k].composite, x->table[k].tail) = x->table[k];
-  free(x->table);
-  *x = bigger;
-  return LSCFG_OK;
+/* The node of a composite over these tails, -1: none yet. */
+static int32_t instance_node(const expander *x, int32_t c, const int32_t tail[2]) {
+  int64_t at = -1;
+  for (int32_t k; (k = index_next(&x->index, hash_instance(c, tail), &at)) >= 0;) {
+    const instance *known = &x->instances.data[k];
+    if (known->composite == c && known->tail[0] == tail[0] && known->tail[1] == tail[1]) return known->node;
+  }
+  return -1;
 }
 
 /* An edge of one rule into the last node; app: the application of the first forest that its marginal belongs to, or -1. */
@@ -80,17 +73,13 @@ static int expand_composite(expander *x, int32_t c, const int32_t tail[2], int a
 }
 
 static int32_t instantiate(expander *x, int32_t c, const int32_t tail[2]) {
-  if (x->slots) {
-    const instance *known = find_instance(x, c, tail);
-    if (known->composite >= 0) return known->node;
-  }
-  int32_t node;
+  int32_t node = instance_node(x, c, tail);
+  if (node >= 0) return node;
   if (expand_composite(x, c, tail, 0, -1) || (node = forest_add_node(x->made->forest, CATEGORY_X, 0, 0)) < 0 ||
-      expand_composite(x, c, tail, 1, -1))
+      expand_composite(x, c, tail, 1, -1) || ARRAY_RESERVE(x->instances, 1) || index_reserve(&x->index))
     return LSCFG_ENOMEM;
-  if (2 * (x->used + 1) > x->slots && grow_instances(x)) return LSCFG_ENOMEM;
-  *find_instance(x, c, tail) = (instance){c, {tail[0], tail[1]}, node};
-  x->used++;
+  index_put(&x->index, hash_instance(c, tail), (int32_t)x->instances.size);
+  x->instances.data[x->instances.size++] = (instance){c, {tail[0], tail[1]}, node};
   return node;
 }
 
@@ -170,7 +159,8 @@ int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansion *mad
     for (int32_t e = begin; e < end && !code; e++) code = expand_edge(&x, e, 1);
   }
   if (shared) composition_unlock(shared);
-  free(x.table);
+  free(x.instances.data);
+  index_release(&x.index);
   free(x.rules.data);
   if (code) expansion_release(made);
   return code;
