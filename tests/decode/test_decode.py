@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from decoders import SENTENCES, WEIGHTS, small_config
+from decoders import SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -24,20 +24,6 @@ from lscfg.parallel.processes import Processes
 @pytest.fixture
 def config(tmp_path: Path) -> DecoderConfig:
     return small_config(tmp_path)
-
-
-class Provider:
-    """The width of each application's head as a feature; counts how often it is asked."""
-
-    names: tuple[str, ...] = ("Latent", "P")
-
-    def __init__(self, grammar: Grammar) -> None:
-        self.calls = 0
-
-    def features(self, forest: Forest) -> np.ndarray:
-        self.calls += 1
-        spans = forest.node_span[forest.edge_head[forest.app_edge]]
-        return np.stack([spans[:, 1] - spans[:, 0], np.full(forest.n_apps, 0.5)], axis=1).astype(float)
 
 
 def test_features_and_score_of_a_known_derivation(config: DecoderConfig) -> None:

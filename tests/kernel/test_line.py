@@ -204,7 +204,7 @@ def test_numbers_do_not_depend_on_the_locale(tmp_path: Path):
     if not (tmp_path / "de_DE.UTF-8" / "LC_NUMERIC").exists():
         pytest.skip(f"no locale with a comma: {made.stderr.strip()}")
     environment = {**os.environ, "LOCPATH": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", IN_THE_LOCALE]
+    command = [sys.executable, "-P", "-c", IN_THE_LOCALE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from lscfg.formats.ini import DecoderConfig
+from lscfg.kernel import Forest, Grammar
 
 GRAMMAR = """[X] ||| la casa ||| the house ||| P=1.5 Count=1
 [X] ||| casa ||| house ||| P=1
@@ -43,3 +46,17 @@ def small_config(folder: Path) -> DecoderConfig:
     return DecoderConfig(
         grammars=(folder / "grammar",), language_model=folder / "lm", word_penalty=True, pass_through=True
     )
+
+
+class Provider:
+    """The width of each application's head as a feature; counts how often it is asked."""
+
+    names: tuple[str, ...] = ("Latent", "P")
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.calls = 0
+
+    def features(self, forest: Forest) -> np.ndarray:
+        self.calls += 1
+        spans = forest.node_span[forest.edge_head[forest.app_edge]]
+        return np.stack([spans[:, 1] - spans[:, 0], np.full(forest.n_apps, 0.5)], axis=1).astype(float)

@@ -34,7 +34,7 @@ def test_measured_work_passes_errors_on():
 def test_a_killed_run_leaves_no_stage_at_work(tmp_path):
     program = "import os, time; from tuning.experiment.cache import measured\n"
     program += "measured(lambda: (print(os.getpid(), flush=True), time.sleep(600)))"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())
         parent.kill()
     deadline = time.monotonic() + 30
