@@ -32,6 +32,8 @@ FLOORS = (
 OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 
+C_SUFFIXES = {".c", ".h", ".cc", ".cpp"}
+
 POOLS = {"concurrent", "multiprocessing"}
 
 
@@ -187,3 +189,11 @@ def test_every_floor_is_built_and_shipped():
     assert shipped == {f"lscfg.sources.{part}": f"plugin/{part}" for part in parts} | {
         "lscfg.sources.include.lscfg": "plugin/include/lscfg"
     }
+
+
+def test_no_line_of_c_is_longer_than_120_columns():
+    files = [path for path in (*PLUGIN.rglob("*"), *(ROOT / "tests").rglob("*")) if path.suffix in C_SUFFIXES]
+    assert len(files) > 100
+    for path in files:
+        long = [n for n, line in enumerate(path.read_text("utf-8").splitlines(), 1) if len(line) > 120]
+        assert not long, f"{path.relative_to(ROOT)}: lines {long}"

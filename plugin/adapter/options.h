@@ -10,23 +10,20 @@
 
 #include "lscfg/inference.h"
 
-namespace lscfg
-{
+namespace lscfg {
 
 /* One line for the user; the decoder ends with it. */
 struct ConfigError : std::runtime_error {
   explicit ConfigError(const std::string &message) : std::runtime_error("[lscfg] " + message) {}
 };
 
-inline bool ToBool(const std::string &key, const std::string &value)
-{
+inline bool ToBool(const std::string &key, const std::string &value) {
   if (value == "true") return true;
   if (value == "false") return false;
   throw ConfigError(key + "=" + value + ": expected true or false");
 }
 
-inline std::vector<std::string> SplitNames(const std::string &list)
-{
+inline std::vector<std::string> SplitNames(const std::string &list) {
   std::vector<std::string> names;
   std::istringstream stream(list);
   for (std::string name; std::getline(stream, name, ',');) names.push_back(name);
@@ -41,8 +38,7 @@ struct LatentOptions : lscfg_options {
   std::vector<int> Columns() const { return std::vector<int>(columns, columns + n_columns); }
 
   /* Whether the option is one of these; throws ConfigError for a bad value. */
-  bool Take(const std::string &key, const std::string &value)
-  {
+  bool Take(const std::string &key, const std::string &value) {
     lscfg_error error;
     const int code = lscfg_options_set(this, key.data(), key.size(), value.data(), value.size(), &error);
     if (code < 0) throw ConfigError(error.message);
@@ -51,13 +47,12 @@ struct LatentOptions : lscfg_options {
 };
 
 /* The warning of sums that are no probabilities; empty where there are none. */
-inline std::string ImproperText(const lscfg_improper &counts, const lscfg_feature_options &features)
-{
+inline std::string ImproperText(const lscfg_improper &counts, const lscfg_feature_options &features) {
   char text[400];
   lscfg_improper_text(&counts, features.negative, text, sizeof text);
   return text;
 }
 
-}
+} // namespace lscfg
 
 #endif

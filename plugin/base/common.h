@@ -28,9 +28,9 @@ static inline int array_grow(void **data, int64_t *capacity, int64_t wanted, siz
 }
 
 /* Makes room for n more elements: LSCFG_OK or LSCFG_ENOMEM. */
-#define ARRAY_RESERVE(a, n)                  \
-  ((a).size + (int64_t)(n) <= (a).capacity   \
-       ? LSCFG_OK                            \
+#define ARRAY_RESERVE(a, n)                \
+  ((a).size + (int64_t)(n) <= (a).capacity \
+       ? LSCFG_OK                          \
        : array_grow((void **)&(a).data, &(a).capacity, (a).size + (int64_t)(n), sizeof *(a).data))
 
 /* Hot loops are compiled for several instruction sets, the best of which is chosen when the library is loaded. */

@@ -4,7 +4,6 @@
 
 #include "base/common.h"
 
-
 typedef struct {
   double score;
   int32_t id;

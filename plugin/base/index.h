@@ -4,7 +4,6 @@
 
 #include "base/common.h"
 
-
 typedef struct {
   uint32_t hash;
   int32_t id; /* -1 where empty */
@@ -22,8 +21,8 @@ int index_reserve_all(index_table *, int64_t entries);
 void index_clear(index_table *);
 void index_release(index_table *);
 
-/* The next number of this hash behind place *at, which is -1 at first; -1: there is no more. The numbers of a hash come in
- * no particular order. */
+/* The next number of this hash behind place *at, which is -1 at first; -1: there is no more. The numbers of a hash come
+ * in no particular order. */
 static inline int32_t index_next(const index_table *t, uint32_t hash, int64_t *at) {
   if (!t->count) return -1;
   for (int64_t i = *at < 0 ? hash & (t->count - 1) : (*at + 1) & (t->count - 1); t->slots[i].id >= 0;

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* mmap, under -std=c11 */
-/* Reading safetensors: 8 bytes little-endian header length, a JSON object name -> {dtype, shape, data_offsets}, data. */
+/* Reading safetensors: 8 bytes little-endian header length, a JSON object name -> {dtype, shape, data_offsets}, data.
+ * */
 #include "base/safetensors.h"
 
 #include <errno.h>
@@ -41,7 +42,8 @@ void tensor_file_close(tensor_file *file) {
   memset(file, 0, sizeof *file);
 }
 
-/* ---- the JSON that the header needs; every function returns the position behind, NULL where the text is malformed ---- */
+/* ---- the JSON that the header needs; every function returns the position behind, NULL where the text is malformed
+ * ---- */
 
 static const char *skip_blanks(const char *p, const char *end) {
   while (p && p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')) p++;

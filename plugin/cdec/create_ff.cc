@@ -6,14 +6,14 @@
 #include "recorder.h"
 #include "settings.h"
 
-extern "C" __attribute__((visibility("default"))) FeatureFunction* create_ff(const std::string& arguments) {
+extern "C" __attribute__((visibility("default"))) FeatureFunction *create_ff(const std::string &arguments) {
   try {
     const Settings settings = ReadSettings(arguments);
     if (settings.mode == Mode::kRecord) return new Recorder(settings.forests);
     if (settings.mode == Mode::kFold) return new PlainFolding(settings.decoder);
     if (settings.mode == Mode::kUnfold) return new Unfolding;
     return new LatentFeatures(settings);
-  } catch (const ConfigError& error) {
+  } catch (const ConfigError &error) {
     std::cerr << error.what() << std::endl;
     throw;
   }

@@ -13,9 +13,9 @@ namespace {
 
 const char kFolded[] = "Folded", kNumber[] = "FoldedEdge";
 
-/* A name and a value a line, as cdec reads it: separated by blanks, the last tab or "=". The number is read with the same
- * function and locale as in cdec, so that both have the same weights. */
-std::map<string, double> ReadWeights(const string& path) {
+/* A name and a value a line, as cdec reads it: separated by blanks, the last tab or "=". The number is read with the
+ * same function and locale as in cdec, so that both have the same weights. */
+std::map<string, double> ReadWeights(const string &path) {
   std::map<string, double> weights;
   ReadFile file = OpenText(path);
   for (string line; getline(*file, line);) {
@@ -28,11 +28,11 @@ std::map<string, double> ReadWeights(const string& path) {
   return weights;
 }
 
-}  // namespace
+} // namespace
 
-Folding* Folding::last_ = nullptr;
+Folding *Folding::last_ = nullptr;
 
-Folding::Folding(Fold what, const DecoderSettings& decoder, const vector<int>& features)
+Folding::Folding(Fold what, const DecoderSettings &decoder, const vector<int> &features)
     : all_(what == Fold::kAll), features_(features), folded_(FD::Convert(kFolded)), number_(FD::Convert(kNumber)) {
   if (last_) throw ConfigError("fold= stands in two lines; one is enough");
   if (decoder.changing_weights)
@@ -40,14 +40,14 @@ Folding::Folding(Fold what, const DecoderSettings& decoder, const vector<int>& f
   if (decoder.weights.empty())
     throw ConfigError("fold= needs tuned weights, but cdec is given none; name them with -w FILE");
   if (decoder.later_weights) throw ConfigError("fold= needs one set of weights, but later passes have their own");
-  const string& path = decoder.weights;
+  const string &path = decoder.weights;
   const std::map<string, double> named = ReadWeights(path);
   for (int feature : features)
     if (!named.count(FD::Convert(feature)))
       throw ConfigError(path + ": no weight of " + FD::Convert(feature) +
                         ", which is to be folded; tune without fold= first");
   if (named.count(kNumber)) throw ConfigError(path + ": " + kNumber + " must have no weight; remove it");
-  for (const auto& weight : named) {
+  for (const auto &weight : named) {
     const size_t feature = FD::Convert(weight.first);
     if (feature >= weights_.size()) weights_.resize(feature + 1);
     weights_[feature] = weight.second;
@@ -62,12 +62,12 @@ void Folding::Clear() {
   ends_.assign(1, 0);
 }
 
-void Folding::Write(const double* values, const vector<int>& columns, SparseVector<double>* features) {
+void Folding::Write(const double *values, const vector<int> &columns, SparseVector<double> *features) {
   double sum = 0;
   if (all_) {
     sum = features->dot(weights_);
     if (keep_)
-      for (const auto& entry : *features) kept_.emplace_back(entry.first, entry.second);
+      for (const auto &entry : *features) kept_.emplace_back(entry.first, entry.second);
     features->clear();
   }
   for (size_t k = 0; values && k < features_.size(); ++k) {
@@ -81,7 +81,7 @@ void Folding::Write(const double* values, const vector<int>& columns, SparseVect
   features->set_value(number_, static_cast<double>(ends_.size() - 1));
 }
 
-void Folding::Restore(SparseVector<double>* features) const {
+void Folding::Restore(SparseVector<double> *features) const {
   const size_t edge = static_cast<size_t>(features->value(number_));
   if (!edge) return;
   features->erase(folded_);
@@ -90,6 +90,7 @@ void Folding::Restore(SparseVector<double>* features) const {
 }
 
 Unfolding::Unfolding() {
-  if (!Folding::Last()) throw ConfigError("mode=unfold needs a line with fold=latent, fold=all or mode=fold in an earlier pass");
+  if (!Folding::Last())
+    throw ConfigError("mode=unfold needs a line with fold=latent, fold=all or mode=fold in an earlier pass");
   Folding::Last()->Keep();
 }

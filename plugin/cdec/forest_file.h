@@ -9,9 +9,9 @@
 
 /* A line of JSON (docs/FORMATS.md, Forests) that ends in a newline. Forests of no plain sentence have no words. Throws
  * std::out_of_range where a node has no edges. */
-std::string ForestJson(const Recorder& recorder, int id, const std::vector<WordID>* words);
+std::string ForestJson(const Recorder &recorder, int id, const std::vector<WordID> *words);
 
 /* A compressed file under its final name once it is whole; throws ConfigError. */
-void WriteCompressed(const std::string& path, const std::string& text);
+void WriteCompressed(const std::string &path, const std::string &text);
 
 #endif

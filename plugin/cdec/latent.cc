@@ -17,12 +17,12 @@ using std::vector;
 
 namespace {
 
-typedef std::unique_ptr<lscfg_forest, void (*)(lscfg_forest*)> ForestPtr;
+typedef std::unique_ptr<lscfg_forest, void (*)(lscfg_forest *)> ForestPtr;
 
-typedef std::unique_ptr<lscfg_model, void (*)(lscfg_model*)> ModelPtr;
+typedef std::unique_ptr<lscfg_model, void (*)(lscfg_model *)> ModelPtr;
 
-ModelPtr OpenModel(const lscfg::LatentOptions& latent) {
-  lscfg_model* opened = nullptr;
+ModelPtr OpenModel(const lscfg::LatentOptions &latent) {
+  lscfg_model *opened = nullptr;
   lscfg_error error;
   int code = lscfg_model_open(latent.model, &opened, &error);
   ModelPtr model(opened, lscfg_model_close);
@@ -34,9 +34,9 @@ ModelPtr OpenModel(const lscfg::LatentOptions& latent) {
 /* The features of all lines: of two lines with the same feature, cdec would keep one value without a word. */
 std::set<std::pair<Mode, int>> claimed;
 
-}  // namespace
+} // namespace
 
-LatentFeatures::LatentFeatures(const Settings& settings)
+LatentFeatures::LatentFeatures(const Settings &settings)
     : FeatureFunction(sizeof(uint32_t)),
       settings_(settings),
       columns_(settings.latent.Columns()),
@@ -47,24 +47,26 @@ LatentFeatures::LatentFeatures(const Settings& settings)
   for (int column : columns_)
     if (!claimed.insert({settings_.mode, column}).second)
       throw ConfigError(string(lscfg_feature_name(column)) + " stands in two lines; give each its own features=");
-  if (settings_.mode == Mode::kParse) CheckDecoder();
+  if (settings_.mode == Mode::kParse)
+    CheckDecoder();
   else if (!recorder_)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
-  for (const string& path : settings_.decoder.grammars) grammar_->Read(path);
+  for (const string &path : settings_.decoder.grammars) grammar_->Read(path);
   grammar_->Finish(settings_.decoder, settings_.mode == Mode::kParse);
   if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
-    Warn("grammar", "the model knows no rule of the grammar " + settings_.decoder.grammars[0] +
-                        "; all latent features are 0");
+    Warn("grammar",
+         "the model knows no rule of the grammar " + settings_.decoder.grammars[0] + "; all latent features are 0");
   for (int column : columns_) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
   if (settings_.fold != Fold::kNone) folding_.reset(new Folding(settings_.fold, settings_.decoder, feature_ids_));
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
 void LatentFeatures::CheckDecoder() const {
-  const DecoderSettings& d = settings_.decoder;
+  const DecoderSettings &d = settings_.decoder;
   const string cure = "; use mode=record in this pass and mode=forest in the next one";
   if (!d.found) throw ConfigError("found no configuration of cdec; name the grammar with grammar=FILE");
-  if (!d.formalism.empty() && d.formalism != "scfg") throw ConfigError("the formalism is " + d.formalism + ", not scfg" + cure);
+  if (!d.formalism.empty() && d.formalism != "scfg")
+    throw ConfigError("the formalism is " + d.formalism + ", not scfg" + cure);
   if (!d.extra_glue.empty()) throw ConfigError("scfg_extra_glue_grammar is not parsed here" + cure);
   if (d.coarse_to_fine) throw ConfigError("coarse-to-fine pruning is not done here" + cure);
   if (d.default_nt != "X" && (d.glue || d.pass_through))
@@ -83,11 +85,11 @@ LatentFeatures::~LatentFeatures() {
   std::cerr << std::endl;
 }
 
-void LatentFeatures::Warn(const string& kind, const string& message) const {
+void LatentFeatures::Warn(const string &kind, const string &message) const {
   if (warned_.insert(kind).second) std::cerr << "[lscfg] warning: " << message << std::endl;
 }
 
-void LatentFeatures::PrepareForInput(const SentenceMetadata& sentence) {
+void LatentFeatures::PrepareForInput(const SentenceMetadata &sentence) {
   ++sentences_;
   sentence_id_ = sentence.GetSentenceId();
   neutral_ = true;
@@ -95,9 +97,11 @@ void LatentFeatures::PrepareForInput(const SentenceMetadata& sentence) {
   unmatched_edges_.clear();
   if (folding_) folding_->Clear();
   try {
-    if (settings_.mode == Mode::kParse) Parse(sentence);
-    else UseRecorded(sentence);
-  } catch (const std::exception& error) {
+    if (settings_.mode == Mode::kParse)
+      Parse(sentence);
+    else
+      UseRecorded(sentence);
+  } catch (const std::exception &error) {
     neutral_ = true;
     Warn("error", "sentence " + std::to_string(sentence_id_) + " gets no latent features: " + error.what());
   }
@@ -106,7 +110,7 @@ void LatentFeatures::PrepareForInput(const SentenceMetadata& sentence) {
 
 /* ---- the forest of a parse of our own ---- */
 
-const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, const vector<int32_t>& words) {
+const BoundGrammar *LatentFeatures::GrammarOf(const SentenceMetadata &sentence, const vector<int32_t> &words) {
   vector<string> paths;
   for (int k = 0;; ++k) {
     const string path = sentence.GetSGMLValue(k ? "grammar" + std::to_string(k) : "grammar");
@@ -119,26 +123,26 @@ const BoundGrammar* LatentFeatures::GrammarOf(const SentenceMetadata& sentence, 
     if (word >= 0) is_there[word] = 1;
   sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get()));
   sentence_grammar_->AddMatching(*grammar_, is_there);
-  for (const string& path : paths) sentence_grammar_->Read(path);
+  for (const string &path : paths) sentence_grammar_->Read(path);
   sentence_grammar_->Finish(settings_.decoder, true);
   return sentence_grammar_.get();
 }
 
-void LatentFeatures::Parse(const SentenceMetadata& sentence) {
+void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   if (!IsPlain(sentence)) {
     Warn("lattice", "sentence " + std::to_string(sentence_id_) +
                         " is a lattice or forest and gets no latent features; use mode=record and mode=forest");
     return;
   }
   vector<int32_t> words;
-  for (const auto& arcs : sentence.GetSourceLattice()) words.push_back(words_->Find(arcs[0].label));
+  for (const auto &arcs : sentence.GetSourceLattice()) words.push_back(words_->Find(arcs[0].label));
   current_ = GrammarOf(sentence, words);
   if (current_ == sentence_grammar_.get()) /* its words were not all known before */
     for (size_t k = 0; k < words.size(); ++k) words[k] = words_->Find(sentence.GetSourceLattice()[k][0].label);
 
-  const DecoderSettings& d = settings_.decoder;
+  const DecoderSettings &d = settings_.decoder;
   const lscfg_parse_options options = {d.max_span, d.glue, d.pass_through, current_->goal()};
-  lscfg_forest* parsed;
+  lscfg_forest *parsed;
   lscfg_error error;
   const int code = lscfg_parse(current_->grammar(), words.data(), words.size(), &options, &parsed, &error);
   if (code < 0) throw std::runtime_error(error.message);
@@ -167,7 +171,7 @@ void LatentFeatures::Parse(const SentenceMetadata& sentence) {
 }
 
 /* Fills values_; those of marginals are 0 where the sum over all derivations is not positive. */
-void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* forest) {
+void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference inference;
   lscfg_error error;
@@ -180,12 +184,12 @@ void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* fore
     throw std::runtime_error(error.message);
   if (needed) lscfg_improper_add(&improper_, &inference);
   if (needed && inference.sign <= 0)
-    Warn("zero", "sentence " + std::to_string(sentence_id_) +
-                     " has no positive sum of derivations; its latent features are 0");
+    Warn("zero",
+         "sentence " + std::to_string(sentence_id_) + " has no positive sum of derivations; its latent features are 0");
   if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.latent.features,
                      values_.data(), &error) < 0)
     throw std::runtime_error(error.message);
-  for (double& value : values_) {
+  for (double &value : values_) {
     if (std::isfinite(value)) continue;
     value = 0;
     Warn("finite", "sentence " + std::to_string(sentence_id_) + " has features that are not finite; they are 0");
@@ -195,12 +199,12 @@ void LatentFeatures::Infer(const BoundGrammar& grammar, const lscfg_forest* fore
 /* ---- the forest that an earlier pass built ---- */
 
 /* The grammar at hand if it has all rules, else one of the forest's own rules. */
-const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edge>& edges) {
-  vector<const TRule*> listed; /* those that are no extra rules */
+const BoundGrammar *LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edge> &edges) {
+  vector<const TRule *> listed; /* those that are no extra rules */
   bool all_known = true;
   rules_.Clear();
-  for (const Recorder::Edge& edge : edges) {
-    int32_t& number = rules_[edge.rule.get()];
+  for (const Recorder::Edge &edge : edges) {
+    int32_t &number = rules_[edge.rule.get()];
     if (number != PointerMap::kNew) continue;
     number = grammar_->Find(*edge.rule);
     if (number < lscfg_grammar_size(grammar_->grammar())) listed.push_back(edge.rule.get());
@@ -209,21 +213,21 @@ const BoundGrammar* LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
   if (all_known) return grammar_.get();
   rules_.Clear();
   sentence_grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get()));
-  for (const TRule* rule : listed) sentence_grammar_->Add(*rule);
+  for (const TRule *rule : listed) sentence_grammar_->Add(*rule);
   sentence_grammar_->Finish(settings_.decoder, false);
   return sentence_grammar_.get();
 }
 
-void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
+void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
   if (!recorder_->Finish()) {
     Warn("record", "sentence " + std::to_string(sentence_id_) +
                        " gets no latent features: the pass with mode=record must have no feature function with a "
                        "state (a language model, for one) or intersection_strategy=full");
     return;
   }
-  const vector<Recorder::Edge>& edges = recorder_->edges();
+  const vector<Recorder::Edge> &edges = recorder_->edges();
   int n_words = 1, n_nodes = 0;
-  for (const Recorder::Edge& edge : edges) {
+  for (const Recorder::Edge &edge : edges) {
     n_words = std::max(n_words, edge.j);
     n_nodes = std::max(n_nodes, edge.head + 1);
     if (edge.tails.size() > 2) {
@@ -251,13 +255,13 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
   vector<int32_t> node_of(n_nodes, -1); /* cdec's node -> the kernel's */
   int node = -1;
   for (int k : order) {
-    const Recorder::Edge& edge = edges[k];
+    const Recorder::Edge &edge = edges[k];
     if (edge.head != node) {
       node = edge.head;
-      node_of[node] = check(
-          lscfg_forest_add_node(forest.get(), current_->Category(edge.rule->lhs_), edge.i, edge.j, &error));
+      node_of[node] =
+          check(lscfg_forest_add_node(forest.get(), current_->Category(edge.rule->lhs_), edge.i, edge.j, &error));
     }
-    int32_t& rule = rules_[edge.rule.get()];
+    int32_t &rule = rules_[edge.rule.get()];
     if (rule == PointerMap::kNew) rule = current_->Find(*edge.rule);
     /* The forest cannot see it: not of a lattice, nor where that rule was pruned. */
     if (rule == size + LSCFG_RULE_PASS &&
@@ -270,7 +274,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
   }
   if (recorder_->roots().size() > 1) { /* an alternative of equals, as in cdec's goal node */
     check(lscfg_forest_add_node(forest.get(), current_->Category(-TD::Convert("S")), 0, n_words, &error));
-    for (const Recorder::Root& root : recorder_->roots())
+    for (const Recorder::Root &root : recorder_->roots())
       check(lscfg_forest_add_application(forest.get(), unknown, node_of.at(root.node), -1, &error));
   }
   vector<int32_t> app_of(edges.size() + recorder_->roots().size());
@@ -283,8 +287,8 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
   edges_.Clear(edges.size());
   int32_t n_rules = 0;
   for (size_t k = 0; k < order.size(); ++k) {
-    const Recorder::Edge& edge = edges[order[k]];
-    int32_t& rule = rules_[edge.rule.get()];
+    const Recorder::Edge &edge = edges[order[k]];
+    int32_t &rule = rules_[edge.rule.get()];
     if (rule == PointerMap::kNew) rule = n_rules++;
     const uint32_t left = edge.tails.size() > 0 ? edge.tails[0] : EdgeTable::kNoTail;
     const uint32_t right = edge.tails.size() > 1 ? edge.tails[1] : EdgeTable::kNoTail;
@@ -295,22 +299,23 @@ void LatentFeatures::UseRecorded(const SentenceMetadata& sentence) {
 
 /* ---- edge by edge ---- */
 
-const EdgeTable::Edge* LatentFeatures::Find(const HG::Edge& edge, uint32_t left, uint32_t right) const {
-  int32_t& rule = rules_[edge.rule_.get()];
+const EdgeTable::Edge *LatentFeatures::Find(const HG::Edge &edge, uint32_t left, uint32_t right) const {
+  int32_t &rule = rules_[edge.rule_.get()];
   if (rule == PointerMap::kNew) rule = settings_.mode == Mode::kParse ? current_->Find(*edge.rule_) : -1;
   if (rule < 0) return nullptr;
   return edges_.Find(rule, EdgeTable::Pack(edge.i_, edge.j_), left, right);
 }
 
 /* The values of the edge, NULL where nothing is known of it. */
-const double* LatentFeatures::ValuesOf(const HG::Edge& edge, const vector<const void*>& tails, uint32_t* label) const {
+const double *LatentFeatures::ValuesOf(const HG::Edge &edge, const vector<const void *> &tails, uint32_t *label) const {
   uint32_t labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
   *label = EdgeTable::Pack(edge.i_, edge.j_);
   if (neutral_ || IsGoal(*edge.rule_)) return nullptr;
   for (size_t k = 0; k < tails.size() && k < 2; ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
-  const EdgeTable::Edge* found = tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
+  const EdgeTable::Edge *found = tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
   if (!found) {
-    unmatched_ += unmatched_edges_.insert(std::make_tuple(edge.rule_.get(), edge.i_, edge.j_, labels[0], labels[1])).second;
+    unmatched_ +=
+        unmatched_edges_.insert(std::make_tuple(edge.rule_.get(), edge.i_, edge.j_, labels[0], labels[1])).second;
     return nullptr;
   }
   *label = found->label;
@@ -320,11 +325,11 @@ const double* LatentFeatures::ValuesOf(const HG::Edge& edge, const vector<const 
   return &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
 }
 
-void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge& edge,
-                                           const vector<const void*>& tails, SparseVector<double>* features,
-                                           SparseVector<double>*, void* state) const {
+void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata &, const HG::Edge &edge,
+                                           const vector<const void *> &tails, SparseVector<double> *features,
+                                           SparseVector<double> *, void *state) const {
   uint32_t label;
-  const double* values = ValuesOf(edge, tails, &label);
+  const double *values = ValuesOf(edge, tails, &label);
   memcpy(state, &label, sizeof label);
   /* an earlier pass, or the file that the forest is from, may have given the edge other values */
   for (const int feature : feature_ids_)

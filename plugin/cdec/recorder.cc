@@ -13,22 +13,22 @@
 #include "settings.h"
 #include "tdict.h"
 
-Recorder* Recorder::last_ = nullptr;
+Recorder *Recorder::last_ = nullptr;
 
-bool IsGoal(const TRule& rule) {
+bool IsGoal(const TRule &rule) {
   static const WordID kGoal = -TD::Convert("Goal");
   return rule.lhs_ == kGoal;
 }
 
-bool IsPlain(const SentenceMetadata& sentence) {
+bool IsPlain(const SentenceMetadata &sentence) {
   static const WordID kEpsilon = TD::Convert("*EPS*");
   if (sentence.GetSourceLattice().empty()) return false;
-  for (const auto& arcs : sentence.GetSourceLattice())
+  for (const auto &arcs : sentence.GetSourceLattice())
     if (arcs.size() != 1 || arcs[0].dist2next != 1 || arcs[0].label == kEpsilon) return false;
   return true;
 }
 
-Recorder::Recorder(const std::string& folder) : folder_(folder) {
+Recorder::Recorder(const std::string &folder) : folder_(folder) {
   if (!folder_.empty() && (!DirectoryExists(folder_) || access(folder_.c_str(), W_OK | X_OK)))
     throw ConfigError("forests=" + folder_ + ": no folder that can be written to; make it first");
   last_ = this;
@@ -38,12 +38,12 @@ Recorder::~Recorder() {
   if (last_ == this) last_ = nullptr;
   try {
     Write();
-  } catch (const std::exception& error) { /* it is too late for an exception */
+  } catch (const std::exception &error) { /* it is too late for an exception */
     std::cerr << error.what() << std::endl;
   }
 }
 
-void Recorder::PrepareForInput(const SentenceMetadata& sentence) {
+void Recorder::PrepareForInput(const SentenceMetadata &sentence) {
   Write(); /* no one has told that the last sentence was over */
   edges_.clear();
   roots_.clear();
@@ -59,18 +59,18 @@ bool Recorder::Finish() const {
   if (!in_order_ || roots_.empty()) return false;
   if (edges_.empty() || !IsGoal(*edges_.back().rule)) return true;
   std::map<int, SparseVector<double>> roots; /* and the features above them */
-  for (const Root& root : roots_) roots[root.node] = root.features;
+  for (const Root &root : roots_) roots[root.node] = root.features;
   for (; !edges_.empty() && IsGoal(*edges_.back().rule); edges_.pop_back()) {
-    const Edge& edge = edges_.back();
+    const Edge &edge = edges_.back();
     const auto above = roots.find(edge.head);
     if (above == roots.end()) continue;
     roots[edge.tails[0]] = above->second + edge.features;
   }
   /* what is no longer there was a goal node */
   std::set<int> heads;
-  for (const Edge& edge : edges_) heads.insert(edge.head);
+  for (const Edge &edge : edges_) heads.insert(edge.head);
   roots_.clear();
-  for (const auto& root : roots)
+  for (const auto &root : roots)
     if (heads.count(root.first)) roots_.push_back({root.first, root.second});
   return !roots_.empty();
 }
@@ -91,12 +91,12 @@ void Recorder::Write() {
 
 /* An edge is shown before its head is known; once the next one is there, the head can be read from the vector of edges
  * in which both lie. */
-void Recorder::CloseLastEdge(const HG::Edge& next) const {
+void Recorder::CloseLastEdge(const HG::Edge &next) const {
   if (!edges_.empty()) edges_.back().head = (&next - 1)->head_node_;
 }
 
-void Recorder::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge& edge, const std::vector<const void*>&,
-                                     SparseVector<double>*, SparseVector<double>*, void*) const {
+void Recorder::TraversalFeaturesImpl(const SentenceMetadata &, const HG::Edge &edge, const std::vector<const void *> &,
+                                     SparseVector<double> *, SparseVector<double> *, void *) const {
   in_order_ = in_order_ && edge.id_ == static_cast<int>(edges_.size()) && roots_.empty();
   if (!in_order_) return;
   CloseLastEdge(edge);
@@ -104,10 +104,10 @@ void Recorder::TraversalFeaturesImpl(const SentenceMetadata&, const HG::Edge& ed
   if (!folder_.empty()) edges_.back().features = edge.feature_values_;
 }
 
-void Recorder::FinalTraversalFeatures(const void*, SparseVector<double>* features) const {
+void Recorder::FinalTraversalFeatures(const void *, SparseVector<double> *features) const {
   /* The features are those of an edge of the output, too. */
-  const HG::Edge& goal =
-      *reinterpret_cast<const HG::Edge*>(reinterpret_cast<const char*>(features) - offsetof(HG::Edge, feature_values_));
+  const HG::Edge &goal = *reinterpret_cast<const HG::Edge *>(reinterpret_cast<const char *>(features) -
+                                                             offsetof(HG::Edge, feature_values_));
   in_order_ = in_order_ && goal.id_ == static_cast<int>(edges_.size() + roots_.size()) && goal.tail_nodes_.size() == 1;
   if (!in_order_) return;
   if (roots_.empty()) CloseLastEdge(goal);

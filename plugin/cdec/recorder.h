@@ -26,32 +26,32 @@ class Recorder : public FeatureFunction {
   };
 
   /* Writes each forest to FOLDER/ID.json.gz unless the folder is empty; throws ConfigError. */
-  explicit Recorder(const std::string& folder);
+  explicit Recorder(const std::string &folder);
   ~Recorder() override;
 
   /* The recorder of this process that was made last, null if there is none. */
-  static const Recorder* Last() { return last_; }
+  static const Recorder *Last() { return last_; }
 
-  void PrepareForInput(const SentenceMetadata& sentence) override;
+  void PrepareForInput(const SentenceMetadata &sentence) override;
 
   /* Ends the sentence. Whether what was seen is a forest; if not, the pass was pruned while it was built. */
   bool Finish() const;
-  const std::vector<Edge>& edges() const { return edges_; }
+  const std::vector<Edge> &edges() const { return edges_; }
   /* The nodes below cdec's own goal node, and below that of a forest that was read from a file. */
-  const std::vector<Root>& roots() const { return roots_; }
+  const std::vector<Root> &roots() const { return roots_; }
 
-  void FinalTraversalFeatures(const void* context, SparseVector<double>* features) const override;
+  void FinalTraversalFeatures(const void *context, SparseVector<double> *features) const override;
 
  protected:
-  void TraversalFeaturesImpl(const SentenceMetadata& smeta, const HG::Edge& edge,
-                             const std::vector<const void*>& ant_contexts, SparseVector<double>* features,
-                             SparseVector<double>* estimated_features, void* context) const override;
+  void TraversalFeaturesImpl(const SentenceMetadata &smeta, const HG::Edge &edge,
+                             const std::vector<const void *> &ant_contexts, SparseVector<double> *features,
+                             SparseVector<double> *estimated_features, void *context) const override;
 
  private:
-  void CloseLastEdge(const HG::Edge& next) const;
+  void CloseLastEdge(const HG::Edge &next) const;
   void Write();
 
-  static Recorder* last_;
+  static Recorder *last_;
   const std::string folder_;
   mutable std::vector<Edge> edges_;
   mutable std::vector<Root> roots_;
@@ -62,9 +62,9 @@ class Recorder : public FeatureFunction {
 };
 
 /* The rule above the root, [Goal] -> [S]. */
-bool IsGoal(const TRule& rule);
+bool IsGoal(const TRule &rule);
 
 /* Whether the input is one word behind the other. */
-bool IsPlain(const SentenceMetadata& sentence);
+bool IsPlain(const SentenceMetadata &sentence);
 
 #endif

@@ -13,7 +13,7 @@ class EdgeTable {
   struct Edge {
     int32_t rule; /* -1: an empty slot */
     uint32_t span, left, right;
-    int32_t row; /* its features, -1: none */
+    int32_t row;    /* its features, -1: none */
     uint32_t label; /* of its head */
   };
 
@@ -26,23 +26,23 @@ class EdgeTable {
     slots_.assign(slots, Edge{-1, 0, 0, 0, -1, 0});
   }
   /* Of equal edges the first stays: they have the same features. */
-  void Add(const Edge& edge) {
-    Edge* slot = Slot(edge.rule, edge.span, edge.left, edge.right);
+  void Add(const Edge &edge) {
+    Edge *slot = Slot(edge.rule, edge.span, edge.left, edge.right);
     if (slot->rule < 0) *slot = edge;
   }
-  const Edge* Find(int32_t rule, uint32_t span, uint32_t left, uint32_t right) const {
-    const Edge* slot = const_cast<EdgeTable*>(this)->Slot(rule, span, left, right);
+  const Edge *Find(int32_t rule, uint32_t span, uint32_t left, uint32_t right) const {
+    const Edge *slot = const_cast<EdgeTable *>(this)->Slot(rule, span, left, right);
     return slot->rule < 0 ? nullptr : slot;
   }
 
  private:
-  Edge* Slot(int32_t rule, uint32_t span, uint32_t left, uint32_t right) {
+  Edge *Slot(int32_t rule, uint32_t span, uint32_t left, uint32_t right) {
     uint64_t h = (static_cast<uint64_t>(static_cast<uint32_t>(rule)) << 32 | span) * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 32 ^ (static_cast<uint64_t>(left) << 32 | right)) * 0xd6e8feb86659fd93u;
     h ^= h >> 32;
     const size_t mask = slots_.size() - 1;
     for (size_t k = h & mask;; k = (k + 1) & mask) {
-      Edge& e = slots_[k];
+      Edge &e = slots_[k];
       if (e.rule < 0 || (e.rule == rule && e.span == span && e.left == left && e.right == right)) return &e;
     }
   }
@@ -61,9 +61,9 @@ class PointerMap {
     size_ = 0;
   }
   /* The pointer's number, kNew if it has none yet; the reference is valid until the next call. */
-  int32_t& operator[](const void* pointer) {
+  int32_t &operator[](const void *pointer) {
     if (2 * size_ >= slots_.size()) Grow();
-    Slot& slot = Find(pointer);
+    Slot &slot = Find(pointer);
     if (!slot.pointer) {
       slot.pointer = pointer;
       ++size_;
@@ -73,11 +73,11 @@ class PointerMap {
 
  private:
   struct Slot {
-    const void* pointer;
+    const void *pointer;
     int32_t number;
   };
 
-  Slot& Find(const void* pointer) {
+  Slot &Find(const void *pointer) {
     const uint64_t h = reinterpret_cast<uint64_t>(pointer) * 0x9e3779b97f4a7c15u;
     const size_t mask = slots_.size() - 1;
     size_t k = (h >> 32) & mask;
@@ -87,7 +87,7 @@ class PointerMap {
   void Grow() {
     std::vector<Slot> old(slots_.size() * 2, Slot{nullptr, kNew});
     old.swap(slots_);
-    for (const Slot& slot : old)
+    for (const Slot &slot : old)
       if (slot.pointer) Find(slot.pointer) = slot;
   }
 

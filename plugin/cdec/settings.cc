@@ -8,73 +8,95 @@
 using std::string;
 using std::vector;
 
-ReadFile OpenText(const string& path) {
+ReadFile OpenText(const string &path) {
   if (!FileExists(path) || DirectoryExists(path)) throw ConfigError("no file " + path);
   return ReadFile(path);
 }
 
 namespace {
 
-/* Settings that cdec reads; the first value that is met wins, as in cdec, where the command line comes before the files. */
+/* Settings that cdec reads; the first value that is met wins, as in cdec, where the command line comes before the
+ * files. */
 class ConfigReader {
  public:
-  void Add(const string& key, const string& value) {
+  void Add(const string &key, const string &value) {
     if (key == "grammar" || key == "formalism") settings.found = true;
-    if (key == "grammar") settings.grammars.push_back(value);
-    else if (!seen_.insert(key).second) return;
-    else if (key == "formalism") settings.formalism = Lower(value);
-    else if (key == "goal") settings.goal = value;
-    else if (key == "scfg_default_nt") settings.default_nt = value;
-    else if (key == "scfg_extra_glue_grammar") settings.extra_glue = value;
-    else if (key == "scfg_max_span_limit") settings.max_span = atoi(value.c_str());
-    else if (key == "scfg_no_hiero_glue_grammar") settings.glue = false;
-    else if (key == "add_pass_through_rules") settings.pass_through = true;
-    else if (key == "coarse_to_fine_beam_prune") settings.coarse_to_fine = true;
-    else if (key == "weights") settings.weights = value;
-    else if (key == "weights2" || key == "weights3") settings.later_weights = true;
-    else if (key == "mr_mira_compat") settings.changing_weights = true;
+    if (key == "grammar")
+      settings.grammars.push_back(value);
+    else if (!seen_.insert(key).second)
+      return;
+    else if (key == "formalism")
+      settings.formalism = Lower(value);
+    else if (key == "goal")
+      settings.goal = value;
+    else if (key == "scfg_default_nt")
+      settings.default_nt = value;
+    else if (key == "scfg_extra_glue_grammar")
+      settings.extra_glue = value;
+    else if (key == "scfg_max_span_limit")
+      settings.max_span = atoi(value.c_str());
+    else if (key == "scfg_no_hiero_glue_grammar")
+      settings.glue = false;
+    else if (key == "add_pass_through_rules")
+      settings.pass_through = true;
+    else if (key == "coarse_to_fine_beam_prune")
+      settings.coarse_to_fine = true;
+    else if (key == "weights")
+      settings.weights = value;
+    else if (key == "weights2" || key == "weights3")
+      settings.later_weights = true;
+    else if (key == "mr_mira_compat")
+      settings.changing_weights = true;
   }
 
-  void ReadCommandLine(const vector<string>& arguments) {
+  void ReadCommandLine(const vector<string> &arguments) {
     if (arguments.empty()) return;
-    if (IsCdec(arguments[0])) ReadOptions(arguments);
-    else ReadLearner(arguments);
+    if (IsCdec(arguments[0]))
+      ReadOptions(arguments);
+    else
+      ReadLearner(arguments);
     for (size_t k = 0; k < files_.size(); ++k) ReadIni(files_[k]);
   }
 
   DecoderSettings settings;
 
  private:
-  static constexpr const char* kSwitches = "PraZnJzGoL?";
+  static constexpr const char *kSwitches = "PraZnJzGoL?";
 
   /* Programs that learn weights have a decoder in them, too; their options have other meanings. */
-  static bool IsCdec(const string& program) {
+  static bool IsCdec(const string &program) {
     return program.find("cdec", program.find_last_of('/') + 1) != string::npos;
   }
 
   /* Of those programs' options only the one that names cdec's configuration is of interest. */
-  void ReadLearner(const vector<string>& arguments) {
+  void ReadLearner(const vector<string> &arguments) {
     settings.changing_weights = true;
     for (size_t k = 1; k < arguments.size(); ++k) {
-      const string& token = arguments[k];
+      const string &token = arguments[k];
       for (const string name : {"-c", "--config", "--decoder_config"}) {
-        if (token == name && k + 1 < arguments.size()) files_.push_back(arguments[k + 1]);
-        else if (token.compare(0, name.size() + 1, name + "=") == 0) files_.push_back(token.substr(name.size() + 1));
-        else if (name == "-c" && token.size() > 2 && token.compare(0, 2, name) == 0) files_.push_back(token.substr(2));
+        if (token == name && k + 1 < arguments.size())
+          files_.push_back(arguments[k + 1]);
+        else if (token.compare(0, name.size() + 1, name + "=") == 0)
+          files_.push_back(token.substr(name.size() + 1));
+        else if (name == "-c" && token.size() > 2 && token.compare(0, 2, name) == 0)
+          files_.push_back(token.substr(2));
       }
     }
   }
 
-  void ReadOptions(const vector<string>& arguments) {
+  void ReadOptions(const vector<string> &arguments) {
     for (size_t k = 1; k < arguments.size(); ++k) {
-      const string& token = arguments[k];
+      const string &token = arguments[k];
       if (token.compare(0, 2, "--") == 0) {
         const size_t equals = token.find('=');
         const string key = FullName(token.substr(2, equals == string::npos ? equals : equals - 2));
         if (key.empty()) continue;
-        if (IsSwitch(key)) Take(key, "");
-        else if (equals != string::npos) Take(key, token.substr(equals + 1));
-        else if (k + 1 < arguments.size()) Take(key, arguments[++k]);
+        if (IsSwitch(key))
+          Take(key, "");
+        else if (equals != string::npos)
+          Take(key, token.substr(equals + 1));
+        else if (k + 1 < arguments.size())
+          Take(key, arguments[++k]);
       } else if (token.size() > 1 && token[0] == '-') {
         for (size_t c = 1; c < token.size(); ++c) { /* switches may be written together, as in -rk 100 */
           const string key = LongName(token[c]);
@@ -92,7 +114,7 @@ class ConfigReader {
   }
 
   static string Lower(string text) {
-    for (char& c : text) c = static_cast<char>(tolower(c));
+    for (char &c : text) c = static_cast<char>(tolower(c));
     return text;
   }
 
@@ -111,32 +133,44 @@ class ConfigReader {
   }
 
   /* cdec takes an abbreviation for the option that it begins. */
-  static string FullName(const string& name) {
-    static const char* const names[] = {
-        "config",        "formalism",          "grammar",         "goal",
-        "scfg_default_nt", "scfg_max_span_limit", "scfg_extra_glue_grammar", "scfg_no_hiero_glue_grammar",
-        "add_pass_through_rules", "coarse_to_fine_beam_prune", "weights", "weights2", "weights3", "mr_mira_compat"};
-    for (const char* full : names)
-      if (name == full || (name.size() >= 4 && string(full).compare(0, name.size(), name) == 0 && name != "scfg" &&
-                           name != "scfg_"))
+  static string FullName(const string &name) {
+    static const char *const names[] = {"config",
+                                        "formalism",
+                                        "grammar",
+                                        "goal",
+                                        "scfg_default_nt",
+                                        "scfg_max_span_limit",
+                                        "scfg_extra_glue_grammar",
+                                        "scfg_no_hiero_glue_grammar",
+                                        "add_pass_through_rules",
+                                        "coarse_to_fine_beam_prune",
+                                        "weights",
+                                        "weights2",
+                                        "weights3",
+                                        "mr_mira_compat"};
+    for (const char *full : names)
+      if (name == full ||
+          (name.size() >= 4 && string(full).compare(0, name.size(), name) == 0 && name != "scfg" && name != "scfg_"))
         return full;
     return "";
   }
 
-  static bool IsSwitch(const string& key) {
+  static bool IsSwitch(const string &key) {
     return key == "scfg_no_hiero_glue_grammar" || key == "add_pass_through_rules" || key == "mr_mira_compat";
   }
 
-  void Take(const string& key, const string& value) {
-    if (key == "config") files_.push_back(value);
-    else Add(key, value);
+  void Take(const string &key, const string &value) {
+    if (key == "config")
+      files_.push_back(value);
+    else
+      Add(key, value);
   }
 
-  void ReadIni(const string& path) {
+  void ReadIni(const string &path) {
     ReadFile file;
     try {
       file = OpenText(path);
-    } catch (const std::exception&) {
+    } catch (const std::exception &) {
       return;
     }
     for (string line; getline(*file, line);) {
@@ -144,13 +178,15 @@ class ConfigReader {
       const size_t equals = line.find('=');
       if (equals == string::npos) continue;
       const string key = Trim(line.substr(0, equals)), value = Trim(line.substr(equals + 1));
-      if (key == "decoder_config") files_.push_back(value);
-      else Add(key, value);
+      if (key == "decoder_config")
+        files_.push_back(value);
+      else
+        Add(key, value);
     }
   }
 
-  static string Trim(const string& text) {
-    const char* blanks = " \t\r";
+  static string Trim(const string &text) {
+    const char *blanks = " \t\r";
     const size_t begin = text.find_first_not_of(blanks);
     return begin == string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
   }
@@ -159,15 +195,15 @@ class ConfigReader {
   std::set<string> seen_;
 };
 
-int ToCount(const string& key, const string& value) {
-  char* rest;
+int ToCount(const string &key, const string &value) {
+  char *rest;
   const long number = strtol(value.c_str(), &rest, 10);
   if (value.empty() || *rest || number < 1 || number > 1000000)
     throw ConfigError(key + "=" + value + ": expected a whole number above 0");
   return static_cast<int>(number);
 }
 
-Mode ToMode(const string& value) {
+Mode ToMode(const string &value) {
   if (value == "parse") return Mode::kParse;
   if (value == "record") return Mode::kRecord;
   if (value == "forest") return Mode::kForest;
@@ -176,21 +212,20 @@ Mode ToMode(const string& value) {
   throw ConfigError("mode=" + value + ": expected parse, record, forest, fold or unfold");
 }
 
-Fold ToFold(const string& value) {
+Fold ToFold(const string &value) {
   if (value == "none") return Fold::kNone;
   if (value == "latent") return Fold::kLatent;
   if (value == "all") return Fold::kAll;
   throw ConfigError("fold=" + value + ": expected none, latent or all");
 }
 
-[[noreturn]] void Unknown(const string& token) {
-  throw ConfigError("'" + token +
-                    "' is not understood; options are " + lscfg_options_usage() +
+[[noreturn]] void Unknown(const string &token) {
+  throw ConfigError("'" + token + "' is not understood; options are " + lscfg_options_usage() +
                     " mode=parse|record|forest|fold|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
                     "glue=true|false pass_through=true|false goal=CATEGORY");
 }
 
-}  // namespace
+} // namespace
 
 DecoderSettings ReadDecoderSettings() {
   ConfigReader reader;
@@ -203,28 +238,36 @@ DecoderSettings ReadDecoderSettings() {
   return reader.settings;
 }
 
-Settings ReadSettings(const string& arguments) {
+Settings ReadSettings(const string &arguments) {
   Settings s;
   s.decoder = ReadDecoderSettings();
   bool own_grammars = false;
-  const char* rest = arguments.data();
+  const char *rest = arguments.data();
   for (lscfg_option option; lscfg_option_next(&rest, arguments.data() + arguments.size(), &option);) {
     const string token(option.text, option.length);
     if (!option.key_length) Unknown(token);
     const string key = token.substr(0, option.key_length), value = token.substr(option.key_length + 1);
     if (s.latent.Take(key, value)) continue;
-    if (key == "mode") s.mode = ToMode(value);
-    else if (key == "forests") s.forests = value;
-    else if (key == "fold") s.fold = ToFold(value);
-    else if (key == "max_span") s.decoder.max_span = ToCount(key, value);
-    else if (key == "glue") s.decoder.glue = lscfg::ToBool(key, value);
-    else if (key == "pass_through") s.decoder.pass_through = lscfg::ToBool(key, value);
-    else if (key == "goal") s.decoder.goal = value;
+    if (key == "mode")
+      s.mode = ToMode(value);
+    else if (key == "forests")
+      s.forests = value;
+    else if (key == "fold")
+      s.fold = ToFold(value);
+    else if (key == "max_span")
+      s.decoder.max_span = ToCount(key, value);
+    else if (key == "glue")
+      s.decoder.glue = lscfg::ToBool(key, value);
+    else if (key == "pass_through")
+      s.decoder.pass_through = lscfg::ToBool(key, value);
+    else if (key == "goal")
+      s.decoder.goal = value;
     else if (key == "grammar") {
       if (!own_grammars) s.decoder.grammars.clear();
       own_grammars = s.decoder.found = true;
       s.decoder.grammars.push_back(value);
-    } else Unknown(token);
+    } else
+      Unknown(token);
   }
   if (!s.forests.empty() && s.mode != Mode::kRecord) throw ConfigError("forests= is for lines with mode=record");
   const bool computes = s.mode == Mode::kParse || s.mode == Mode::kForest;

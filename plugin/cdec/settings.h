@@ -44,9 +44,9 @@ struct Settings {
 };
 
 /* Settings of a line such as "model=FILE log=true"; throws ConfigError. */
-Settings ReadSettings(const std::string& arguments);
+Settings ReadSettings(const std::string &arguments);
 
 /* A file of lines, .gz allowed; throws ConfigError where there is none. */
-ReadFile OpenText(const std::string& path);
+ReadFile OpenText(const std::string &path);
 
 #endif

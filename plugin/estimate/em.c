@@ -1,8 +1,8 @@
 /* The E step of EM over derivation trees, and the shrinkage of its counts (paper, section 4.2 and Fig. 2b).
  *
  * Numbers: the inside vector of a node is scaled to the sum 1 and its factor kept as a logarithm in the likelihood; the
- * outside vector is scaled so that outside . inside = 1, and is zero wherever inside is. What is left of both is bounded
- * (see SMALLEST_*), whatever the size of the tree.
+ * outside vector is scaled so that outside . inside = 1, and is zero wherever inside is. What is left of both is
+ * bounded (see SMALLEST_*), whatever the size of the tree.
  *
  * Order: every sum is written as a sum over independent lanes, or as a tree of fixed shape, and no product and sum are
  * contracted. So the version for wide vectors gives the same bits as the other. */
@@ -23,7 +23,8 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* Four numbers; where the machine has registers for them and m is a multiple of 4, the loops of m^3 use these (wide). */
+/* Four numbers; where the machine has registers for them and m is a multiple of 4, the loops of m^3 use these (wide).
+ * */
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Sum of x[k] y[k]: four lanes, k mod 4, where m is a multiple of 4. */
@@ -140,8 +141,8 @@ INLINE int settle_outside(int32_t m, int wide, const double *restrict inside, do
 INLINE int64_t length_of(int32_t m, int32_t arity) { return arity == 0 ? m : arity == 1 ? m * m : (int64_t)m * m * m; }
 
 /* Inside vectors of the nodes [begin, end), and the logarithm of the tree's probability but for the root's factor. */
-INLINE int tree_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones, double *inside,
-                       double *factor, double *log_likelihood) {
+INLINE int tree_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones,
+                       double *inside, double *factor, double *log_likelihood) {
   double product = 1, sum = 0;
   for (int64_t n = end - 1; n >= begin; n--) {
     const int32_t *child = em->children + 2 * n;
@@ -186,8 +187,9 @@ INLINE int tree_outside(int32_t m, int wide, const lscfg_em *em, int64_t begin, 
   return 1;
 }
 
-INLINE int64_t trees(int32_t m, int wide, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first,
-                     int64_t last, double *log_likelihood, double *inside, double *factor, double *outside) {
+INLINE int64_t trees(int32_t m, int wide, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind,
+                     int64_t first, int64_t last, double *log_likelihood, double *inside, double *factor,
+                     double *outside) {
   double ones[LSCFG_EM_MAX_STATES];
   int64_t impossible = 0;
   for (int32_t h = 0; h < m; h++) ones[h] = 1;
@@ -198,7 +200,8 @@ INLINE int64_t trees(int32_t m, int wide, const lscfg_em *em, const int64_t *fir
     int good = tree_inside(m, wide, em, begin, end, ones, inside, factor, log_likelihood + t);
     if (good) {
       g = dot(m, wide, root, inside + begin * m);
-      good = g >= SMALLEST_FACTOR && (!outside || tree_outside(m, wide, em, begin, end, ones, root, inside, factor, outside));
+      good = g >= SMALLEST_FACTOR &&
+             (!outside || tree_outside(m, wide, em, begin, end, ones, root, inside, factor, outside));
     }
     if (good) {
       log_likelihood[t] += log(g);
@@ -231,8 +234,8 @@ INLINE void gather(int32_t m, const double *source, double *restrict target) {
     for (int32_t h = 0; h < m; h++) target[h] = 1;
 }
 
-INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens,
-                   const double *inside, const double *outside, double *sum) {
+INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk,
+                   const int32_t *tokens, const double *inside, const double *outside, double *sum) {
   double u[BATCH * LSCFG_EM_MAX_STATES], side[2][BATCH * LSCFG_EM_MAX_STATES];
   memset(sum, 0, (size_t)length_of(m, arity) * sizeof *sum);
   for (int64_t k = chunk->begin; k < chunk->end; k += BATCH) {
@@ -241,7 +244,8 @@ INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const
       int64_t node = tokens[k + j];
       const int32_t *child = em->children + 2 * node;
       gather(m, outside + node * m, u + j * m);
-      for (int32_t s = 0; s < arity; s++) gather(m, child[s] >= 0 ? inside + (int64_t)child[s] * m : NULL, side[s] + j * m);
+      for (int32_t s = 0; s < arity; s++)
+        gather(m, child[s] >= 0 ? inside + (int64_t)child[s] * m : NULL, side[s] + j * m);
     }
     if (arity == 2) {
       add_outer(m, wide, n, u, side[0], side[1], sum);
@@ -256,37 +260,40 @@ INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const
 }
 
 /* The compiler knows m in the usual sizes. */
-#define BY_SIZE(call)       \
-  switch (m) {              \
-    case 4: return call(4); \
-    case 8: return call(8); \
+#define BY_SIZE(call)         \
+  switch (m) {                \
+    case 4: return call(4);   \
+    case 8: return call(8);   \
     case 16: return call(16); \
     case 32: return call(32); \
-    default: return call(m); \
+    default: return call(m);  \
   }
 #define TREES(m) trees(m, WIDTH, em, first_node, root_kind, first, last, ll, inside, factor, outside)
 #define COUNTS(m) counts(m, WIDTH, em, arity, chunk, tokens, inside, outside, sum)
-#define TREES_PARAMETERS                                                                                          \
+#define TREES_PARAMETERS                                                                                           \
   int32_t m, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first, int64_t last, \
       double *ll, double *inside, double *factor, double *outside
-#define COUNTS_PARAMETERS                                                                                      \
-  int32_t m, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens,            \
+#define COUNTS_PARAMETERS                                                                           \
+  int32_t m, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens, \
       const double *inside, const double *outside, double *sum
 
 #define WIDTH 0
 static int64_t trees_narrow(TREES_PARAMETERS) { BY_SIZE(TREES) }
-static void counts_narrow(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
+static void counts_narrow(COUNTS_PARAMETERS){BY_SIZE(COUNTS)}
 #undef WIDTH
 
 #ifdef WIDE
 #define WIDTH 1
-WIDE static int64_t trees_wide(TREES_PARAMETERS) { BY_SIZE(TREES) }
-WIDE static void counts_wide(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
+WIDE static int64_t trees_wide(TREES_PARAMETERS){BY_SIZE(TREES)} WIDE static void counts_wide(COUNTS_PARAMETERS) {
+  BY_SIZE(COUNTS)
+}
 static int is_wide(void) { return __builtin_cpu_supports("avx2"); }
 #else
 #define trees_wide trees_narrow
 #define counts_wide counts_narrow
-static int is_wide(void) { return 0; }
+static int is_wide(void) {
+  return 0;
+}
 #endif
 
 int64_t lscfg_em_trees(const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first,

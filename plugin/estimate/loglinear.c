@@ -1,5 +1,5 @@
-/* Weights of a log-linear model of target sides (see context.h) by stochastic gradient descent on the penalised likelihood
- * of rule tokens, with a step of its own for each weight (AdaGrad: Duchi, Hazan and Singer 2011). */
+/* Weights of a log-linear model of target sides (see context.h) by stochastic gradient descent on the penalised
+ * likelihood of rule tokens, with a step of its own for each weight (AdaGrad: Duchi, Hazan and Singer 2011). */
 #include "lscfg/estimate.h"
 #include "inference/context.h"
 #include "base/int_map.h"
@@ -25,12 +25,12 @@ typedef struct {
 struct lscfg_context_trainer {
   lscfg_context_problem problem;
   int64_t n_items, base;
-  int_map counts;       /* outcome * items + item -> how often the tokens' own target sides have both; only until it is known
+  int_map counts; /* outcome * items + item -> how often the tokens' own target sides have both; only until it is known
                          * which weights there are */
-  ARRAY(int64_t) keys;  /* of the weights there are, likewise */
-  int64_t *block;       /* [outcomes + 1]: where the weights of each one begin; a block has 0 or 2^k places */
-  weight_slot *weights; /* open addressing in each block: what is looked up together lies together */
-  int64_t *outcome_begin; /* [rules + 1] of each rule in outcomes */
+  ARRAY(int64_t) keys;     /* of the weights there are, likewise */
+  int64_t *block;          /* [outcomes + 1]: where the weights of each one begin; a block has 0 or 2^k places */
+  weight_slot *weights;    /* open addressing in each block: what is looked up together lies together */
+  int64_t *outcome_begin;  /* [rules + 1] of each rule in outcomes */
   ARRAY(int64_t) outcomes; /* a rule's own, its target words, its shape */
   uint8_t *wordy;          /* [rules] whether there are words on the source side: then there are items of the bag */
   double *plain;           /* [rules] logarithms of their counts */
@@ -38,8 +38,8 @@ struct lscfg_context_trainer {
   int64_t n_near;          /* those before */
   ARRAY(double) scores;    /* of its choices: by frequency, in context */
   ARRAY(met_outcome) outcomes_met; /* those of its choices, each once */
-  int32_t *number;         /* [outcomes] their numbers in outcomes_met, -1: not there */
-  ARRAY(weight_slot *) met; /* their weights that the token has items for */
+  int32_t *number;                 /* [outcomes] their numbers in outcomes_met, -1: not there */
+  ARRAY(weight_slot *) met;        /* their weights that the token has items for */
 };
 
 /* ---- outcomes and items ---- */
@@ -306,7 +306,8 @@ static int learn(lscfg_context_trainer *t, const lscfg_context_token *token, dou
     if (choices[c] == token->rule) own = c;
     plain[c] = t->plain[choices[c]];
     here[c] = plain[c];
-    for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++) here[c] += met_of(t, o)->sum;
+    for (int64_t o = t->outcome_begin[choices[c]]; o < t->outcome_begin[choices[c] + 1]; o++)
+      here[c] += met_of(t, o)->sum;
   }
   right[0] = plain[own];
   right[1] = here[own];

@@ -20,10 +20,10 @@ static int is_reserved(const char *word, int64_t length) {
   return (length == 3 && !memcmp(word, "|||", 3)) || (length > 2 && word[0] == '[' && word[length - 1] == ']');
 }
 
-/* The code point of the character at p if no word may contain it, else 0: control characters, line separators, and every
- * space but the blank. One program or another would end a word or a line there, or show two different words alike. The
- * joiners U+200C and U+200D are letters of some scripts and stay. The text is valid UTF-8 or at least not read beyond
- * end. */
+/* The code point of the character at p if no word may contain it, else 0: control characters, line separators, and
+ * every space but the blank. One program or another would end a word or a line there, or show two different words
+ * alike. The joiners U+200C and U+200D are letters of some scripts and stay. The text is valid UTF-8 or at least not
+ * read beyond end. */
 static int32_t unwelcome(const char *p, const char *end) {
   const unsigned char *c = (const unsigned char *)p;
   if (*c < 0x20 || *c == 0x7f) return *c ? *c : -1;
@@ -32,7 +32,8 @@ static int32_t unwelcome(const char *p, const char *end) {
   if ((*c & 0xf0) != 0xe0 || end - p < 3) return 0;
   int32_t code = (*c & 0x0f) << 12 | (c[1] & 0x3f) << 6 | (c[2] & 0x3f);
   int refused = (code >= 0x2000 && code <= 0x200b) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
-                code == 0x205f || code == 0x2060 || code == 0x3000 || code == 0x1680 || code == 0x180e || code == 0xfeff;
+                code == 0x205f || code == 0x2060 || code == 0x3000 || code == 0x1680 || code == 0x180e ||
+                code == 0xfeff;
   return refused ? code : 0;
 }
 
@@ -93,7 +94,8 @@ static int read_words(sentence_pair *p, int side, const char *line, size_t lengt
 static int is_gap(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /* Refuses the link that begins at token. */
-static int bad_link(const sentence_pair *p, const char *token, const char *end, int reason, int side, lscfg_error *error) {
+static int bad_link(const sentence_pair *p, const char *token, const char *end, int reason, int side,
+                    lscfg_error *error) {
   const char *stop = token;
   while (stop < end && !is_gap(*stop)) stop++;
   int shown = stop - token > 40 ? 40 : (int)(stop - token);
@@ -143,7 +145,7 @@ int sentence_pair_read(sentence_pair *p, lscfg_vocab *vocab, const char *const l
   for (*stream = SRC; *stream <= LSCFG_LINKS; ++*stream) {
     if (length[*stream] > INT32_MAX) return out_of_memory(error);
     int reason = *stream == LSCFG_LINKS ? read_links(p, line[LSCFG_LINKS], length[LSCFG_LINKS], error)
-                                  : read_words(p, *stream, line[*stream], length[*stream], max_words, error);
+                                        : read_words(p, *stream, line[*stream], length[*stream], max_words, error);
     if (reason) return reason;
   }
   for (int side = SRC; side <= TGT; side++) {

@@ -22,15 +22,15 @@ typedef struct {
 } sentence_pair;
 
 void sentence_pair_release(sentence_pair *);
-/* Reads source, target and links: words separated by blanks (new ones are added), links "i-j" counted from 0. Returns the
- * reason to refuse the pair, LSCFG_PAIR_GOOD where there is none, or LSCFG_ENOMEM; the error tells the reason, *stream
- * which of the lines has it. No word of a refused pair is added. max_words: of a side, 0 for any number. */
+/* Reads source, target and links: words separated by blanks (new ones are added), links "i-j" counted from 0. Returns
+ * the reason to refuse the pair, LSCFG_PAIR_GOOD where there is none, or LSCFG_ENOMEM; the error tells the reason,
+ * *stream which of the lines has it. No word of a refused pair is added. max_words: of a side, 0 for any number. */
 int sentence_pair_read(sentence_pair *, lscfg_vocab *, const char *const line[3], const size_t length[3],
                        int32_t max_words, int32_t *stream, lscfg_error *);
 
 typedef struct {
   ARRAY(lscfg_word_pair) pairs; /* in order of first appearance */
-  index_table index; /* of them */
+  index_table index;            /* of them */
 } link_counts;
 
 void link_counts_release(link_counts *);

@@ -11,9 +11,10 @@ typedef struct {
   lscfg_derivations *d;
   const linked_words *c;
   lscfg_forest *forest;
-  int32_t n;     /* linked source words */
-  int32_t *node; /* [n][n]: the node over linked source words i .. j, -1 where they are no phrase, -2 before it is made */
-  int32_t *hull; /* [n][n][2]: linked target words of i .. j */
+  int32_t n; /* linked source words */
+  int32_t
+      *node; /* [n][n]: the node over linked source words i .. j, -1 where they are no phrase, -2 before it is made */
+  int32_t *hull;      /* [n][n][2]: linked target words of i .. j */
   int whole_is_tight; /* the root is a tight phrase but for unlinked target words, which are given to it */
 } decomposer;
 
@@ -59,11 +60,11 @@ static int32_t add_rest(decomposer *p, int32_t first, int32_t arity) {
   span_pair span;
   memcpy(span, p->d->child_spans[arity - 1], sizeof span);
   for (int32_t k = arity - 2; k >= first; k--) {
-    const int32_t(*s)[2] = p->d->child_spans[k];
+    const int32_t (*s)[2] = p->d->child_spans[k];
     span[SRC][0] = s[SRC][0];
     if (s[TGT][0] < span[TGT][0]) span[TGT][0] = s[TGT][0];
     if (s[TGT][1] > span[TGT][1]) span[TGT][1] = s[TGT][1];
-    int32_t node = add_forest_node(p, REST, (const int32_t(*)[2])span);
+    int32_t node = add_forest_node(p, REST, (const int32_t (*)[2])span);
     if (node < 0 || forest_add_edge(p->forest, p->d->children.data[k], rest, &rule, 1) < 0) return LSCFG_ENOMEM;
     rest = node;
   }
@@ -94,7 +95,7 @@ static int make_node(decomposer *p, int32_t i, int32_t j) {
     span[TGT][0] = 0;
     span[TGT][1] = (int32_t)p->d->pair.words[TGT].size;
   }
-  const int32_t(*spans)[2] = (const int32_t(*)[2])span;
+  const int32_t (*spans)[2] = (const int32_t (*)[2])span;
   int32_t node = NO_PHRASE;
   for (int32_t k = i; k < j; k++) {
     int32_t left = *node_at(p, i, k), right = *node_at(p, k + 1, j);

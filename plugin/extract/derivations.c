@@ -1,4 +1,5 @@
-/* What a corpus is derived into: the tables of words, rules and word translations, and nodes that wait to be flushed. */
+/* What a corpus is derived into: the tables of words, rules and word translations, and nodes that wait to be flushed.
+ * */
 #include "extract/derivations.h"
 
 lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *options) {

@@ -51,15 +51,16 @@ struct lscfg_derivations {
 /* The linked words of both sides, renumbered without the others. */
 typedef struct {
   int32_t n[2];
-  int32_t *position[2];  /* [n] renumbered -> position in the sentence */
-  int32_t *low, *high;   /* [n[SRC]] hull of each source word's links */
-  int32_t *links_to[2];  /* [n + 1] links of the words in front of each */
-  int32_t *last;         /* [n[TGT]] last source word that each target word is linked to */
+  int32_t *position[2]; /* [n] renumbered -> position in the sentence */
+  int32_t *low, *high;  /* [n[SRC]] hull of each source word's links */
+  int32_t *links_to[2]; /* [n + 1] links of the words in front of each */
+  int32_t *last;        /* [n[TGT]] last source word that each target word is linked to */
 } linked_words;
 
 /* ---- derivations.c ---- */
 
-/* The number of the rule of n symbols, n_src of them on the source side, new or known; LSCFG_ENOMEM when memory is out. */
+/* The number of the rule of n symbols, n_src of them on the source side, new or known; LSCFG_ENOMEM when memory is out.
+ * */
 int32_t derivations_rule(lscfg_derivations *, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity);
 
 /* ---- pair.c: of the pair that was read last ---- */

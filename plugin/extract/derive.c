@@ -200,7 +200,7 @@ static int32_t drop_small_children(lscfg_derivations *d, int32_t n, int32_t limi
   for (; kept < limit; kept++) { /* moves the largest of the rest to the front, keeping the others in order */
     int32_t best = kept, best_size = -1;
     for (int32_t k = kept; k < n; k++) {
-      const int32_t(*s)[2] = d->child_spans[k];
+      const int32_t (*s)[2] = d->child_spans[k];
       int32_t size = s[SRC][1] - s[SRC][0] + s[TGT][1] - s[TGT][0];
       if (size > best_size) {
         best = k;
@@ -267,9 +267,9 @@ static int write_tree(lscfg_derivations *d, const linked_words *c) {
     }
     if (d->options.binarise && arity > limit) arity = drop_small_children(d, arity, (int32_t)limit);
     above |= arity > limit;
-    int32_t rule = pair_rule(d, (const int32_t(*)[2])span, (const span_pair *)d->child_spans, arity);
+    int32_t rule = pair_rule(d, (const int32_t (*)[2])span, (const span_pair *)d->child_spans, arity);
     int32_t parent = node.parent < 0 ? -1 : (int32_t)(first + node.parent);
-    if (rule < 0 || add_node(d, rule, parent, node.slot, (const int32_t(*)[2])span)) return LSCFG_ENOMEM;
+    if (rule < 0 || add_node(d, rule, parent, node.slot, (const int32_t (*)[2])span)) return LSCFG_ENOMEM;
     for (int32_t k = arity - 1; k >= 0; k--) /* the first child is taken next */
       d->todo.data[d->todo.size++] = (pending_node){d->children.data[k], k, n_nodes};
     n_nodes++;
@@ -312,7 +312,8 @@ static int derive_pair(lscfg_derivations *d, const char *const line[3], const si
 
 int lscfg_derive(lscfg_derivations *d, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
                  size_t n_links, int32_t *stream, lscfg_error *error) {
-  return derive_pair(d, (const char *const[3]){src, tgt, links}, (const size_t[3]){n_src, n_tgt, n_links}, stream, error);
+  return derive_pair(d, (const char *const[3]){src, tgt, links}, (const size_t[3]){n_src, n_tgt, n_links}, stream,
+                     error);
 }
 
 int lscfg_derive_lines(lscfg_derivations *d, const char *const text[3], const size_t length[3], int64_t n_pairs,

@@ -163,8 +163,8 @@ static int list_tokens(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j) {
 }
 
 /* Copies words begin .. end-1 of one side with the gaps replaced; gaps are in order of that side. */
-static int32_t *copy_side(const int32_t *words, int32_t begin, int32_t end, const int32_t *gaps[2], const int32_t symbols[2],
-                          int32_t n_gaps, int32_t *out) {
+static int32_t *copy_side(const int32_t *words, int32_t begin, int32_t end, const int32_t *gaps[2],
+                          const int32_t symbols[2], int32_t n_gaps, int32_t *out) {
   for (int32_t k = 0; k < n_gaps; k++) {
     while (begin < gaps[k][0]) *out++ = words[begin++];
     *out++ = symbols[k];
@@ -222,7 +222,8 @@ int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *t
       double share = 1.0 / (double)h->found.size;
       for (int64_t k = 0; k < h->found.size; k++) {
         int32_t rule = rule_of(h, longest, i, j, &h->found.data[k]);
-        if (rule < 0 || (h->options.places && keep_place(h, rule, i, j, &h->found.data[k]))) return out_of_memory(error);
+        if (rule < 0 || (h->options.places && keep_place(h, rule, i, j, &h->found.data[k])))
+          return out_of_memory(error);
         h->count.data[rule] += share;
         h->tokens.data[rule]++;
       }

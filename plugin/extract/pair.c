@@ -41,8 +41,9 @@ int pair_condense(lscfg_derivations *d, linked_words *c) {
 }
 
 int pair_reserve_children(lscfg_derivations *d, int64_t n) {
-  return n <= d->child_spans_capacity ? LSCFG_OK
-                                      : array_grow((void **)&d->child_spans, &d->child_spans_capacity, n, sizeof *d->child_spans);
+  return n <= d->child_spans_capacity
+             ? LSCFG_OK
+             : array_grow((void **)&d->child_spans, &d->child_spans_capacity, n, sizeof *d->child_spans);
 }
 
 int32_t pair_rule(lscfg_derivations *d, const span_pair span, const span_pair *children, int32_t arity) {

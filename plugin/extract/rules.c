@@ -1,4 +1,5 @@
-/* Work over whole tables of rules: numbering their sides, lexical weights, text, and which of them a sentence can use. */
+/* Work over whole tables of rules: numbering their sides, lexical weights, text, and which of them a sentence can use.
+ * */
 #include <math.h>
 
 #include "lscfg/extract.h"
@@ -14,8 +15,8 @@ static void side_of(const lscfg_rules *r, int64_t rule, int side, const int32_t 
 }
 
 /* The first rule before this one with the same side, -1: none. */
-static int64_t same_side(const lscfg_rules *r, const index_table *index, uint32_t hash, const int32_t *symbols, int64_t n,
-                         int side) {
+static int64_t same_side(const lscfg_rules *r, const index_table *index, uint32_t hash, const int32_t *symbols,
+                         int64_t n, int side) {
   int64_t at = -1, n_known;
   const int32_t *known;
   for (int32_t rule; (rule = index_next(index, hash, &at)) >= 0;) {
@@ -173,8 +174,8 @@ static int put_features(char_array *out, int32_t n, const char *const *names, co
   return LSCFG_OK;
 }
 
-int lscfg_rules_text(const lscfg_rules *r, int64_t n, const int64_t *which, int32_t n_features, const char *const *names,
-                     const double *values, char **text, int64_t *length, lscfg_error *error) {
+int lscfg_rules_text(const lscfg_rules *r, int64_t n, const int64_t *which, int32_t n_features,
+                     const char *const *names, const double *values, char **text, int64_t *length, lscfg_error *error) {
   char_array out = {0};
   printed *cache = calloc(PRINTED, sizeof *cache);
   int failed = !cache;
@@ -299,7 +300,8 @@ void lscfg_matcher_free(lscfg_matcher *m) {
 }
 
 /* A nonterminal at this position: the node behind it takes the words from position + 1 on, for as far as they were not
- * taken on an earlier visit. An earlier start finds all that a later one does, so that only the first position counts. */
+ * taken on an earlier visit. An earlier start finds all that a later one does, so that only the first position counts.
+ * */
 static int open_gap(lscfg_matcher *m, int32_t node, int32_t position, int32_t n) {
   int32_t child = child_of(m, node, -1);
   if (child < 0 || position + 1 > n) return LSCFG_OK;

@@ -16,8 +16,8 @@ static int check_draft(const lscfg_forest *f, lscfg_error *error) {
 int32_t lscfg_forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j, lscfg_error *error) {
   if (check_draft(f, error)) return LSCFG_EINPUT;
   if (category < 0 || i < 0 || i >= j || j > f->n_words)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "a node of category %ld over [%ld, %ld) of %ld words", (long)category, (long)i,
-                      (long)j, (long)f->n_words);
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "a node of category %ld over [%ld, %ld) of %ld words", (long)category,
+                      (long)i, (long)j, (long)f->n_words);
   if (f->draft_nodes.size == INT32_MAX || ARRAY_RESERVE(f->draft_nodes, 1)) return out_of_memory(error);
   f->draft_nodes.data[f->draft_nodes.size] = (draft_node){category, i, j};
   return (int32_t)f->draft_nodes.size++;
@@ -29,8 +29,9 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
   if (head < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no node to apply a rule to");
   if (rule < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no rule %ld", (long)rule);
   if (tail0 < -1 || tail1 < -1 || tail0 >= head || tail1 >= head || (tail0 < 0 && tail1 >= 0))
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "the tails of node %ld are %ld and %ld: they must be nodes added before it",
-                      (long)head, (long)tail0, (long)tail1);
+    return lscfg_fail(error, LSCFG_EINPUT, 0,
+                      "the tails of node %ld are %ld and %ld: they must be nodes added before it", (long)head,
+                      (long)tail0, (long)tail1);
   if (f->draft_apps.size == INT32_MAX || ARRAY_RESERVE(f->draft_apps, 1)) return out_of_memory(error);
   f->draft_apps.data[f->draft_apps.size] = (draft_app){head, rule, {tail0, tail1}};
   return (int32_t)f->draft_apps.size++;
@@ -60,7 +61,8 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
   const draft_node *head = &f->draft_nodes.data[app->head];
   int32_t category, tails[2], begin = head->i, n_tails = (app->tail[0] >= 0) + (app->tail[1] >= 0);
   if (app->rule >= lscfg_grammar_size(g) + LSCFG_EXTRA_RULES)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: the grammar has no rule %ld", (long long)a, (long)app->rule);
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: the grammar has no rule %ld", (long long)a,
+                      (long)app->rule);
   int32_t arity = wanted_categories(g, app->rule, &category, tails);
   if (arity >= 0 && arity != n_tails)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: rule %ld has %ld nonterminals, not %ld", (long long)a,
@@ -96,7 +98,8 @@ static int check_drafts(const lscfg_forest *f, const lscfg_grammar *g, lscfg_err
 
 /* ---- edges ---- */
 
-/* An application that stays. Equal source sides and tails: one edge; unit is the rules' group, or a number of its own. */
+/* An application that stays. Equal source sides and tails: one edge; unit is the rules' group, or a number of its own.
+ * */
 typedef struct {
   int64_t unit;
   int32_t tail[2], rule, draft;

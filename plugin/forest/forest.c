@@ -40,12 +40,22 @@ void lscfg_forest_free(lscfg_forest *f) {
 }
 
 void lscfg_forest_get(const lscfg_forest *f, lscfg_forest_view *view) {
-  *view = (lscfg_forest_view){f->n_words,         (int32_t)f->node_cat.size, (int32_t)f->edge_head.size,
-                              (int32_t)f->app_rule.size, f->words,           f->node_cat.data,
-                              f->node_span.data,  f->node_edges.data,        f->edge_head.data,
-                              f->edge_tail.data,  f->edge_apps.data,         f->app_rule.data,
-                              f->app_edge.data,   f->node_tgt.size ? f->node_tgt.data : NULL,
-                              f->edge_paths.size ? f->edge_paths.data : NULL, f->paths.data};
+  *view = (lscfg_forest_view){f->n_words,
+                              (int32_t)f->node_cat.size,
+                              (int32_t)f->edge_head.size,
+                              (int32_t)f->app_rule.size,
+                              f->words,
+                              f->node_cat.data,
+                              f->node_span.data,
+                              f->node_edges.data,
+                              f->edge_head.data,
+                              f->edge_tail.data,
+                              f->edge_apps.data,
+                              f->app_rule.data,
+                              f->app_edge.data,
+                              f->node_tgt.size ? f->node_tgt.data : NULL,
+                              f->edge_paths.size ? f->edge_paths.data : NULL,
+                              f->paths.data};
 }
 
 const int32_t *forest_passed_word(const lscfg_forest_view *f, int32_t edge) {

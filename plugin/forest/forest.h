@@ -27,10 +27,10 @@ struct lscfg_forest {
   ARRAY(int32_t) edge_apps;
   ARRAY(int32_t) app_rule;
   ARRAY(int32_t) app_edge;
-  ARRAY(int32_t) node_tgt; /* empty, or a span for each node */
+  ARRAY(int32_t) node_tgt;   /* empty, or a span for each node */
   ARRAY(int32_t) edge_paths; /* of a lattice: edge -> first of its arcs in paths, one more than there are edges */
   ARRAY(int32_t) paths;
-  int32_t origin;          /* FOREST_... */
+  int32_t origin; /* FOREST_... */
   ARRAY(draft_node) draft_nodes;
   ARRAY(draft_app) draft_apps;
 };

@@ -76,7 +76,8 @@ void lscfg_grammar_features(const lscfg_grammar *g, const int64_t **indptr, cons
 
 static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
                         int64_t n_tgt, int64_t line, lscfg_error *error) {
-  int32_t arity = 0, seen = 0, linked = 0, words = lscfg_vocab_size(g->vocab), categories = lscfg_vocab_size(&g->categories);
+  int32_t arity = 0, seen = 0, linked = 0, words = lscfg_vocab_size(g->vocab),
+          categories = lscfg_vocab_size(&g->categories);
   if (g->finished) return lscfg_fail(error, LSCFG_EINPUT, line, "the grammar is finished, no rule can be added");
   if (lhs < 0 || lhs >= categories)
     return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side %ld is not a category", (long)lhs);
@@ -102,7 +103,8 @@ static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64
     seen++;
   }
   if (seen != arity)
-    return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals on the source side, %d on the target side", arity, seen);
+    return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals on the source side, %d on the target side", arity,
+                      seen);
   if (g->rules.size >= INT32_MAX - LSCFG_EXTRA_RULES)
     return lscfg_fail(error, LSCFG_EINPUT, line, "more than 2^31 rules");
   if (ARRAY_RESERVE(g->rules, 1) || ARRAY_RESERVE(g->symbols, n_src + n_tgt) || ARRAY_RESERVE(g->feature_rows, 1))
@@ -181,7 +183,8 @@ static int32_t read_nonterminal(lscfg_grammar *g, slice token, int32_t *index) {
   return *index ? lscfg_grammar_category(g, name, (size_t)(comma - name)) : -1;
 }
 
-/* "[k]" or "[X,k]" on the target side: k of up to two digits, or 0 when it is neither; then it is a word, as in cdec. */
+/* "[k]" or "[X,k]" on the target side: k of up to two digits, or 0 when it is neither; then it is a word, as in cdec.
+ * */
 static int32_t target_index(slice token) {
   int32_t index = 0;
   const char *p = token.end - 2;

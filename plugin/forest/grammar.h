@@ -37,11 +37,11 @@ struct lscfg_grammar {
   ARRAY(double) feature_values;
   /* made by lscfg_grammar_finish */
   int finished;
-  int cyclic; /* unary rules lead from a category back to itself */
+  int cyclic;         /* unary rules lead from a category back to itself */
   int32_t *by_source; /* rule ids, those of one group together, in order of addition */
   ARRAY(grammar_group) groups;
-  int32_t *rule_group; /* rule -> group */
-  index_table rule_index; /* first rules with their sides */
+  int32_t *rule_group;       /* rule -> group */
+  index_table rule_index;    /* first rules with their sides */
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
   trie_slot *trie;           /* open addressing, node < 0 where empty */
   int64_t trie_slots;

@@ -1,5 +1,5 @@
-/* Bottom-up chart parsing of the source side (Chiang 2007, section 5.1): dotted rules walk the grammar's trie. The input
- * is a sentence or a word lattice, whose spans lie between states. */
+/* Bottom-up chart parsing of the source side (Chiang 2007, section 5.1): dotted rules walk the grammar's trie. The
+ * input is a sentence or a word lattice, whose spans lie between states. */
 #include "forest/forest.h"
 #include "forest/grammar.h"
 
@@ -29,11 +29,11 @@ typedef struct {
   const lscfg_grammar *grammar;
   const lscfg_parse_options *options;
   lscfg_forest *forest;
-  int32_t n;            /* the last state; a sentence has an arc for each word */
-  const lscfg_arc *arcs; /* by the state where they end, then by the state where they begin; NULL for a sentence */
+  int32_t n;                 /* the last state; a sentence has an arc for each word */
+  const lscfg_arc *arcs;     /* by the state where they end, then by the state where they begin; NULL for a sentence */
   const int32_t *arc_number; /* what the caller calls them */
   const int32_t *arcs_into;  /* [n + 2] */
-  int32_t *distance;     /* [n + 1][n + 1], arcs of the shortest path; NULL for a sentence */
+  int32_t *distance;         /* [n + 1][n + 1], arcs of the shortest path; NULL for a sentence */
   ARRAY(dotted) items;
   ARRAY(step) steps;
   ARRAY(completed) done; /* edges of the cell under work, before they are sorted by category */
@@ -41,16 +41,15 @@ typedef struct {
   range *node_cells;     /* the same for finished nodes */
 } parser;
 
-static range *cell(const parser *p, range *cells, int32_t i, int32_t j) {
-  return &cells[(int64_t)i * (p->n + 1) + j];
-}
+static range *cell(const parser *p, range *cells, int32_t i, int32_t j) { return &cells[(int64_t)i * (p->n + 1) + j]; }
 
 /* Words from state i to state j, as cdec counts them. */
 static int32_t distance(const parser *p, int32_t i, int32_t j) {
   return p->distance ? p->distance[(int64_t)i * (p->n + 1) + j] : j - i;
 }
 
-/* Whether a rule whose dot is there may cover [i, j); words that are passed through have cdec's limit for empty arcs. */
+/* Whether a rule whose dot is there may cover [i, j); words that are passed through have cdec's limit for empty arcs.
+ * */
 static int may_cover(const parser *p, int32_t place, int32_t i, int32_t j) {
   enum { MAX_PASS = 3 };
   if (place <= GLUE_BEGIN) return 1;
@@ -162,7 +161,8 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
   for (int32_t a = items->begin; a < items->end; a++) {
     dotted item = p->items.data[a];
     if (item.node < 0 || !may_cover(p, item.node, i, j)) continue;
-    for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0; group = p->grammar->groups.data[group].next) {
+    for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0;
+         group = p->grammar->groups.data[group].next) {
       int32_t lhs = p->grammar->groups.data[group].lhs;
       /* a nonterminal beside empty arcs: unary rules join nodes of one span only */
       if (p->arcs && is_unary(p->grammar, &p->grammar->groups.data[group])) continue;
@@ -196,7 +196,8 @@ static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
     if (child >= 0 && add_done(p, (completed){-1, category, LSCFG_RULE_GLUE_TOP, {child, -1}, -1})) return LSCFG_ENOMEM;
   }
   if (category != CATEGORY_S && category != CATEGORY_X) return LSCFG_OK;
-  int32_t place = category == CATEGORY_S ? GLUE_END : PASS_END, rule = category == CATEGORY_S ? LSCFG_RULE_GLUE : LSCFG_RULE_PASS;
+  int32_t place = category == CATEGORY_S ? GLUE_END : PASS_END,
+          rule = category == CATEGORY_S ? LSCFG_RULE_GLUE : LSCFG_RULE_PASS;
   for (int32_t a = items.begin; a < items.end; a++) {
     dotted item = p->items.data[a];
     if (item.node == place && may_cover(p, place, i, j) &&
@@ -211,7 +212,8 @@ static int add_path(parser *p, int32_t path) {
   lscfg_forest *f = p->forest;
   int64_t n = 0;
   for (int32_t k = path; k >= 0; k = p->steps.data[k].before) n++;
-  if (f->paths.size + n > INT32_MAX || ARRAY_RESERVE(f->paths, n) || ARRAY_RESERVE(f->edge_paths, 1)) return LSCFG_ENOMEM;
+  if (f->paths.size + n > INT32_MAX || ARRAY_RESERVE(f->paths, n) || ARRAY_RESERVE(f->edge_paths, 1))
+    return LSCFG_ENOMEM;
   f->paths.size += n;
   for (int32_t k = path, back = 1; k >= 0; k = p->steps.data[k].before, back++)
     f->paths.data[f->paths.size - back] = p->steps.data[k].arc;
@@ -318,8 +320,8 @@ int lscfg_parse(const lscfg_grammar *g, const int32_t *words, int32_t n_words, c
 /* ---- lattices ---- */
 
 /* Sorts arcs by the states where they end and begin, equal ones as they came; into [n_states + 1]. */
-static void sort_arcs(const lscfg_arc *arcs, int32_t n, int32_t n_states, lscfg_arc *sorted, int32_t *number, int32_t *into,
-                      int32_t *room) {
+static void sort_arcs(const lscfg_arc *arcs, int32_t n, int32_t n_states, lscfg_arc *sorted, int32_t *number,
+                      int32_t *into, int32_t *room) {
   int32_t *by_begin = room, *count = room + n;
   memset(count, 0, ((size_t)n_states + 1) * sizeof *count);
   memset(into, 0, ((size_t)n_states + 2) * sizeof *into);
@@ -367,8 +369,8 @@ int lscfg_parse_lattice(const lscfg_grammar *g, const lscfg_arc *arcs, int32_t n
     return lscfg_fail(error, LSCFG_EINPUT, 0, "a lattice of %ld arcs and %ld states", (long)n_arcs, (long)n_states);
   for (int32_t a = 0; a < n_arcs; a++)
     if (arcs[a].from < 0 || arcs[a].from >= arcs[a].to || arcs[a].to >= n_states)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "arc %ld leads from state %ld to state %ld of %ld: not to a later one", (long)a,
-                        (long)arcs[a].from, (long)arcs[a].to, (long)n_states);
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "arc %ld leads from state %ld to state %ld of %ld: not to a later one",
+                        (long)a, (long)arcs[a].from, (long)arcs[a].to, (long)n_states);
   if (n_states < 2 || !n_arcs) return LSCFG_NO_PARSE;
   size_t states = (size_t)n_states, n = (size_t)n_arcs;
   int32_t *words = malloc((4 * n + 2 * states + 3) * sizeof *words), *number = words + n, *room = number + n;

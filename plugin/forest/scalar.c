@@ -80,14 +80,14 @@ static double share_nothing(double *term, int32_t n, double nothing) {
   return -INFINITY;
 }
 
-int lscfg_forest_inside(const lscfg_forest *f, const double *log_weight, int32_t semiring, double *inside, double *share,
-                        lscfg_error *error) {
+int lscfg_forest_inside(const lscfg_forest *f, const double *log_weight, int32_t semiring, double *inside,
+                        double *share, lscfg_error *error) {
   if (check_forest(f, error) || check_semiring(semiring, error)) return LSCFG_EINPUT;
   for (int32_t q = 0; q <= root_of(f); q++) {
     double *own = share + first_app(f, q), largest;
     int32_t n = first_app(f, q + 1) - first_app(f, q);
     if (terms(f, q, log_weight, inside, share, &largest, error)) return LSCFG_EINPUT;
-    inside[q] = largest == -INFINITY     ? share_nothing(own, n, semiring == LSCFG_SUM ? 0 : -INFINITY)
+    inside[q] = largest == -INFINITY    ? share_nothing(own, n, semiring == LSCFG_SUM ? 0 : -INFINITY)
                 : semiring == LSCFG_SUM ? share_sum(own, n, largest)
                                         : share_largest(own, n, largest);
   }
@@ -111,14 +111,18 @@ int lscfg_forest_marginals(const lscfg_forest *f, int32_t semiring, const double
       double here = none;
       FOR_APPS(f, e, a) {
         app[a] = sum ? node[q] * share[a] : node[q] + share[a];
-        if (sum) here += app[a];
-        else if (app[a] > here) here = app[a];
+        if (sum)
+          here += app[a];
+        else if (app[a] > here)
+          here = app[a];
       }
       for (int t = 0; t < 2; t++) {
         int32_t tail = tails_of(f, e)[t];
         if (tail < 0) continue;
-        if (sum) node[tail] += here;
-        else if (here > node[tail]) node[tail] = here;
+        if (sum)
+          node[tail] += here;
+        else if (here > node[tail])
+          node[tail] = here;
       }
     }
   }
@@ -259,8 +263,10 @@ static int32_t random_app(void *state, const lscfg_forest *f, int32_t node) {
   double wanted = random_uniform(&s->random) * s->upto[high];
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
-    if (s->upto[middle] > wanted) high = middle;
-    else low = middle + 1;
+    if (s->upto[middle] > wanted)
+      high = middle;
+    else
+      low = middle + 1;
   }
   return low;
 }

@@ -3,7 +3,8 @@
 #include "inference/sums.h"
 #include "forest/forest.h"
 
-/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none; words that it lacks may be added. */
+/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none; words that it lacks may be added.
+ * */
 static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g, int add) {
   size_t n = (size_t)lscfg_vocab_size(g->vocab) + (add ? (size_t)rules->n_words : 0);
   int32_t *ids = malloc((n + 1) * sizeof *ids);
@@ -61,7 +62,8 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
     if (b->rule_target[r] < 0) code = out_of_memory(error);
     if (code || rule->lhs != CATEGORY_X) continue;
     int64_t k = -1;
-    if (translate(g, rule, ids, symbols)) k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
+    if (translate(g, rule, ids, symbols))
+      k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
     b->n_known += k >= 0;
     if (k >= 0)
       b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
@@ -242,10 +244,11 @@ int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_er
     const int32_t *tail = f->edge_tail.data + 2 * (int64_t)e;
     for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
       int32_t rule = f->app_rule.data[a], in_range = rule >= 0 && rule < b->n_rules + LSCFG_EXTRA_RULES;
-      int32_t arity = in_range && b->inner ? arity_of(b->grammar, rule) : -1; /* rules of expanded forests are the model's */
+      int32_t arity =
+          in_range && b->inner ? arity_of(b->grammar, rule) : -1; /* rules of expanded forests are the model's */
       if (!in_range || (arity >= 0 && arity != (tail[0] >= 0) + (tail[1] >= 0)))
-        return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld%s", (long)rule,
-                          in_range ? " of another number of nonterminals" : "");
+        return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld%s",
+                          (long)rule, in_range ? " of another number of nonterminals" : "");
     }
   }
   return LSCFG_OK;

@@ -5,7 +5,7 @@
 #include "inference/contract.h"
 #include "inference/model.h"
 
-typedef struct group_sums group_sums; /* see sums.h */
+typedef struct group_sums group_sums;   /* see sums.h */
 typedef struct composition composition; /* see compose.h */
 
 /* How the rules of a grammar stand in a model. */
@@ -13,20 +13,22 @@ struct lscfg_binding {
   const lscfg_model *model;
   const lscfg_grammar *grammar;
   const contraction *loops;
-  int32_t n_rules;   /* the grammar's, without the extra ones */
-  int32_t n_known;   /* those that have a tensor of their own */
-  int32_t *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; of a rule that is
+  int32_t n_rules; /* the grammar's, without the extra ones */
+  int32_t n_known; /* those that have a tensor of their own */
+  int32_t
+      *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; of a rule that is
                       * to be composed, it is known after binding_compose */
   const int32_t *rule_group; /* the grammar's */
-  int32_t *context_rule;     /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
-  int32_t *word_in_context;  /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
+  int32_t *context_rule; /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
+  int32_t *word_in_context; /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
   int32_t n_vocab;
   group_sums *sums;
-  int32_t *rule_target;        /* equal numbers: equal target sides */
+  int32_t *rule_target; /* equal numbers: equal target sides */
   int32_t n_targets;
   lscfg_binding_options options;
-  composition *composition;    /* NULL where no rule is to be composed */
-  /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */
+  composition *composition; /* NULL where no rule is to be composed */
+  /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself.
+   * */
   lscfg_binding *inner;
   lscfg_binding *one_state; /* the same of the model with one state; NULL where there is none, and in itself */
 };

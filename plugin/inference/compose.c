@@ -1,10 +1,10 @@
-/* Composed rules: the tensor of a rule that the model does not know is the sum, over all its derivations by rules of the
- * model, of their tensors contracted along the derivation. It is never made. A forest is expanded instead into one of the
- * model's rules, where equal parts over the same tails are one node.
+/* Composed rules: the tensor of a rule that the model does not know is the sum, over all its derivations by rules of
+ * the model, of their tensors contracted along the derivation. It is never made. A forest is expanded instead into one
+ * of the model's rules, where equal parts over the same tails are one node.
  *
- * The derivations are found by a synchronous parse of the rule's sides, nonterminals being atoms, when a forest first has
- * the rule: a grammar has many that no sentence needs. Rules of the model whose source side is a single nonterminal take
- * no part in it. */
+ * The derivations are found by a synchronous parse of the rule's sides, nonterminals being atoms, when a forest first
+ * has the rule: a grammar has many that no sentence needs. Rules of the model whose source side is a single nonterminal
+ * take no part in it. */
 #include "inference/compose.h"
 
 #include "forest/forest.h"
@@ -41,13 +41,13 @@ struct composition {
   /* the rule in hand */
   int32_t n_src, n_tgt;
   int32_t room[2 * MAX_CELLS];
-  const int32_t *src, *tgt; /* in room */
-  int32_t place[2];         /* of each nonterminal on the target side */
-  ARRAY(int32_t) cells;     /* [i][j][s][t]: composite, FAILED or TO_COME */
+  const int32_t *src, *tgt;    /* in room */
+  int32_t place[2];            /* of each nonterminal on the target side */
+  ARRAY(int32_t) cells;        /* [i][j][s][t]: composite, FAILED or TO_COME */
   ARRAY(pattern_range) ranges; /* [i][j]: patterns; begin -1 before they are made */
   ARRAY(pattern) patterns;
   ARRAY(int32_t) pattern_symbols;
-  ARRAY(production) found; /* a stack: productions of the parts under work */
+  ARRAY(production) found;        /* a stack: productions of the parts under work */
   int32_t symbols[2 * MAX_CELLS]; /* sides of a rule */
 };
 
@@ -141,7 +141,8 @@ static int fits(const composition *w, const pattern *p, int32_t g, int32_t s, in
 }
 
 /* Tries the model's rule with this source side and these target spans of its gaps; keeps the cheapest productions. */
-static int try_rule(composition *w, int32_t which, int32_t s, int32_t t, const int32_t span[2][2], int64_t base, int32_t *best) {
+static int try_rule(composition *w, int32_t which, int32_t s, int32_t t, const int32_t span[2][2], int64_t base,
+                    int32_t *best) {
   pattern p = w->patterns.data[which];
   int32_t n = p.length, cost = 0;
   production made = {0, {NO_CHILD, NO_CHILD}};
@@ -170,7 +171,7 @@ static int try_rule(composition *w, int32_t which, int32_t s, int32_t t, const i
 static int try_pattern(composition *w, int32_t which, int32_t s, int32_t t, int64_t base, int32_t *best) {
   const pattern p = w->patterns.data[which];
   int32_t span[2][2] = {{0}};
-  if (!p.n_gaps) return try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best);
+  if (!p.n_gaps) return try_rule(w, which, s, t, (const int32_t (*)[2])span, base, best);
   for (int32_t a = s; a < t; a++)
     for (int32_t b = a + 1; b <= t; b++)
       for (int32_t first = 0; first < p.n_gaps; first++) { /* the gap that comes first on the target side */
@@ -178,7 +179,7 @@ static int try_pattern(composition *w, int32_t which, int32_t s, int32_t t, int6
         span[first][0] = a;
         span[first][1] = b;
         if (p.n_gaps == 1) {
-          if (try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best)) return LSCFG_ENOMEM;
+          if (try_rule(w, which, s, t, (const int32_t (*)[2])span, base, best)) return LSCFG_ENOMEM;
           continue;
         }
         for (int32_t c = b; c < t; c++)
@@ -186,14 +187,15 @@ static int try_pattern(composition *w, int32_t which, int32_t s, int32_t t, int6
             if (!fits(w, &p, 1 - first, c, d)) continue;
             span[1 - first][0] = c;
             span[1 - first][1] = d;
-            if (try_rule(w, which, s, t, (const int32_t(*)[2])span, base, best)) return LSCFG_ENOMEM;
+            if (try_rule(w, which, s, t, (const int32_t (*)[2])span, base, best)) return LSCFG_ENOMEM;
           }
       }
   return LSCFG_OK;
 }
 
 /* The sides of a part as of a rule of its own; returns their length, the source side's in *n_src. */
-static int32_t part_sides(const composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int32_t *symbols, int32_t *arity) {
+static int32_t part_sides(const composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int32_t *symbols,
+                          int32_t *arity) {
   int32_t n = 0, before = 0;
   *arity = 0;
   for (int32_t k = 0; k < j; k++) {
@@ -206,11 +208,13 @@ static int32_t part_sides(const composition *w, int32_t i, int32_t j, int32_t s,
 }
 
 /* Makes a composite of the productions behind base. */
-static int32_t make_composite(composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int64_t base, int32_t oov_parts) {
+static int32_t make_composite(composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int64_t base,
+                              int32_t oov_parts) {
   int64_t count = w->found.size - base;
   composite c = {.oov_parts = oov_parts};
   int32_t n = part_sides(w, i, j, s, t, w->symbols, &c.arity);
-  if (w->productions.size + count > INT32_MAX || ARRAY_RESERVE(w->composites, 1) || ARRAY_RESERVE(w->productions, count))
+  if (w->productions.size + count > INT32_MAX || ARRAY_RESERVE(w->composites, 1) ||
+      ARRAY_RESERVE(w->productions, count))
     return NO_MEMORY;
   int32_t number = rule_table_intern(&w->by_sides, w->symbols, j - i, n, 0);
   if (number < 0) return NO_MEMORY;
@@ -249,7 +253,8 @@ static int32_t derive_part(composition *w, int32_t i, int32_t j, int32_t s, int3
 
 /* Puts the rule in hand, in the model's words; 0 where it cannot be composed. */
 static int take_rule(composition *w, const lscfg_grammar *g, const grammar_rule *rule) {
-  if (!rule->n_tgt || rule->n_src > MAX_CELLS || rule->n_tgt > MAX_CELLS || rule->n_src * rule->n_tgt > MAX_CELLS) return 0;
+  if (!rule->n_tgt || rule->n_src > MAX_CELLS || rule->n_tgt > MAX_CELLS || rule->n_src * rule->n_tgt > MAX_CELLS)
+    return 0;
   w->n_src = rule->n_src;
   w->n_tgt = rule->n_tgt;
   w->src = w->room;
@@ -276,7 +281,8 @@ static int compose_rule(composition *w, int32_t *result) {
   return *result < FAILED ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
-/* Finds out what a rule is, if that is to come; a rule that cannot be composed gets the OOV rule's tensor where it may. */
+/* Finds out what a rule is, if that is to come; a rule that cannot be composed gets the OOV rule's tensor where it may.
+ * */
 static int settle(const lscfg_binding *b, int32_t r) {
   composition *w = b->composition;
   const grammar_rule *rule = &b->grammar->rules.data[r];
@@ -308,7 +314,8 @@ int composition_kind(const lscfg_binding *b, int32_t r, uint8_t *kind) {
   composition *w = b->composition;
   pthread_mutex_lock(&w->lock);
   int code = settle(b, r), composed = w->of_rule[r] >= 0;
-  if (composed) *kind = w->composites.data[w->of_rule[r]].oov_parts ? LSCFG_RULE_IS_COMPOSED_OOV : LSCFG_RULE_IS_COMPOSED;
+  if (composed)
+    *kind = w->composites.data[w->of_rule[r]].oov_parts ? LSCFG_RULE_IS_COMPOSED_OOV : LSCFG_RULE_IS_COMPOSED;
   pthread_mutex_unlock(&w->lock);
   return code;
 }

@@ -12,14 +12,15 @@ typedef struct {
 
 enum { OOV_PART = -1, NO_CHILD = -1, OWN_TAIL = -2 };
 
-/* A pair of sides with all its derivations of the fewest OOV parts. Equal parts of different rules are one composite. */
+/* A pair of sides with all its derivations of the fewest OOV parts. Equal parts of different rules are one composite.
+ * */
 typedef struct {
   int32_t productions_begin, productions_end;
   int32_t arity, oov_parts;
 } composite;
 
-/* For the binding's rules of [X] that have no tensor. words [grammar vocabulary] are the words' numbers in the model, which
- * belong to the composition from then on. NULL: memory is out. */
+/* For the binding's rules of [X] that have no tensor. words [grammar vocabulary] are the words' numbers in the model,
+ * which belong to the composition from then on. NULL: memory is out. */
 composition *composition_new(const lscfg_binding *, int32_t *words);
 void composition_free(composition *);
 /* The kind of a rule if it is composed; else *kind stays. */

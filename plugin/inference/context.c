@@ -14,25 +14,28 @@ typedef struct {
   const lscfg_binding *binding;
   const context_model *model;
   const lscfg_forest *forest;
-  int32_t n;               /* words of the sentence */
-  int64_t base;            /* words of the model, and the two ends of a sentence */
-  int32_t *first, *next;   /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
-  int_map rows;            /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
+  int32_t n;             /* words of the sentence */
+  int64_t base;          /* words of the model, and the two ends of a sentence */
+  int32_t *first, *next; /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
+  int_map rows;          /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
   ARRAY(float) arena;
   ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
   ARRAY(int64_t) outcomes; /* of the rule in hand */
 } contexts;
 
-/* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1; -1:
- * a rule without nonterminals. */
+/* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1;
+ * -1: a rule without nonterminals. */
 static int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
   int32_t words[2] = {0, 0}, arity = 0, swapped = 0;
   for (int32_t side = 0; side < 2; side++) {
     int32_t met = 0; /* nonterminals before the symbol */
     for (int32_t k = side ? n_src : 0; k < (side ? n : n_src); k++) {
-      if (symbols[k] >= 0) words[side] |= 1 << met;
-      else if (side && !met++) swapped = symbols[k] == -2;
-      else if (!side) met++;
+      if (symbols[k] >= 0)
+        words[side] |= 1 << met;
+      else if (side && !met++)
+        swapped = symbols[k] == -2;
+      else if (!side)
+        met++;
     }
     arity = side ? arity : met;
   }

@@ -1,6 +1,7 @@
-/* The loops of contract.h for one instruction set. No include guard: contract.c includes this file once for each set and
- * defines before: NAME(f); TARGET; WIDTH, the doubles of a vector; TILE, the rows whose sums over two vectors of columns
- * fit into the registers; FMA(a, b, c), a * b + c of scalars, which the compiler by itself fuses in some loops only. */
+/* The loops of contract.h for one instruction set. No include guard: contract.c includes this file once for each set
+ * and defines before: NAME(f); TARGET; WIDTH, the doubles of a vector; TILE, the rows whose sums over two vectors of
+ * columns fit into the registers; FMA(a, b, c), a * b + c of scalars, which the compiler by itself fuses in some loops
+ * only. */
 
 typedef double NAME(vector) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8), may_alias));
 
@@ -12,7 +13,7 @@ typedef double NAME(vector) __attribute__((vector_size(WIDTH * sizeof(double)), 
 /* Sums run in LANES lanes whatever the width of a vector is, and lanes are added up in one order. */
 enum { NAME(PARTS) = LANES / WIDTH };
 
-INLINE double NAME(total)(const NAME(vector) *sum) {
+INLINE double NAME(total)(const NAME(vector) * sum) {
   double v[LANES];
   memcpy(v, sum, sizeof v);
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
@@ -38,10 +39,8 @@ INLINE void NAME(tiles)(int32_t n, const int32_t vectors, int32_t m, int64_t siz
                         const double *columns, double *out) {
   for (; n >= TILE; n -= TILE, rows += (int64_t)TILE * m, out += TILE * size)
     NAME(tile)(TILE, vectors, m, size, rows, columns, out);
-  for (; n >= 4; n -= 4, rows += 4 * (int64_t)m, out += 4 * size)
-    NAME(tile)(4, vectors, m, size, rows, columns, out);
-  for (; n >= 2; n -= 2, rows += 2 * (int64_t)m, out += 2 * size)
-    NAME(tile)(2, vectors, m, size, rows, columns, out);
+  for (; n >= 4; n -= 4, rows += 4 * (int64_t)m, out += 4 * size) NAME(tile)(4, vectors, m, size, rows, columns, out);
+  for (; n >= 2; n -= 2, rows += 2 * (int64_t)m, out += 2 * size) NAME(tile)(2, vectors, m, size, rows, columns, out);
   if (n) NAME(tile)(1, vectors, m, size, rows, columns, out);
 }
 
@@ -62,32 +61,32 @@ INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, const double 
   }
 }
 
-#define REST_OF_COLUMNS                                                                                  \
-  for (; k < size; k++)                                                                                  \
-    for (int32_t i = 0; i < n; i++) {                                                                    \
-      double sum = 0;                                                                                    \
+#define REST_OF_COLUMNS                                                                                       \
+  for (; k < size; k++)                                                                                       \
+    for (int32_t i = 0; i < n; i++) {                                                                         \
+      double sum = 0;                                                                                         \
       for (int32_t h = 0; h < m; h++) sum = FMA((double)tensor[h * size + k], rows[(int64_t)i * m + h], sum); \
-      out[i * size + k] = sum;                                                                           \
+      out[i * size + k] = sum;                                                                                \
     }
 
 /* Columns are packed, and converted, for all rows together. */
-#define CONTRACT(precision, type)                                                                                    \
-  LOOP void NAME(packed_##precision)(int32_t n, int32_t m, int64_t size, const double *rows, const type *tensor,     \
-                                     const type *next, double *space, double *out) {                                 \
-    int64_t k = 0;                                                                                                   \
-    while (k + WIDTH <= size) {                                                                                      \
-      int32_t width = k + 2 * WIDTH <= size ? 2 * WIDTH : WIDTH;                                                     \
-      for (int32_t h = 0; h < m; h++) {                                                                              \
-        for (int32_t c = 0; c < width; c++) space[(int64_t)h * width + c] = (double)tensor[h * size + k + c];        \
-        if (next) __builtin_prefetch(next + h * size + k);                                                           \
-      }                                                                                                              \
-      if (width == WIDTH)                                                                                            \
-        NAME(tiles)(n, 1, m, size, rows, space, out + k);                                                            \
-      else                                                                                                           \
-        NAME(tiles)(n, 2, m, size, rows, space, out + k);                                                            \
-      k += width;                                                                                                    \
-    }                                                                                                                \
-    REST_OF_COLUMNS                                                                                                  \
+#define CONTRACT(precision, type)                                                                                \
+  LOOP void NAME(packed_##precision)(int32_t n, int32_t m, int64_t size, const double *rows, const type *tensor, \
+                                     const type *next, double *space, double *out) {                             \
+    int64_t k = 0;                                                                                               \
+    while (k + WIDTH <= size) {                                                                                  \
+      int32_t width = k + 2 * WIDTH <= size ? 2 * WIDTH : WIDTH;                                                 \
+      for (int32_t h = 0; h < m; h++) {                                                                          \
+        for (int32_t c = 0; c < width; c++) space[(int64_t)h * width + c] = (double)tensor[h * size + k + c];    \
+        if (next) __builtin_prefetch(next + h * size + k);                                                       \
+      }                                                                                                          \
+      if (width == WIDTH)                                                                                        \
+        NAME(tiles)(n, 1, m, size, rows, space, out + k);                                                        \
+      else                                                                                                       \
+        NAME(tiles)(n, 2, m, size, rows, space, out + k);                                                        \
+      k += width;                                                                                                \
+    }                                                                                                            \
+    REST_OF_COLUMNS                                                                                              \
   }
 
 CONTRACT(single, float)
@@ -196,15 +195,8 @@ LOOP double NAME(bilinear)(int32_t m, const double *matrix, const double *a, con
 }
 
 static const contraction NAME(loops) = {
-    SET,
-    NAME(packed_single),
-    NAME(contract_double),
-    NAME(project),
-    NAME(add_outer),
-    NAME(add),
-    NAME(add_products),
-    NAME(bilinear),
-    NAME(dot),
+    SET,       NAME(packed_single), NAME(contract_double), NAME(project), NAME(add_outer),
+    NAME(add), NAME(add_products),  NAME(bilinear),        NAME(dot),
 };
 #undef LOAD
 #undef INLINE

@@ -1,5 +1,5 @@
-/* Forests of composed rules, expanded into forests of the model's rules. Each derivation of a composed rule becomes edges of
- * its own; equal parts over the same tails are one node. */
+/* Forests of composed rules, expanded into forests of the model's rules. Each derivation of a composed rule becomes
+ * edges of its own; equal parts over the same tails are one node. */
 #include "inference/expand.h"
 
 #include "base/index.h"
@@ -16,7 +16,7 @@ typedef struct {
   lscfg_forest_view view; /* of it */
   expansion *made;
   ARRAY(instance) instances;
-  index_table index; /* of them */
+  index_table index;    /* of them */
   ARRAY(int32_t) rules; /* of the edge under work */
 } expander;
 
@@ -35,7 +35,8 @@ static int32_t instance_node(const expander *x, int32_t c, const int32_t tail[2]
   return -1;
 }
 
-/* An edge of one rule into the last node; app: the application of the first forest that its marginal belongs to, or -1. */
+/* An edge of one rule into the last node; app: the application of the first forest that its marginal belongs to, or -1.
+ * */
 static int add_expanded(expander *x, int32_t rule, const int32_t tail[2], int32_t app) {
   if (ARRAY_RESERVE(x->made->app, 1)) return LSCFG_ENOMEM;
   x->made->app.data[x->made->app.size++] = app;
@@ -154,7 +155,8 @@ int expansion_make(const lscfg_binding *b, const lscfg_forest *f, expansion *mad
     int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
     for (int32_t e = begin; e < end && b->composition && !code; e++) code = expand_edge(&x, e, 0);
     if (code) break;
-    made->node[q] = forest_add_node(made->forest, f->node_cat.data[q], f->node_span.data[2 * q], f->node_span.data[2 * q + 1]);
+    made->node[q] =
+        forest_add_node(made->forest, f->node_cat.data[q], f->node_span.data[2 * q], f->node_span.data[2 * q + 1]);
     if (made->node[q] < 0) code = LSCFG_ENOMEM;
     for (int32_t e = begin; e < end && !code; e++) code = expand_edge(&x, e, 1);
   }

@@ -4,7 +4,8 @@
 #include "forest/forest.h"
 #include "inference/binding.h"
 
-/* A forest that has what inference needs: edges of whole groups or of one rule. Its rules are those of binding->inner. */
+/* A forest that has what inference needs: edges of whole groups or of one rule. Its rules are those of binding->inner.
+ * */
 typedef struct {
   lscfg_forest *forest;
   int32_t *node;      /* node of the first forest -> node */

@@ -1,5 +1,5 @@
-/* Ratios to one state: what the hidden states add to relative frequencies, for each factor of an application's share of its
- * node. They need a second inference with one state. */
+/* Ratios to one state: what the hidden states add to relative frequencies, for each factor of an application's share of
+ * its node. They need a second inference with one state. */
 #include "inference/families.h"
 
 /* Of the model, and of one state. */
@@ -93,5 +93,5 @@ static int compute(const feature_work *w, lscfg_error *error) {
 static const char *const names[] = {"LatentTarget",  "LatentTargetBare", "LatentOrdered", "LatentSwapped",
                                     "LatentSource0", "LatentSourceBare", "LatentSourceN"};
 static const double start[] = {.5, 0, 0, 0, 0, 0, .5};
-const feature_family ratio_family = {
-    "ratios", LSCFG_TARGET, 7, NEEDS_MARGINALS | NEEDS_ONE_STATE, names, start, compute};
+const feature_family ratio_family = {"ratios", LSCFG_TARGET, 7,      NEEDS_MARGINALS | NEEDS_ONE_STATE,
+                                     names,    start,        compute};

@@ -4,8 +4,10 @@
 
 void lscfg_improper_add(lscfg_improper *counts, const lscfg_inference *inference) {
   counts->sentences++;
-  if (inference->sign < 0) counts->below++;
-  else if (!inference->sign) counts->zero++;
+  if (inference->sign < 0)
+    counts->below++;
+  else if (!inference->sign)
+    counts->zero++;
   else if (inference->negative) {
     counts->negative++;
     counts->negative_mass += inference->negative_mass;

@@ -1,5 +1,5 @@
-/* Inference over any forest that a binding's grammar has: rules are composed, the forest is expanded where it has composed
- * rules or lacks some rules of a source side, and negative marginals are counted. */
+/* Inference over any forest that a binding's grammar has: rules are composed, the forest is expanded where it has
+ * composed rules or lacks some rules of a source side, and negative marginals are counted. */
 #include <math.h>
 
 #include "forest/forest.h"
@@ -45,7 +45,8 @@ int lscfg_infer(const lscfg_binding *binding, const lscfg_forest *forest, double
   if (binding->composition && binding_compose(binding, forest->app_rule.data, forest->app_rule.size, &composed))
     return out_of_memory(error);
   int expanded = binding->inner && (composed || forest->origin != FOREST_PARSED);
-  int code = (expanded ? infer_expanded : inside_outside)(binding, forest, app_marginals, node_marginals, result, error);
+  int code =
+      (expanded ? infer_expanded : inside_outside)(binding, forest, app_marginals, node_marginals, result, error);
   if (!code) count_negative(app_marginals, forest->app_rule.size, result);
   return code;
 }

@@ -20,7 +20,8 @@
 /* Value of a node as a whole tree: C^S . inside for X, the value itself for a category without states. */
 static double as_tree(const pass *p, int32_t node) {
   const double *inside = inside_of(p, node);
-  return p->forest->node_cat.data[node] == CATEGORY_X ? p->loops->dot(p->rank, p->binding->model->root, inside) : inside[0];
+  return p->forest->node_cat.data[node] == CATEGORY_X ? p->loops->dot(p->rank, p->binding->model->root, inside)
+                                                      : inside[0];
 }
 
 /* ---- layout ---- */
@@ -113,8 +114,7 @@ static int sort_levels(pass *p) {
 static int is_unknown_word(const pass *p, int32_t node) {
   const lscfg_forest *f = p->forest;
   for (int32_t e = f->node_edges.data[node]; e < f->node_edges.data[node + 1]; e++)
-    if (f->edge_tail.data[2 * (int64_t)e] < 0 && f->app_rule.data[f->edge_apps.data[e]] < p->binding->n_rules)
-      return 0;
+    if (f->edge_tail.data[2 * (int64_t)e] < 0 && f->app_rule.data[f->edge_apps.data[e]] < p->binding->n_rules) return 0;
   return 1;
 }
 
@@ -148,7 +148,8 @@ static int find_tensors(pass *p, lscfg_error *error) {
   return p->binding->model->components && low_rank_prepare(p) ? out_of_memory(error) : LSCFG_OK;
 }
 
-/* out[i] = rows[i] x tensor of the rule over the states of its left-hand side; 0 if the model does not know the rule. */
+/* out[i] = rows[i] x tensor of the rule over the states of its left-hand side; 0 if the model does not know the rule.
+ * */
 static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, int32_t arity, int32_t n) {
   const lscfg_model *model = p->binding->model;
   int32_t row = binding_row(p->binding, rule);
@@ -159,11 +160,9 @@ static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, int32_t
   int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
   const void *next = next_row >= 0 ? model_tensor(model, arity, next_row) : NULL;
   if (model->single)
-    p->loops->contract_single(n, p->rank, size, p->rows, model_tensor(model, arity, row), next, p->space,
-                             p->out);
+    p->loops->contract_single(n, p->rank, size, p->rows, model_tensor(model, arity, row), next, p->space, p->out);
   else
-    p->loops->contract_double(n, p->rank, size, p->rows, model_tensor(model, arity, row), next, p->space,
-                             p->out);
+    p->loops->contract_double(n, p->rank, size, p->rows, model_tensor(model, arity, row), next, p->space, p->out);
   return 1;
 }
 
@@ -231,8 +230,10 @@ static void in_batches(pass *p, const int32_t *numbers, int32_t n, batch_functio
   for (int32_t k = 0, end; k < n; k = end) {
     int32_t set = p->runs.data[numbers[k]].set;
     for (end = k; end < n && end < k + p->batch && p->runs.data[numbers[end]].set == set;) end++;
-    if (p->sets.data[set].first) low_rank(p, numbers + k, end - k);
-    else if (p->sets.data[set].arity) work(p, numbers + k, end - k);
+    if (p->sets.data[set].first)
+      low_rank(p, numbers + k, end - k);
+    else if (p->sets.data[set].arity)
+      work(p, numbers + k, end - k);
   }
 }
 
@@ -393,7 +394,8 @@ static void run_marginals(pass *p, const run *r, int32_t application, const doub
 
 static void pass_marginals(pass *p, const run *r) {
   const double *tensor = leaf_tensor(p, r);
-  double value = tensor && p->outside_exponent[r->head] != NONE ? p->loops->dot(p->rank, tensor, outside_of(p, r->head)) : 0;
+  double value =
+      tensor && p->outside_exponent[r->head] != NONE ? p->loops->dot(p->rank, tensor, outside_of(p, r->head)) : 0;
   run_marginals(p, r, 0, value != 0 ? &value : NULL);
 }
 
@@ -443,7 +445,8 @@ static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg
   inside_pass(p);
   begin_outside(p);
   p->g = node_value(p, n - 1, &p->g_exponent);
-  *result = (lscfg_inference){p->g < 0 ? -1 : p->g > 0, 0, p->g == 0 ? -INFINITY : log(fabs(p->g)) + p->g_exponent * log(2.0), 0};
+  *result = (lscfg_inference){p->g < 0 ? -1 : p->g > 0, 0,
+                              p->g == 0 ? -INFINITY : log(fabs(p->g)) + p->g_exponent * log(2.0), 0};
   if (p->g == 0) { /* no derivation has a probability: nothing can be said of any edge */
     memset(p->marginals, 0, (size_t)f->app_rule.size * sizeof *p->marginals);
     if (node_marginals) memset(node_marginals, 0, (size_t)n * sizeof *node_marginals);
@@ -480,8 +483,8 @@ static int prepare(pass *p, lscfg_error *error) {
   return find_tensors(p, error);
 }
 
-int inside_outside(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals, double *node_marginals,
-                   lscfg_inference *result, lscfg_error *error) {
+int inside_outside(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals,
+                   double *node_marginals, lscfg_inference *result, lscfg_error *error) {
   int32_t m = binding->model->rank, batch = 65536 / (m * m);
   pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m, .marginals = app_marginals};
   p.batch = batch > BATCH ? BATCH : batch < 12 ? 12 : batch;

@@ -7,8 +7,8 @@
  * that of q_k l_k w_k to the right one's; and the marginal of a rule is the sum of q_k l_k r_k over its own components.
  *
  * The components of all rules of an edge are worked on together. What is linear in the number of states, l, r and q and
- * the ways back from them, is done once for each node and set of rules, whatever the number of edges, which cost only as
- * much as there are components. */
+ * the ways back from them, is done once for each node and set of rules, whatever the number of edges, which cost only
+ * as much as there are components. */
 #include "inference/low_rank.h"
 
 enum { ROWS = 64 }; /* vectors that are multiplied with a set's factors together */
@@ -16,8 +16,8 @@ enum { ROWS = 64 }; /* vectors that are multiplied with a set's factors together
 /* A node as left (side 0) or right tail (side 1) of edges with the same rules. */
 typedef struct {
   int32_t node, set, side;
-  int32_t known;   /* whether projected is filled in */
-  int64_t offset;  /* of its components in projected and back */
+  int32_t known;    /* whether projected is filled in */
+  int64_t offset;   /* of its components in projected and back */
   int64_t exponent; /* of back */
 } slot;
 
@@ -111,7 +111,8 @@ static int sort_slots(const pass *p, struct low_rank *l) {
 int low_rank_prepare(pass *p) {
   size_t m = (size_t)p->rank, k = 0;
   for (int64_t s = 0; s < p->sets.size; s++)
-    if (p->sets.data[s].first && (size_t)components_of(&p->sets.data[s]) > k) k = (size_t)components_of(&p->sets.data[s]);
+    if (p->sets.data[s].first && (size_t)components_of(&p->sets.data[s]) > k)
+      k = (size_t)components_of(&p->sets.data[s]);
   struct low_rank *l = p->low_rank = calloc(1, sizeof *l);
   int32_t *mark = malloc((2 * (size_t)p->forest->node_cat.size + 1) * sizeof *mark);
   int code = LSCFG_ENOMEM;
@@ -146,14 +147,16 @@ static const double *factors_of(const pass *p, const rule_set *set, int32_t part
 /* l->out = l->product x the factors. */
 static void way_back(pass *p, const rule_set *set, int32_t part, int32_t n) {
   struct low_rank *l = p->low_rank;
-  p->loops->contract_double(n, components_of(set), p->rank, l->product, factors_of(p, set, part), NULL, l->space, l->out);
+  p->loops->contract_double(n, components_of(set), p->rank, l->product, factors_of(p, set, part), NULL, l->space,
+                            l->out);
 }
 
 static void project_slots(pass *p, const rule_set *set, int32_t side, const int32_t *slots, int32_t n) {
   struct low_rank *l = p->low_rank;
   int64_t components = components_of(set);
   for (int32_t i = 0; i < n; i++)
-    memcpy(l->rows + (int64_t)i * p->rank, inside_of(p, l->slots.data[slots[i]].node), (size_t)p->rank * sizeof *l->rows);
+    memcpy(l->rows + (int64_t)i * p->rank, inside_of(p, l->slots.data[slots[i]].node),
+           (size_t)p->rank * sizeof *l->rows);
   p->loops->project(n, (int32_t)components, p->rank, l->rows, factors_of(p, set, 1 + side), l->product);
   for (int32_t i = 0; i < n; i++)
     memcpy(l->projected + l->slots.data[slots[i]].offset, l->product + i * components,
@@ -195,7 +198,8 @@ static int64_t sum_edges(const pass *p, const run *r, int32_t components, double
   for (int32_t k = r->begin; k < r->end; k++) {
     int64_t exponent = tails_exponent(p, p->edges[k]);
     if (exponent != NONE)
-      p->loops->add_products(components, scaled(1, exponent - largest), projected(p, k, 0), projected(p, k, 1), product);
+      p->loops->add_products(components, scaled(1, exponent - largest), projected(p, k, 0), projected(p, k, 1),
+                             product);
   }
   return largest;
 }
@@ -255,8 +259,8 @@ static void outside_edge(pass *p, const rule_set *set, int32_t place, int32_t he
     const double *other = projected(p, place, 1 - side);
     for (int32_t k = 0; k < components; k++) part[k] = q[k] * other[k];
     if (p->inside_exponent[tail[1 - side]] != NONE)
-      accumulate(l->back + s->offset, &s->exponent, part, p->outside_exponent[head] + p->inside_exponent[tail[1 - side]],
-                 components);
+      accumulate(l->back + s->offset, &s->exponent, part,
+                 p->outside_exponent[head] + p->inside_exponent[tail[1 - side]], components);
   }
   int64_t exponent = tails_exponent(p, edge);
   const double *right = projected(p, place, 1);

@@ -4,7 +4,6 @@
 
 #include "inference/pass.h"
 
-
 /* Fills in the factors of the set's rules. */
 int low_rank_factors(pass *, rule_set *, lscfg_error *);
 /* Room for the largest set; to be called after the factors of all sets are there. */

@@ -23,7 +23,8 @@ static int check_format(const lscfg_model *model, lscfg_error *error) {
   size_t length;
   const char *format = tensor_file_metadata(&model->file, "format", &length);
   if (!format || (length == 1 && *format == '1')) return LSCFG_OK;
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has format %.*s, and this version of lscfg reads format 1; update it",
+  return lscfg_fail(error, LSCFG_EINPUT, 0,
+                    "the model has format %.*s, and this version of lscfg reads format 1; update it",
                     length < 20 ? (int)length : 20, format);
 }
 
@@ -111,9 +112,12 @@ static int check_rule(const lscfg_rules *rules, int64_t rule, int32_t arity, lsc
   for (int64_t k = 0; k < n && ok; k++) {
     ok = symbols[k] < rules->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
     if (symbols[k] >= 0 || !ok) continue;
-    if (k < n_src) found++;
-    else if (linked & (1 << (-1 - symbols[k]))) ok = 0;
-    else linked |= 1 << (-1 - symbols[k]);
+    if (k < n_src)
+      found++;
+    else if (linked & (1 << (-1 - symbols[k])))
+      ok = 0;
+    else
+      linked |= 1 << (-1 - symbols[k]);
   }
   if (ok && found == arity && linked == (1 << arity) - 1) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0, "rule %lld of the model is malformed", (long long)rule);
@@ -159,7 +163,8 @@ static int index_rules(lscfg_model *model, lscfg_error *error) {
     int32_t found = rule_table_intern(&model->index, symbols, n_src, n, 0);
     if (found < 0 || rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0) return out_of_memory(error);
     if (found < r)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)found, (long long)r);
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)found,
+                        (long long)r);
   }
   return LSCFG_OK;
 }
@@ -200,7 +205,8 @@ static int map_context_weights(const tensor_file *file, context_model *context, 
   if (!code) code = tensor_file_get(file, "context.offsets", "I64", 1, &offsets, error);
   if (code) return code;
   if (counts.shape[0] != context->rules.n || offsets.shape[0] != outcomes + 1 || items.shape[0] != weights.shape[0])
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts', 'context.offsets' and 'context.items' do not fit its rules and words");
+    return lscfg_fail(error, LSCFG_EINPUT, 0,
+                      "'context.counts', 'context.offsets' and 'context.items' do not fit its rules and words");
   context->counts = counts.data;
   context->offsets = offsets.data;
   context->items = items.data;
@@ -209,7 +215,8 @@ static int map_context_weights(const tensor_file *file, context_model *context, 
   if (!code) code = check_values("context.counts", context->counts, 0, context->rules.n, error);
   if (!code) code = check_values("context.weights", context->weights, 1, weights.shape[0], error);
   for (int64_t r = 0; r < context->rules.n && !code; r++)
-    if (context->counts[r] <= 0) code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts' holds %g", context->counts[r]);
+    if (context->counts[r] <= 0)
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts' holds %g", context->counts[r]);
   int64_t end = context_items(context->rules.n_words);
   for (int64_t k = 0; k < items.shape[0] && !code; k++)
     if (context->items[k] < 0 || context->items[k] >= end)
@@ -230,9 +237,11 @@ static int map_context(lscfg_model *model, lscfg_error *error) {
     if ((code = check_rule(rules, r, -1, error))) break;
     int32_t n = (int32_t)(rules->offsets[r + 1] - rules->offsets[r]);
     int32_t found = rule_table_intern(&context->index, rules->symbols + rules->offsets[r], rules->src_length[r], n, 0);
-    if (found < 0) code = out_of_memory(error);
+    if (found < 0)
+      code = out_of_memory(error);
     else if (found < r)
-      code = lscfg_fail(error, LSCFG_EINPUT, 0, "rules %ld and %lld of the context are the same", (long)found, (long long)r);
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "rules %ld and %lld of the context are the same", (long)found,
+                        (long long)r);
   }
   return code ? code : map_context_weights(&model->file, context, error);
 }
@@ -292,7 +301,8 @@ int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_erro
     if (ARRAY_RESERVE(symbols, n)) goto done;
     for (int64_t k = 0; k < n; k++) symbols.data[k] = encoded[k] < 0 ? encoded[k] : ids[encoded[k]];
     int32_t n_src = model->rules.src_length[r];
-    int32_t rule = lscfg_grammar_add(g, CATEGORY_X, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
+    int32_t rule =
+        lscfg_grammar_add(g, CATEGORY_X, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
     if (rule < 0) {
       code = rule;
       free(symbols.data);

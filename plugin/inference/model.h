@@ -10,15 +10,16 @@
  * there are tensors of. All of it but the index is in the mapped file. */
 typedef struct {
   lscfg_rules rules;
-  const double *counts;         /* [rules] in the corpus, above 0 */
-  const int64_t *offsets;       /* items and weights of outcome k are offsets[k] .. offsets[k+1]-1 */
+  const double *counts;   /* [rules] in the corpus, above 0 */
+  const int64_t *offsets; /* items and weights of outcome k are offsets[k] .. offsets[k+1]-1 */
   const int32_t *items;
   const float *weights;
-  rule_table index;             /* the rules by what they say, under their numbers */
+  rule_table index; /* the rules by what they say, under their numbers */
 } context_model;
 
 /* Context items. Kinds of words: item = kind * (words + 2) + word; behind the words of the vocabulary come the ends of
- * the sentence. Behind all of those, the lengths of the first and the second nonterminal. docs/FORMATS.md lists them. */
+ * the sentence. Behind all of those, the lengths of the first and the second nonterminal. docs/FORMATS.md lists them.
+ * */
 enum { WORD_KINDS = LSCFG_CONTEXT_WORD_KINDS, BAG = WORD_KINDS - 1, N_LENGTHS = LSCFG_CONTEXT_LENGTHS };
 
 static inline int64_t context_items(int64_t n_words) { return WORD_KINDS * (n_words + 2) + 2 * N_LENGTHS; }
@@ -29,24 +30,24 @@ enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
 static inline int64_t first_shape(const lscfg_rules *rules) { return rules->n + rules->n_words; }
 static inline int64_t context_outcomes(const lscfg_rules *rules) { return first_shape(rules) + N_SHAPES; }
 
-/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index of
- * the rules. Rules are numbered by arity: those without nonterminals first. */
+/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index
+ * of the rules. Rules are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
-  int32_t rank;                       /* m */
+  int32_t rank; /* m */
   int64_t n_rules;
   int64_t first_of_arity[MAX_ARITY + 2];
-  const double *root;                 /* C^S [m] */
-  const double *unk;                  /* tensor of the OOV rule [m] */
-  int32_t single;                      /* whether tensors are stored in single precision, else in double */
-  const void *tensor[MAX_ARITY + 1];   /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
-  const int64_t *components;           /* where tensors of two nonterminals are of low rank, else NULL: tensor k has */
-  const float *factors;                /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
-  lscfg_rules rules;                   /* by arity */
-  context_model *context;      /* NULL: none */
-  rule_table index, sources;   /* the rules by what they say, under their numbers; their source sides */
-  int32_t longest_source;      /* symbols of the longest source side */
-  lscfg_model *one_state;      /* the same rules with m = 1; NULL where the file does not have it, and in itself */
+  const double *root;                /* C^S [m] */
+  const double *unk;                 /* tensor of the OOV rule [m] */
+  int32_t single;                    /* whether tensors are stored in single precision, else in double */
+  const void *tensor[MAX_ARITY + 1]; /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
+  const int64_t *components;         /* where tensors of two nonterminals are of low rank, else NULL: tensor k has */
+  const float *factors;              /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
+  lscfg_rules rules;                 /* by arity */
+  context_model *context;            /* NULL: none */
+  rule_table index, sources;         /* the rules by what they say, under their numbers; their source sides */
+  int32_t longest_source;            /* symbols of the longest source side */
+  lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
 
 static inline int64_t tensor_length(int32_t rank, int32_t arity) {

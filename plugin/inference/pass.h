@@ -7,7 +7,7 @@
 #include "inference/contract.h"
 #include "inference/scaled.h"
 
-enum { BATCH = 96 };       /* runs that are taken together at most */
+enum { BATCH = 96 }; /* runs that are taken together at most */
 
 /* The rules of some edges' applications. */
 typedef struct {
@@ -29,21 +29,21 @@ typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
   const contraction *loops;
-  int32_t rank, batch; /* runs that are taken together here: what they make stays in the second-level cache */
+  int32_t rank, batch;      /* runs that are taken together here: what they make stays in the second-level cache */
   double *inside, *outside; /* [node][rank] */
   int64_t *inside_exponent, *outside_exponent;
-  int32_t *level;   /* [node] longest way down to a node without tails */
-  int32_t *edges;   /* those with a head in X, by rules, then in order */
+  int32_t *level; /* [node] longest way down to a node without tails */
+  int32_t *edges; /* those with a head in X, by rules, then in order */
   ARRAY(rule_set) sets;
-  ARRAY(run) runs;     /* in the order of edges */
+  ARRAY(run) runs; /* in the order of edges */
   int32_t n_levels;
-  int32_t *nodes_by_level, *runs_by_level;  /* by level, then in order */
-  int32_t *first_node, *first_run; /* [n_levels + 1] where a level begins in them */
-  double *rows; /* [batch][rank^2] what goes into a contraction */
-  double *out;  /* [batch][rank^2] what comes out */
-  double *space; /* of the contraction */
-  double *sum;  /* [rank] */
-  double *marginals; /* of applications; g and g_exponent: the sum over all derivations */
+  int32_t *nodes_by_level, *runs_by_level; /* by level, then in order */
+  int32_t *first_node, *first_run;         /* [n_levels + 1] where a level begins in them */
+  double *rows;                            /* [batch][rank^2] what goes into a contraction */
+  double *out;                             /* [batch][rank^2] what comes out */
+  double *space;                           /* of the contraction */
+  double *sum;                             /* [rank] */
+  double *marginals;                       /* of applications; g and g_exponent: the sum over all derivations */
   double g;
   int64_t g_exponent;
   struct low_rank *low_rank;

@@ -65,7 +65,8 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
 
 /* Whether the rules are all of their group, in its order. Those of no probability, which expanded forests leave out, do
  * not count, but for rules of words, which may get one later. */
-static int is_group(const lscfg_binding *b, const grammar_group *group, const int32_t *rules, int32_t n, int32_t arity) {
+static int is_group(const lscfg_binding *b, const grammar_group *group, const int32_t *rules, int32_t n,
+                    int32_t arity) {
   const int32_t *all = b->grammar->by_source + group->rules_begin;
   int32_t n_all = group->rules_end - group->rules_begin, i = 0, k = 0;
   while (i < n || k < n_all)
@@ -78,8 +79,8 @@ static int is_group(const lscfg_binding *b, const grammar_group *group, const in
   return 1;
 }
 
-int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, const double **sum, double **made,
-                lscfg_error *error) {
+int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, const double **sum,
+                double **made, lscfg_error *error) {
   const lscfg_grammar *g = b->grammar;
   _Atomic(double *) *place = NULL;
   *made = NULL;

@@ -10,7 +10,7 @@ void group_sums_free(group_sums *);
 
 /* Sum of the tensors of some rules [m^(arity+1)]; NULL: none of them has one. *made is to be freed by the caller after
  * use, where it is not NULL. Fails where a value is not finite. */
-int binding_sum(const lscfg_binding *, const int32_t *rules, int32_t n, int32_t arity, const double **sum, double **made,
-                lscfg_error *);
+int binding_sum(const lscfg_binding *, const int32_t *rules, int32_t n, int32_t arity, const double **sum,
+                double **made, lscfg_error *);
 
 #endif

@@ -1,5 +1,5 @@
-/* Upper envelopes of lines score + x * slope: of k-best lists (Och 2003) and of hypergraphs (Kumar et al. 2009), and the
- * line search over them. */
+/* Upper envelopes of lines score + x * slope: of k-best lists (Och 2003) and of hypergraphs (Kumar et al. 2009), and
+ * the line search over them. */
 #include <math.h>
 
 #include "lscfg/learn.h"
@@ -34,7 +34,8 @@ static int64_t upper_envelope(const double *score, const double *slope, int64_t 
       alive[kept++] = i;
       double x = (score[now] - score[i]) / rise;
       if (!(x < INFINITY)) continue; /* it is never met within the range of doubles */
-      if (x < nearest || (x == nearest && (slope[i] > slope[next] || (slope[i] == slope[next] && score[i] > score[next])))) {
+      if (x < nearest ||
+          (x == nearest && (slope[i] > slope[next] || (slope[i] == slope[next] && score[i] > score[next])))) {
         nearest = x;
         next = i;
       }
@@ -82,8 +83,10 @@ static void compare(const int64_t *sum, double left, double right, double *step,
   /* No number between them could be told from its neighbours. */
   if (isfinite(left) && !(right - left > 1e-9 * (1 + fabs(left)))) return;
   double middle = (left + right) / 2;
-  if (left == -INFINITY) middle = right == INFINITY ? 0 : right - 1;
-  else if (right == INFINITY) middle = left + 1;
+  if (left == -INFINITY)
+    middle = right == INFINITY ? 0 : right - 1;
+  else if (right == INFINITY)
+    middle = left + 1;
   double bleu = corpus_bleu(sum);
   if (bleu > *best || (bleu == *best && fabs(middle) < fabs(*step))) {
     *best = bleu;

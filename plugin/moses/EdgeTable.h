@@ -6,42 +6,37 @@
 #include <cstdint>
 #include <vector>
 
-namespace lscfg
-{
+namespace lscfg {
 
 /* (span, spans of the two tails) -> a number. With the sentence these tell the source side of a rule; what is passed
  * through has an edge of its own. */
-class EdgeTable
-{
-public:
+class EdgeTable {
+ public:
   enum : uint32_t { kNoTail = 0xffffffff, kNode = 0xfffffffe, kPass = 0xfffffffd };
   enum : int32_t { kLongest = 0xfffe }; /* the last place that a span may have */
 
   static uint32_t Pack(int32_t i, int32_t j) { return static_cast<uint32_t>(i) << 16 | static_cast<uint32_t>(j); }
 
-  void Clear(size_t n_edges)
-  {
+  void Clear(size_t n_edges) {
     size_t slots = 64;
     while (slots < 2 * n_edges) slots *= 2;
     const Slot empty = {0, 0, 0, -1};
     slots_.assign(slots, empty);
   }
-  void Add(uint32_t span, uint32_t left, uint32_t right, int32_t number)
-  {
+  void Add(uint32_t span, uint32_t left, uint32_t right, int32_t number) {
     const Slot added = {span, left, right, number};
     slots_[At(span, left, right)] = added;
   }
   /* -1 if there is none. */
   int32_t Find(uint32_t span, uint32_t left, uint32_t right) const { return slots_[At(span, left, right)].number; }
 
-private:
+ private:
   struct Slot {
     uint32_t span, left, right;
     int32_t number; /* -1: empty */
   };
 
-  size_t At(uint32_t span, uint32_t left, uint32_t right) const
-  {
+  size_t At(uint32_t span, uint32_t left, uint32_t right) const {
     uint64_t h = (static_cast<uint64_t>(left) << 32 | right) * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 32 ^ span) * 0xd6e8feb86659fd93u;
     h ^= h >> 32;
@@ -55,6 +50,6 @@ private:
   std::vector<Slot> slots_;
 };
 
-}
+} // namespace lscfg
 
 #endif

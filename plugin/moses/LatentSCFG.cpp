@@ -20,26 +20,21 @@
 #include "moses/TargetPhrase.h"
 #include "moses/TranslationTask.h"
 
-using std::string;
-using std::vector;
 using lscfg::Check;
 using lscfg::ConfigError;
 using lscfg::EdgeTable;
+using std::string;
+using std::vector;
 
-namespace Moses
-{
+namespace Moses {
 
-namespace
-{
+namespace {
 
 std::atomic<size_t> made(0);
 
-string SentenceName(long id)
-{
-  return "sentence " + std::to_string(id + 1);
-}
+string SentenceName(long id) { return "sentence " + std::to_string(id + 1); }
 
-}  // namespace
+} // namespace
 
 /* What a thread knows of the sentence that it is decoding. */
 struct LatentSCFG::Sentence {
@@ -53,24 +48,23 @@ struct LatentSCFG::Sentence {
   std::unique_ptr<lscfg_forest, void (*)(lscfg_forest *)> forest;
   lscfg_forest_view view;
   EdgeTable edges;
-  vector<float> values;  /* [applications][features wanted] */
-  vector<double> exact;  /* [applications][LSCFG_N_FEATURES] */
+  vector<float> values; /* [applications][features wanted] */
+  vector<double> exact; /* [applications][LSCFG_N_FEATURES] */
   string trace;
 };
 
 LatentSCFG::LatentSCFG(const string &line)
-  : StatelessFeatureFunction(1, line),
-    number_(made++),
-    made_(false),
-    columns_(latent_.Columns()),
-    model_(nullptr, lscfg_model_close),
-    binding_(nullptr, lscfg_binding_free),
-    improper_(),
-    sentences_(0),
-    neutral_(0),
-    matched_(0),
-    unmatched_(0)
-{
+    : StatelessFeatureFunction(1, line),
+      number_(made++),
+      made_(false),
+      columns_(latent_.Columns()),
+      model_(nullptr, lscfg_model_close),
+      binding_(nullptr, lscfg_binding_free),
+      improper_(),
+      sentences_(0),
+      neutral_(0),
+      matched_(0),
+      unmatched_(0) {
   for (const vector<string> &pair : m_args)
     if (pair[0] != "tuneable-components") SetParameter(pair[0], pair[1]);
   m_numScoreComponents = m_numTuneableComponents = columns_.size();
@@ -81,8 +75,7 @@ LatentSCFG::LatentSCFG(const string &line)
   made_ = true;
 }
 
-LatentSCFG::~LatentSCFG()
-{
+LatentSCFG::~LatentSCFG() {
   const string improper = lscfg::ImproperText(improper_, latent_.features);
   if (!improper.empty()) Warn("improper", improper);
   if (!sentences_ || (StaticData::Instance().GetVerboseLevel() < 1 && !unmatched_)) return;
@@ -92,16 +85,17 @@ LatentSCFG::~LatentSCFG()
   std::cerr << std::endl;
 }
 
-void LatentSCFG::SetParameter(const string &key, const string &value)
-{
+void LatentSCFG::SetParameter(const string &key, const string &value) {
   if (latent_.Take(key, value)) {
     columns_ = latent_.Columns();
     if (made_ && columns_.size() != m_numScoreComponents)
       throw ConfigError(key + "=" + value + ": -feature-overwrite cannot change the number of features");
     return;
   }
-  if (key == "path") tables_ = lscfg::SplitNames(value);
-  else if (key == "trace") trace_path_ = value;
+  if (key == "path")
+    tables_ = lscfg::SplitNames(value);
+  else if (key == "trace")
+    trace_path_ = value;
   else if (key == "tuneable" || key == "tuneable-components" || key == "verbosity" || key == "filterable" ||
            key == "require-sorting-after-source-context")
     StatelessFeatureFunction::SetParameter(key, value);
@@ -110,8 +104,7 @@ void LatentSCFG::SetParameter(const string &key, const string &value)
                       " path=FILE,FILE trace=FILE");
 }
 
-void LatentSCFG::Load(AllOptions::ptr const &options)
-{
+void LatentSCFG::Load(AllOptions::ptr const &options) {
   m_options = options;
   if (options->search.algo != CYKPlus)
     throw ConfigError("latent features are for the chart decoder; set search-algorithm to 3");
@@ -127,8 +120,7 @@ void LatentSCFG::Load(AllOptions::ptr const &options)
 }
 
 /* Moses loads its rule tables last, so that they are there with the first sentence only. */
-void LatentSCFG::Prepare() const
-{
+void LatentSCFG::Prepare() const {
   std::call_once(prepared_, [this] {
     std::unique_ptr<lscfg::RuleTables> rules(new lscfg::RuleTables(tables_));
     lscfg_binding *binding;
@@ -141,27 +133,21 @@ void LatentSCFG::Prepare() const
   });
 }
 
-void LatentSCFG::Setup(TranslationTask const &) const
-{
-  Prepare();
-}
+void LatentSCFG::Setup(TranslationTask const &) const { Prepare(); }
 
-void LatentSCFG::Warn(const string &kind, const string &message) const
-{
+void LatentSCFG::Warn(const string &kind, const string &message) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (warned_.insert(kind).second) std::cerr << "[lscfg] warning: " << message << std::endl;
 }
 
-LatentSCFG::Sentence &LatentSCFG::Here() const
-{
+LatentSCFG::Sentence &LatentSCFG::Here() const {
   static thread_local vector<std::unique_ptr<Sentence>> all;
   if (number_ >= all.size()) all.resize(number_ + 1);
   if (!all[number_]) all[number_].reset(new Sentence);
   return *all[number_];
 }
 
-void LatentSCFG::InitializeForInput(ttasksptr const &task)
-{
+void LatentSCFG::InitializeForInput(ttasksptr const &task) {
   const InputType &source = *task->GetSource();
   Sentence &sentence = Here();
   sentence.known = sentence.complete = false;
@@ -177,12 +163,12 @@ void LatentSCFG::InitializeForInput(ttasksptr const &task)
   if (!sentence.known) ++neutral_;
 }
 
-void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
-{
+void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   const int32_t n = static_cast<int32_t>(source.GetSize()) - 2; /* without <s> and </s> */
   if (n <= 0) return;
   if (source.GetType() != SentenceInput) throw std::runtime_error("it is no plain sentence");
-  if (n > EdgeTable::kLongest) throw std::runtime_error("it is longer than " + std::to_string(EdgeTable::kLongest) + " words");
+  if (n > EdgeTable::kLongest)
+    throw std::runtime_error("it is longer than " + std::to_string(EdgeTable::kLongest) + " words");
   vector<int32_t> &words = sentence->words;
   words.clear();
   for (int32_t k = 1; k <= n; ++k) words.push_back(rules_->FindWord(source.GetWord(k)));
@@ -241,8 +227,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const
 
 /* The source side is what the tails leave of the span. */
 int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
-                             const uint32_t *tails) const
-{
+                             const uint32_t *tails) const {
   int32_t rule = rules_->FindRule(phrase);
   /* A rule of a table says where it is from; a word passed through may read like one. */
   if (rule < 0 && n_tails == 0 && j - i == 1 && !phrase.GetContainer()) return rules_->pass();
@@ -262,8 +247,8 @@ int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phras
 }
 
 void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPath &path, const TargetPhrase &phrase,
-    const StackVec *tails, ScoreComponentCollection &scores, ScoreComponentCollection *) const
-{
+                                           const StackVec *tails, ScoreComponentCollection &scores,
+                                           ScoreComponentCollection *) const {
   Sentence &sentence = Here();
   if (!sentence.known || !rules_->IsX(phrase.GetTargetLHS())) return;
   const Range &range = path.GetWordsRange();
@@ -288,7 +273,8 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
       /* The rules of one source side have numbers one behind the other, unless they come of several tables. */
       int32_t a = f.edge_apps[e] + (rule - f.app_rule[f.edge_apps[e]]);
       if (a < f.edge_apps[e] || a >= f.edge_apps[e + 1] || f.app_rule[a] != rule)
-        a = static_cast<int32_t>(std::find(f.app_rule + f.edge_apps[e], f.app_rule + f.edge_apps[e + 1], rule) - f.app_rule);
+        a = static_cast<int32_t>(std::find(f.app_rule + f.edge_apps[e], f.app_rule + f.edge_apps[e + 1], rule) -
+                                 f.app_rule);
       if (a < f.edge_apps[e + 1]) application = a;
     }
   }
@@ -305,16 +291,14 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
 }
 
 /* Only hypotheses with <s>, Moses' word 0, are of the glue grammar. */
-void LatentSCFG::EvaluateWhenApplied(const ChartHypothesis &hypothesis, ScoreComponentCollection *) const
-{
+void LatentSCFG::EvaluateWhenApplied(const ChartHypothesis &hypothesis, ScoreComponentCollection *) const {
   const Range &range = hypothesis.GetCurrSourceRange();
   if (range.GetStartPos() == 0 && range.GetNumWordsCovered() == hypothesis.GetManager().GetSource().GetSize())
     Here().complete = true;
 }
 
 /* sentence span [span of a tail]... ||| rule ||| features */
-void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType &input) const
-{
+void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType &input) const {
   const lscfg_forest_view &f = sentence->view;
   const int32_t e = f.app_edge[application];
   std::ostringstream line;
@@ -332,8 +316,7 @@ void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType 
   sentence->trace += line.str() + "\n";
 }
 
-void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &task)
-{
+void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &task) {
   Sentence &sentence = Here();
   const auto io = task ? task->GetIOWrapper() : nullptr;
   OutputCollector *output = io ? const_cast<IOWrapper &>(*io).GetSingleBestOutputCollector() : nullptr;
@@ -348,4 +331,4 @@ void LatentSCFG::CleanUpAfterSentenceProcessing(ttasksptr const &task)
   sentence.trace.clear();
 }
 
-}
+} // namespace Moses

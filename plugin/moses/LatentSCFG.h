@@ -13,8 +13,7 @@
 #include "RuleTables.h"
 #include "moses/FF/StatelessFeatureFunction.h"
 
-namespace Moses
-{
+namespace Moses {
 
 /* [feature] LatentSCFG name=NAME model=FILE [features=NAME,NAME] [log=true|false] [floor=X] [negative=flip|clamp]
  * [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
@@ -22,9 +21,8 @@ namespace Moses
  * A sentence is parsed by the kernel before Moses looks up its rules, in the same thread; from then on each application
  * of a rule finds its features by rule and spans. Whatever is wrong with a sentence leaves its features 0. A sentence
  * without a derivation gets an empty line: Moses alone writes none, and waits for it with all lines behind it. */
-class LatentSCFG : public StatelessFeatureFunction
-{
-public:
+class LatentSCFG : public StatelessFeatureFunction {
+ public:
   explicit LatentSCFG(const std::string &line);
   ~LatentSCFG();
 
@@ -41,12 +39,13 @@ public:
   void EvaluateWithSourceContext(const InputType &input, const InputPath &path, const TargetPhrase &phrase,
                                  const StackVec *tails, ScoreComponentCollection &scores,
                                  ScoreComponentCollection *estimates) const override;
-  void EvaluateTranslationOptionListWithSourceContext(const InputType &, const TranslationOptionList &) const override {}
+  void EvaluateTranslationOptionListWithSourceContext(const InputType &, const TranslationOptionList &) const override {
+  }
   void EvaluateWhenApplied(const Hypothesis &, ScoreComponentCollection *) const override {}
   void EvaluateWhenApplied(const ChartHypothesis &hypothesis, ScoreComponentCollection *) const override;
   void EvaluateWhenApplied(const Syntax::SHyperedge &, ScoreComponentCollection *) const override {}
 
-private:
+ private:
   struct Sentence;
 
   void Prepare() const; /* throws lscfg::ConfigError */
@@ -76,6 +75,6 @@ private:
   mutable std::atomic<int64_t> sentences_, neutral_, matched_, unmatched_;
 };
 
-}
+} // namespace Moses
 
 #endif

@@ -19,11 +19,9 @@
 using std::string;
 using std::vector;
 
-namespace lscfg
-{
+namespace lscfg {
 
-namespace
-{
+namespace {
 
 enum { kX = 0, kS = 1, kOther = 2 }; /* the first two are categories that every grammar of the kernel has */
 
@@ -31,8 +29,7 @@ enum { kX = 0, kS = 1, kOther = 2 }; /* the first two are categories that every 
 enum { kStart = 1, kJoin = 2, kStop = 4, kWhole = 8, kEmpty = 16 };
 
 /* What Moses' escape-special-chars.perl would make of it, the other way round, and only of what lscfg escapes. */
-string Unescape(const StringPiece &text)
-{
+string Unescape(const StringPiece &text) {
   static const char *const kEscapes[] = {"&#124;", "|", "&#91;", "[", "&#93;", "]"};
   string word(text.data(), text.size());
   for (int k = 0; k < 6; k += 2) {
@@ -43,18 +40,11 @@ string Unescape(const StringPiece &text)
   return word;
 }
 
-StringPiece Surface(const Moses::Word &word)
-{
-  return word[0] ? word[0]->GetString() : StringPiece();
-}
+StringPiece Surface(const Moses::Word &word) { return word[0] ? word[0]->GetString() : StringPiece(); }
 
-bool IsLabel(const string &token)
-{
-  return token.size() > 2 && token[0] == '[' && token[token.size() - 1] == ']';
-}
+bool IsLabel(const string &token) { return token.size() > 2 && token[0] == '[' && token[token.size() - 1] == ']'; }
 
-vector<string> Split(const string &text)
-{
+vector<string> Split(const string &text) {
   vector<string> tokens;
   for (size_t begin = 0; (begin = text.find_first_not_of(" \t\r", begin)) != string::npos;) {
     const size_t end = std::min(text.find_first_of(" \t\r", begin), text.size());
@@ -64,31 +54,28 @@ vector<string> Split(const string &text)
   return tokens;
 }
 
-string NameOf(const lscfg_vocab *vocab, int32_t word)
-{
+string NameOf(const lscfg_vocab *vocab, int32_t word) {
   size_t length;
   const char *text = lscfg_vocab_word(vocab, word, &length);
   return string(text, length);
 }
 
-}  // namespace
+} // namespace
 
-void Check(int code, const lscfg_error &error, const string &where)
-{
+void Check(int code, const lscfg_error &error, const string &where) {
   if (code < 0) throw ConfigError(where + (where.empty() ? "" : ": ") + error.message);
 }
 
 RuleTables::RuleTables(const vector<string> &files)
-  : vocab_(lscfg_vocab_new(), lscfg_vocab_free),
-    grammar_(lscfg_grammar_new(vocab_.get()), lscfg_grammar_free),
-    x_(Moses::FactorCollection::Instance().AddFactor("X", true)),
-    s_(Moses::FactorCollection::Instance().AddFactor("S", true)),
-    begin_(AddWord("<s>")),
-    end_(AddWord("</s>")),
-    glue_(0),
-    n_x_(0),
-    from_files_(!files.empty())
-{
+    : vocab_(lscfg_vocab_new(), lscfg_vocab_free),
+      grammar_(lscfg_grammar_new(vocab_.get()), lscfg_grammar_free),
+      x_(Moses::FactorCollection::Instance().AddFactor("X", true)),
+      s_(Moses::FactorCollection::Instance().AddFactor("S", true)),
+      begin_(AddWord("<s>")),
+      end_(AddWord("</s>")),
+      glue_(0),
+      n_x_(0),
+      from_files_(!files.empty()) {
   using namespace Moses;
   const vector<PhraseDictionary *> &tables = PhraseDictionary::GetColl();
   const vector<DecodeGraph *> &graphs = StaticData::Instance().GetDecodeGraphs();
@@ -99,14 +86,16 @@ RuleTables::RuleTables(const vector<string> &files)
     const size_t before = n_x_;
     const PhraseDictionaryMemory *memory = dynamic_cast<const PhraseDictionaryMemory *>(tables[k]);
     if (!memory && !from_files_)
-      throw ConfigError("the rules of " + name + " cannot be listed, only those of a PhraseDictionaryMemory can; add "
+      throw ConfigError("the rules of " + name +
+                        " cannot be listed, only those of a PhraseDictionaryMemory can; add "
                         "path=FILE with the same rules as text");
     Symbols src, labels;
     if (memory) AddNode(memory->GetRootNode(), &src, &labels, from_files_);
     if (memory && n_x_ == before) continue;
     const size_t span = k < graphs.size() ? graphs[k]->GetMaxChartSpan() : 0;
     if (!limited.empty() && span != max_span)
-      throw ConfigError(limited + " and " + name + " have rules of [X], but different values of max-chart-span; give "
+      throw ConfigError(limited + " and " + name +
+                        " have rules of [X], but different values of max-chart-span; give "
                         "them the same");
     limited = name;
     max_span = span;
@@ -117,8 +106,9 @@ RuleTables::RuleTables(const vector<string> &files)
   lscfg_error error;
   const bool glue = (glue_ & (kStart | kJoin | kStop)) == (kStart | kJoin | kStop);
   if (!glue && !(glue_ & kWhole))
-    throw ConfigError("the decoder's tables have neither Moses' glue rules nor a rule '<s> [X][X] </s> [X] ||| "
-                      "<s> [X][X] </s> [S]'; add a glue grammar");
+    throw ConfigError(
+        "the decoder's tables have neither Moses' glue rules nor a rule '<s> [X][X] </s> [X] ||| "
+        "<s> [X][X] </s> [S]'; add a glue grammar");
   if (!glue) {
     const int32_t src[] = {-1 - kX}, tgt[] = {-1};
     Check(lscfg_grammar_add(grammar_.get(), kS, src, 1, tgt, 1, &error), error);
@@ -133,8 +123,7 @@ RuleTables::RuleTables(const vector<string> &files)
 /* ---- tables in the decoder's memory ---- */
 
 /* Children by their words, so that rules have the same numbers in every run. */
-void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, Symbols *labels, bool glue_only)
-{
+void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, Symbols *labels, bool glue_only) {
   using namespace Moses;
   TargetPhraseCollection::shared_ptr phrases = node.GetTargetPhraseCollection();
   if (phrases && !src->empty())
@@ -169,8 +158,8 @@ void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols 
   }
 }
 
-void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, const Symbols &labels, bool glue_only)
-{
+void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, const Symbols &labels,
+                           bool glue_only) {
   for (size_t k = 0; k < phrase.GetSize(); ++k)
     if (!phrase.GetWord(k).IsNonTerminal()) AddWord(Unescape(Surface(phrase.GetWord(k))));
   Symbols tgt;
@@ -181,36 +170,41 @@ void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src
     return;
   }
   if (!IsX(lhs) || std::count(labels.begin(), labels.end(), kX) != static_cast<int>(labels.size()))
-    throw ConfigError("a rule table has a rule of another label than [X]: ..." + Surface(phrase.GetTargetLHS()).as_string() +
+    throw ConfigError("a rule table has a rule of another label than [X]: ..." +
+                      Surface(phrase.GetTargetLHS()).as_string() +
                       "; latent features are those of Hiero grammars, of [X] and a glue grammar of [S]");
   ++n_x_;
   if (glue_only) return;
   lscfg_error error;
-  const int32_t rule =
-      lscfg_grammar_add(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size(), &error);
+  const int32_t rule = lscfg_grammar_add(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size(), &error);
   Check(rule, error, "rule table");
   rules_[&phrase] = rule;
 }
 
-void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols &labels)
-{
-  const Symbols start(1, begin_), stop = {-1, end_}, join = {-1, -1}, whole = {begin_, -1, end_}, empty = {begin_, end_};
+void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols &labels) {
+  const Symbols start(1, begin_), stop = {-1, end_}, join = {-1, -1}, whole = {begin_, -1, end_},
+                                  empty = {begin_, end_};
   unsigned found = 0;
-  if (src == start && tgt == start) found = kStart;
-  else if (src == stop && labels == Symbols(1, kS) && tgt == stop) found = kStop;
-  else if (src == join && labels == Symbols({kS, kX}) && tgt == Symbols({-1, -2})) found = kJoin;
-  else if (src == whole && labels == Symbols(1, kX) && tgt == whole) found = kWhole;
-  else if (src == empty && tgt == empty) found = kEmpty;
+  if (src == start && tgt == start)
+    found = kStart;
+  else if (src == stop && labels == Symbols(1, kS) && tgt == stop)
+    found = kStop;
+  else if (src == join && labels == Symbols({kS, kX}) && tgt == Symbols({-1, -2}))
+    found = kJoin;
+  else if (src == whole && labels == Symbols(1, kX) && tgt == whole)
+    found = kWhole;
+  else if (src == empty && tgt == empty)
+    found = kEmpty;
   if (!found)
-    throw ConfigError("a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
-                      "'<s> [X] </s>' and '<s> </s>'); latent features know no other");
+    throw ConfigError(
+        "a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
+        "'<s> [X] </s>' and '<s> </s>'); latent features know no other");
   glue_ |= found;
 }
 
 /* ---- tables as text ---- */
 
-void RuleTables::ReadFile(const string &path)
-{
+void RuleTables::ReadFile(const string &path) {
   if (!std::ifstream(path.c_str()).good()) throw ConfigError("no rule table " + path);
   Moses::InputFileStream file(path);
   string line;
@@ -227,8 +221,7 @@ void RuleTables::ReadFile(const string &path)
 }
 
 /* source [X] ||| target [X] ||| scores ||| alignment ... */
-void RuleTables::AddLine(const string &line)
-{
+void RuleTables::AddLine(const string &line) {
   vector<vector<string>> fields;
   for (size_t begin = 0; begin <= line.size() && fields.size() < 4;) {
     const size_t end = std::min(line.find("|||", begin), line.size());
@@ -264,26 +257,18 @@ void RuleTables::AddLine(const string &line)
 
 /* ---- what the decoder shows of a rule ---- */
 
-int32_t RuleTables::AddWord(const StringPiece &word)
-{
-  return lscfg_vocab_add(vocab_.get(), word.data(), word.size());
-}
+int32_t RuleTables::AddWord(const StringPiece &word) { return lscfg_vocab_add(vocab_.get(), word.data(), word.size()); }
 
-int32_t RuleTables::FindWord(const Moses::Word &word) const
-{
+int32_t RuleTables::FindWord(const Moses::Word &word) const {
   const StringPiece text = Surface(word);
   if (!memchr(text.data(), '&', text.size())) return lscfg_vocab_find(vocab_.get(), text.data(), text.size());
   const string unescaped = Unescape(text);
   return lscfg_vocab_find(vocab_.get(), unescaped.data(), unescaped.size());
 }
 
-bool RuleTables::IsX(const Moses::Word &label) const
-{
-  return label[0] == x_;
-}
+bool RuleTables::IsX(const Moses::Word &label) const { return label[0] == x_; }
 
-bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const
-{
+bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const {
   tgt->clear();
   for (size_t k = 0; k < phrase.GetSize(); ++k) {
     const Moses::Word &word = phrase.GetWord(k);
@@ -299,15 +284,13 @@ bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const
   return true;
 }
 
-int32_t RuleTables::FindRule(const Moses::TargetPhrase &phrase, const Symbols &src) const
-{
+int32_t RuleTables::FindRule(const Moses::TargetPhrase &phrase, const Symbols &src) const {
   Symbols tgt;
   if (!Encode(phrase, &tgt)) return -1;
   return lscfg_grammar_find(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size());
 }
 
-string RuleTables::Text(int32_t rule, const string &word) const
-{
+string RuleTables::Text(int32_t rule, const string &word) const {
   const int32_t size = lscfg_grammar_size(grammar_.get());
   if (rule >= size) return "[X] ||| " + Unescape(word) + " ||| " + Unescape(word);
   int32_t n_src, n_tgt, gaps = 0;
@@ -322,4 +305,4 @@ string RuleTables::Text(int32_t rule, const string &word) const
   return text;
 }
 
-}
+} // namespace lscfg

@@ -11,26 +11,24 @@
 #include "options.h"
 #include "util/string_piece.hh"
 
-namespace Moses
-{
+namespace Moses {
 class Factor;
 class PhraseDictionaryNodeMemory;
 class TargetPhrase;
 class Word;
-}
+} // namespace Moses
 
-namespace lscfg
-{
+namespace lscfg {
 
 /* Throws ConfigError where a function of the kernel failed. */
 void Check(int code, const lscfg_error &error, const std::string &where = "");
 
-/* The rules of [X] of a decoder, and what its glue grammar allows. Filled in once; to be shared by threads from then on. */
-class RuleTables
-{
-public:
-  /* From the decoder's tables, which must be loaded. Tables in memory have the rules that table-limit has left; those of
-   * other tables are read from the files. Throws ConfigError. */
+/* The rules of [X] of a decoder, and what its glue grammar allows. Filled in once; to be shared by threads from then
+ * on. */
+class RuleTables {
+ public:
+  /* From the decoder's tables, which must be loaded. Tables in memory have the rules that table-limit has left; those
+   * of other tables are read from the files. Throws ConfigError. */
   explicit RuleTables(const std::vector<std::string> &files);
 
   const lscfg_grammar *grammar() const { return grammar_.get(); }
@@ -52,7 +50,7 @@ public:
   /* As a line of a grammar of cdec's, without features. word: what is passed through, escaped. */
   std::string Text(int32_t rule, const std::string &word) const;
 
-private:
+ private:
   typedef std::vector<int32_t> Symbols;
 
   void AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, Symbols *labels, bool glue_only);
@@ -75,6 +73,6 @@ private:
   lscfg_parse_options options_;
 };
 
-}
+} // namespace lscfg
 
 #endif

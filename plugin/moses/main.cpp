@@ -8,27 +8,25 @@
 #include "moses/FF/Factory.h"
 #include "moses/StaticData.h"
 
-namespace Moses
-{
+namespace Moses {
 
 /* As Moses' FF/Factory.cpp declares it, for itself only. */
-class FeatureFactory
-{
-public:
+class FeatureFactory {
+ public:
   virtual ~FeatureFactory() {}
   virtual void Create(const std::string &line) = 0;
 
-protected:
+ protected:
   FeatureFactory() {}
 };
 
-}
+} // namespace Moses
 
-namespace
-{
+namespace {
 
 /* Private members have no other way in: only an explicit instantiation may name them. */
-template <typename Tag, typename Tag::type Member> struct Expose {
+template <typename Tag, typename Tag::type Member>
+struct Expose {
   friend typename Tag::type Get(Tag) { return Member; }
 };
 struct Registry {
@@ -42,9 +40,8 @@ struct Add {
 };
 template struct Expose<Add, &Moses::FeatureRegistry::Add>;
 
-class LatentFactory : public Moses::FeatureFactory
-{
-public:
+class LatentFactory : public Moses::FeatureFactory {
+ public:
   void Create(const std::string &line) override {
     using namespace Moses;
     LatentSCFG *feature = new LatentSCFG(line);
@@ -52,17 +49,15 @@ public:
     std::vector<float> weights = StaticData::InstanceNonConst().GetParameter()->GetWeights(name);
     if (weights.size() != feature->GetNumScoreComponents())
       throw lscfg::ConfigError(name + " has " + std::to_string(feature->GetNumScoreComponents()) + " features, but " +
-                               std::to_string(weights.size()) + " weights; add a line '" + name +
-                               "= ...' to [weight]");
+                               std::to_string(weights.size()) + " weights; add a line '" + name + "= ...' to [weight]");
     FeatureFunction::Register(feature);
     StaticData::InstanceNonConst().SetWeights(feature, weights);
   }
 };
 
-}  // namespace
+} // namespace
 
-int main(int argc, const char **argv)
-{
+int main(int argc, const char **argv) {
   try {
     Moses::FeatureRegistry &registry = Moses::StaticData::InstanceNonConst().*Get(Registry());
     (registry.*Get(Add()))("LatentSCFG", new LatentFactory);

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-
 /* Puts one word behind what the candidate has: its log10 p, or 0 and *code where the model fails. */
 static inline double add_word(search *s, candidate *c, int32_t *left, int32_t word, int32_t *reach, int *code) {
   const lm_slot *slot = lm_find(s->lm, c->right, word, code);
@@ -248,8 +247,7 @@ int search_goal(search *s) {
       if (code) return code;
     }
     int32_t next = root + 1 < last ? (int32_t)g->edges.size + 1 : -1;
-    g->edges.data[g->edges.size++] =
-        (item_edge){s->options.lm_weight * lm, lm, 0, -1, {root, -1}, g->goal, next};
+    g->edges.data[g->edges.size++] = (item_edge){s->options.lm_weight * lm, lm, 0, -1, {root, -1}, g->goal, next};
   }
   return LSCFG_OK;
 }

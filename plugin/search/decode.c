@@ -15,7 +15,8 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
   for (int32_t a = 0; a < f->n_apps; a++) {
     int32_t rule = f->app_rule[a];
     if (rule == size + LSCFG_RULE_UNKNOWN)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has a rule that the grammar has not: no target side is known");
+      return lscfg_fail(error, LSCFG_EINPUT, 0,
+                        "the forest has a rule that the grammar has not: no target side is known");
     if (rule < 0 || rule >= size + LSCFG_EXTRA_RULES)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
     if (rule < size) {
@@ -30,8 +31,8 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
     }
     for (int32_t k = 0; k < length[a]; k++)
       if (tgt[a][k] < 0 && f->edge_tail[2 * (int64_t)f->app_edge[a] + (-1 - tgt[a][k])] < 0)
-        return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: rule %ld has more nonterminals",
-                          (long)rule);
+        return lscfg_fail(error, LSCFG_EINPUT, 0,
+                          "the forest is not one of this grammar: rule %ld has more nonterminals", (long)rule);
   }
   s->graph.app_tgt = tgt;
   s->graph.app_length = length;

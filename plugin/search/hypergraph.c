@@ -18,10 +18,10 @@ struct lscfg_hypergraph {
 
 typedef struct {
   const hypergraph *graph;
-  double *outside;   /* [items] score of the best derivation without the item's own part; -inf: not used */
-  double *merit;     /* [edges] score of the best derivation that uses the edge */
-  heap_entry *heap;  /* [edges] */
-  int32_t *number;   /* [items] -1: not kept */
+  double *outside;  /* [items] score of the best derivation without the item's own part; -inf: not used */
+  double *merit;    /* [edges] score of the best derivation that uses the edge */
+  heap_entry *heap; /* [edges] */
+  int32_t *number;  /* [items] -1: not kept */
 } selection;
 
 static double inside(const hypergraph *g, const item_edge *edge) {
@@ -151,6 +151,13 @@ void lscfg_hypergraph_free(lscfg_hypergraph *g) {
 }
 
 void lscfg_hypergraph_get(const lscfg_hypergraph *g, lscfg_hypergraph_view *view) {
-  *view = (lscfg_hypergraph_view){(int32_t)g->item_edges.size - 1, (int32_t)g->app.size, g->item_edges.data,
-                                  g->tail.data, g->symbol.data, g->symbols.data, g->app.data, g->lm.data, g->oov.data};
+  *view = (lscfg_hypergraph_view){(int32_t)g->item_edges.size - 1,
+                                  (int32_t)g->app.size,
+                                  g->item_edges.data,
+                                  g->tail.data,
+                                  g->symbol.data,
+                                  g->symbols.data,
+                                  g->app.data,
+                                  g->lm.data,
+                                  g->oov.data};
 }

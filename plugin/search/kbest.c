@@ -371,6 +371,6 @@ void lscfg_kbest_free(lscfg_kbest *kbest) {
 }
 
 void lscfg_kbest_get(const lscfg_kbest *kbest, lscfg_kbest_view *view) {
-  *view = (lscfg_kbest_view){(int32_t)kbest->score.size,  kbest->score.data, kbest->lm.data,         kbest->oov.data,
-                             kbest->word_offsets.data, kbest->words.data, kbest->app_offsets.data, kbest->apps.data};
+  *view = (lscfg_kbest_view){(int32_t)kbest->score.size, kbest->score.data, kbest->lm.data,          kbest->oov.data,
+                             kbest->word_offsets.data,   kbest->words.data, kbest->app_offsets.data, kbest->apps.data};
 }

@@ -1,6 +1,6 @@
-/* What Python asks of the kernel for a corpus, through the C interface: corpus_test MODEL; the model is to have a context.
- * Prints what was found. Returns 2 where something is not as it must be, and 1 where memory was out, after all that was
- * made has been given back: half-made objects, too, are to be freed. */
+/* What Python asks of the kernel for a corpus, through the C interface: corpus_test MODEL; the model is to have a
+ * context. Prints what was found. Returns 2 where something is not as it must be, and 1 where memory was out, after all
+ * that was made has been given back: half-made objects, too, are to be freed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,12 @@ enum { M = 2, NODES = 32, RULES = 100, PLACES = 200, WEIGHTS = 8000 };
 
 /* Source, target, links. The first: all in the same order; the second: no two phrases make one; the last: too long. */
 static const char *const corpus[PAIRS][3] = {
-    {"a b c d", "x y z w", "0-0 1-1 2-2 3-3"}, {"a b c d", "z x w y", "0-1 1-3 2-0 3-2"}, {"b a", "x y", "0-1 1-0"},
-    {"a c", "y z", "0-0 1-1"},                 {"e a b", "x y y", "1-0 2-1 2-2"},         {"c a", "z v y", "0-0 1-2"},
+    {"a b c d", "x y z w", "0-0 1-1 2-2 3-3"},
+    {"a b c d", "z x w y", "0-1 1-3 2-0 3-2"},
+    {"b a", "x y", "0-1 1-0"},
+    {"a c", "y z", "0-0 1-1"},
+    {"e a b", "x y y", "1-0 2-1 2-2"},
+    {"c a", "z v y", "0-0 1-2"},
     {"a b c d a b", "x", "0-0"},
 };
 
@@ -23,12 +27,12 @@ static const char *const corpus[PAIRS][3] = {
 static lscfg_error error;
 static int memory_is_out;
 
-#define CHECK(condition)                                                                              \
-  do {                                                                                                \
-    if (!(condition)) {                                                                               \
-      fprintf(stderr, "line %d: not so: %s; last error: %s\n", __LINE__, #condition, error.message);  \
-      exit(2);                                                                                        \
-    }                                                                                                 \
+#define CHECK(condition)                                                                             \
+  do {                                                                                               \
+    if (!(condition)) {                                                                              \
+      fprintf(stderr, "line %d: not so: %s; last error: %s\n", __LINE__, #condition, error.message); \
+      exit(2);                                                                                       \
+    }                                                                                                \
   } while (0)
 
 static int had(int memory) {
@@ -57,7 +61,8 @@ static int32_t row[NODES], children[NODES][2];
 static double tensor[3][RULES * M * M * M], totals[3][RULES * M], scale[M], root[M];
 
 /* Expected counts of all rules of an arity in place of their parameters. */
-static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k, const double *inside, const double *outside) {
+static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k, const double *inside,
+                 const double *outside) {
   lscfg_em_chunk chunks[RULES];
   int32_t tokens[NODES], n = 0;
   int64_t n_chunks = 0;
@@ -148,7 +153,8 @@ static int derive_lines(lscfg_derivations *d, int first, int last) {
   int32_t stream;
   for (int side = 0; side < 3; side++)
     for (int k = first; k < last; k++)
-      length[side] += (size_t)snprintf(text[side] + length[side], sizeof text[side] - length[side], "%s\n", corpus[k][side]);
+      length[side] +=
+          (size_t)snprintf(text[side] + length[side], sizeof text[side] - length[side], "%s\n", corpus[k][side]);
   return good(lscfg_derive_lines(d, texts, length, last - first, &stream, &error));
 }
 
@@ -157,7 +163,8 @@ static void compare(const lscfg_derivations_view *a, const lscfg_derivations_vie
   const lscfg_tables *s = &a->tables, *t = &b->tables;
 #define SAME(x, y, n) CHECK(!memcmp(x, y, (size_t)(n) * sizeof *(x)))
   CHECK(a->n_trees == b->n_trees && a->n_nodes == b->n_nodes && a->n_above == b->n_above);
-  CHECK(s->n_rules == t->n_rules && s->n_symbols == t->n_symbols && s->n_words == t->n_words && s->n_pairs == t->n_pairs);
+  CHECK(s->n_rules == t->n_rules && s->n_symbols == t->n_symbols && s->n_words == t->n_words &&
+        s->n_pairs == t->n_pairs);
   SAME(a->trees, b->trees, a->n_trees + 1);
   SAME(a->node_rule, b->node_rule, a->n_nodes);
   SAME(a->node_parent, b->node_parent, a->n_nodes);
@@ -193,7 +200,8 @@ static int64_t n_derivations(const lscfg_forest *forest) {
 /* All derivations of such a forest have the same weight and, each rule being minimal, the same length. */
 static void draw_derivations(const lscfg_forest *forest, int64_t n) {
   enum { DRAWN = 5 };
-  double weight[NODES], value[NODES], inside[NODES], share[NODES], apps[NODES], nodes[NODES], covariance[NODES], log_g, mean;
+  double weight[NODES], value[NODES], inside[NODES], share[NODES], apps[NODES], nodes[NODES], covariance[NODES], log_g,
+      mean;
   int32_t best[NODES], drawn[DRAWN * NODES], length;
   int64_t offsets[DRAWN + 1], indptr[NODES + 1];
   int32_t indices[NODES];
@@ -369,7 +377,8 @@ static void use_grammar(const lscfg_rules *rules, lscfg_grammar *grammar, const 
   lscfg_model *model;
   lscfg_binding *binding = NULL;
   if (good(lscfg_model_open(path, &model, &error)) && good(lscfg_model_add_rules(model, grammar, &error)) &&
-      good(lscfg_grammar_finish(grammar, &error)) && good(lscfg_binding_new(model, grammar, &options, &binding, &error))) {
+      good(lscfg_grammar_finish(grammar, &error)) &&
+      good(lscfg_binding_new(model, grammar, &options, &binding, &error))) {
     CHECK(lscfg_grammar_size(grammar) == rules->n + lscfg_model_size(model));
     CHECK(lscfg_binding_known(binding) > lscfg_model_size(model));
     for (int32_t r = 0; r < rules->n; r++) {
@@ -443,9 +452,11 @@ static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides
       counts[r] = (double)v->tokens[r];
     }
     begin[s + 1] = n_choices;
-    for (int64_t c = begin[s]; c < n_choices; c++) expected += counts[choices[c]] * log((double)all / counts[choices[c]]);
+    for (int64_t c = begin[s]; c < n_choices; c++)
+      expected += counts[choices[c]] * log((double)all / counts[choices[c]]);
   }
-  const lscfg_context_problem problem = {rules, counts, words, first, side, begin, choices, v->n_places, tokens, 1, 0.1, 0.1};
+  const lscfg_context_problem problem = {rules,   counts,      words,  first, side, begin,
+                                         choices, v->n_places, tokens, 1,     0.1,  0.1};
   int ready = good(lscfg_context_trainer_new(&problem, &trainer, &error));
   for (int pass = 0; pass < 3 && ready; pass++) {
     if (!(ready = good(lscfg_context_learn(trainer, order, v->n_places, loss, &error)))) break;
@@ -520,7 +531,8 @@ static void extract(const char *path) {
       tokens += v.tokens[r];
     }
     /* ten of the first pair, five of the second, three of each other one */
-    CHECK(v.n_sentences == KEPT && v.n_phrases == 27 && v.n_used == 27 && fabs(sum - 27) < 1e-9 && tokens == v.n_places);
+    CHECK(v.n_sentences == KEPT && v.n_phrases == 27 && v.n_used == 27 && fabs(sum - 27) < 1e-9 &&
+          tokens == v.n_places);
     use_rules(&v, path);
   }
   lscfg_hiero_free(hiero);
@@ -553,7 +565,8 @@ static void tune(void) {
 /* An item of two edges, another one, and an edge that puts the second in front of the first; a word costs a step. */
 static void find_envelope(void) {
   static const int32_t item_edges[] = {0, 2, 4, 5}, tail[] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 1};
-  static const int32_t symbols[] = {5, 5, 6, 7, 8, 9, 10, -2, 3, -1}, expected[] = {7, 3, 5, 7, 3, 5, 6, 8, 9, 10, 3, 5, 6};
+  static const int32_t symbols[] = {5, 5, 6, 7, 8, 9, 10, -2, 3, -1},
+                       expected[] = {7, 3, 5, 7, 3, 5, 6, 8, 9, 10, 3, 5, 6};
   static const int64_t symbol[] = {0, 1, 3, 4, 7, 10}, offsets[] = {0, 3, 7, 13};
   static const double scores[] = {-1, -2, 0, -4, 0}, slopes[] = {1, 2, 1, 3, 1};
   const lscfg_hypergraph_view graph = {3, 5, item_edges, tail, symbol, symbols, NULL, NULL, NULL};

@@ -1,5 +1,5 @@
-/* A whole sentence through the C interface, as a decoder would use it: kernel_test MODEL GRAMMAR SENTENCE. Prints what was
- * found. In the common subset of C and C++. */
+/* A whole sentence through the C interface, as a decoder would use it: kernel_test MODEL GRAMMAR SENTENCE. Prints what
+ * was found. In the common subset of C and C++. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +39,12 @@ static lscfg_forest *rebuild(const lscfg_forest_view *f, const lscfg_grammar *gr
   int32_t *app_of = (int32_t *)malloc((size_t)f->n_apps * sizeof *app_of);
   require(forest && app_of, "memory");
   for (int32_t q = 0; q < f->n_nodes; q++) {
-    require(lscfg_forest_add_node(forest, f->node_cat[q], f->node_span[2 * q], f->node_span[2 * q + 1], &error) == q, "node");
+    require(lscfg_forest_add_node(forest, f->node_cat[q], f->node_span[2 * q], f->node_span[2 * q + 1], &error) == q,
+            "node");
     for (int32_t e = f->node_edges[q]; e < f->node_edges[q + 1]; e++)
       for (int32_t a = f->edge_apps[e]; a < f->edge_apps[e + 1]; a++)
-        require(lscfg_forest_add_application(forest, f->app_rule[a], f->edge_tail[2 * e], f->edge_tail[2 * e + 1], &error) >= 0,
+        require(lscfg_forest_add_application(forest, f->app_rule[a], f->edge_tail[2 * e], f->edge_tail[2 * e + 1],
+                                             &error) >= 0,
                 "application");
   }
   require(lscfg_forest_finish(forest, grammar, app_of, &error) == LSCFG_OK, "finish");
@@ -61,14 +63,16 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   lscfg_kbest_view list;
   lscfg_hypergraph *graph;
   lscfg_forest_get(forest, &f);
-  double *apps = (double *)malloc((size_t)f.n_apps * sizeof *apps), *nodes = (double *)malloc((size_t)f.n_nodes * sizeof *nodes);
+  double *apps = (double *)malloc((size_t)f.n_apps * sizeof *apps),
+         *nodes = (double *)malloc((size_t)f.n_nodes * sizeof *nodes);
   double *features = (double *)malloc((size_t)f.n_apps * LSCFG_N_FEATURES * sizeof *features);
   require(apps && nodes && features, "memory");
   require(lscfg_infer(binding, forest, apps, nodes, &result, &error) == LSCFG_OK, "infer");
   require(lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error) == LSCFG_OK, "features");
   printf("sign %d, root %.6f, %d applications\n", (int)result.sign, nodes[f.n_nodes - 1], (int)f.n_apps);
   for (int32_t a = 0; a < f.n_apps; a++) apps[a] = features[LSCFG_N_FEATURES * a];
-  require(lscfg_search_hypergraph(forest, grammar, lm, apps, &search, 50, &kbest, &graph, &error) == LSCFG_OK, "search");
+  require(lscfg_search_hypergraph(forest, grammar, lm, apps, &search, 50, &kbest, &graph, &error) == LSCFG_OK,
+          "search");
   lscfg_kbest_get(kbest, &list);
   for (int64_t k = 0; k < list.word_offsets[1]; k++) {
     size_t length;

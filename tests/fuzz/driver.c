@@ -1,5 +1,5 @@
-/* Runs a harness without libFuzzer: driver MUTATIONS FILE ... takes each file as it is and then as many mutations of it,
- * the same in every run. Where it crashes, the file last-input is what did it. */
+/* Runs a harness without libFuzzer: driver MUTATIONS FILE ... takes each file as it is and then as many mutations of
+ * it, the same in every run. Where it crashes, the file last-input is what did it. */
 #include "fuzz.h"
 
 enum { LARGEST = 1 << 16 };

@@ -60,8 +60,10 @@ static void parameters(file *f, input *in, const char *name, const char *shape, 
     values[k] = (int32_t)(seed >> 24) / 64.0 - (positive ? 0 : 2);
     singles[k] = (float)values[k];
   }
-  if (single) tensor(f, name, "F32", shape, singles, (size_t)n * sizeof *singles);
-  else tensor(f, name, "F64", shape, values, (size_t)n * sizeof *values);
+  if (single)
+    tensor(f, name, "F32", shape, singles, (size_t)n * sizeof *singles);
+  else
+    tensor(f, name, "F64", shape, values, (size_t)n * sizeof *values);
 }
 
 /* A model of the rules of [X], sorted by arity. */
@@ -198,7 +200,8 @@ static void check_view(const lscfg_forest_view *f) {
       for (int t = 0; t < 2; t++) {
         int32_t tail = f->edge_tail[2 * e + t];
         CHECK(tail >= -1 && tail < q);
-        CHECK(tail < 0 || (f->node_span[2 * tail] >= f->node_span[2 * q] && f->node_span[2 * tail + 1] <= f->node_span[2 * q + 1]));
+        CHECK(tail < 0 ||
+              (f->node_span[2 * tail] >= f->node_span[2 * q] && f->node_span[2 * tail + 1] <= f->node_span[2 * q + 1]));
       }
       for (int32_t a = f->edge_apps[e]; a < f->edge_apps[e + 1]; a++) CHECK(f->app_edge[a] == e);
       for (int32_t k = f->edge_paths ? f->edge_paths[e] : 0; f->edge_paths && k < f->edge_paths[e + 1]; k++)
@@ -238,8 +241,8 @@ static int lm_step(void *context, int32_t state, int32_t word, float *log10p, in
   return word == 4 && state == 3;
 }
 
-static void search(const lscfg_grammar *grammar, const lscfg_forest *forest, const lscfg_forest_view *f, uint8_t options,
-                   const double *features) {
+static void search(const lscfg_grammar *grammar, const lscfg_forest *forest, const lscfg_forest_view *f,
+                   uint8_t options, const double *features) {
   lscfg_error error = {0};
   lscfg_search_options how = {1 + (options & 7), 1 + (options >> 3 & 15), options >> 7, 0.5, -1};
   lscfg_lm *lm = options & 16 ? lscfg_lm_new(1 + (options >> 5 & 3), 0, lm_step, NULL) : NULL;

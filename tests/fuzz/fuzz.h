@@ -9,12 +9,12 @@
 
 #include "lscfg.h"
 
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
+#define CHECK(condition)                                                      \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
       fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      abort();                                                                 \
-    }                                                                          \
+      abort();                                                                \
+    }                                                                         \
   } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -15,13 +15,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (int32_t call = 0; call < MAX_CALLS && in.next < in.end; call++) {
     int32_t kind = take(&in);
     if (kind & 1) {
-      int32_t i = below(&in, WORDS + 1), result = lscfg_forest_add_node(forest, kind >> 1 & 3, i, i + (kind >> 3) % 8, &error);
+      int32_t i = below(&in, WORDS + 1),
+              result = lscfg_forest_add_node(forest, kind >> 1 & 3, i, i + (kind >> 3) % 8, &error);
       CHECK(result == nodes || result == LSCFG_EINPUT);
       nodes += result >= 0;
     } else {
       int32_t rule = below(&in, lscfg_grammar_size(w.grammar) + LSCFG_EXTRA_RULES + 1) - (kind == 254);
       int32_t tail0 = nodes - (kind >> 1 & 7), tail1 = nodes - (kind >> 4 & 15);
-      int32_t result = lscfg_forest_add_application(forest, rule, kind & 2 ? tail0 : -1, kind & 16 ? tail1 : -1, &error);
+      int32_t result =
+          lscfg_forest_add_application(forest, rule, kind & 2 ? tail0 : -1, kind & 16 ? tail1 : -1, &error);
       CHECK(result == apps || result == LSCFG_EINPUT);
       apps += result >= 0;
     }

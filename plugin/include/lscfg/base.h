@@ -52,7 +52,8 @@ int64_t lscfg_vocab_line(lscfg_vocab *, const char *line, size_t length, int32_t
 
 /* ---- tables of rules ---- */
 
-/* Rules as arrays, source side then target side of each; the caller has checked that offsets and symbols are in range. */
+/* Rules as arrays, source side then target side of each; the caller has checked that offsets and symbols are in range.
+ * */
 typedef struct {
   int64_t n;
   const int32_t *symbols;

@@ -39,11 +39,11 @@ typedef struct lscfg_context_trainer lscfg_context_trainer;
 
 int lscfg_context_trainer_new(const lscfg_context_problem *, lscfg_context_trainer **, lscfg_error *);
 void lscfg_context_trainer_free(lscfg_context_trainer *);
-/* Learns from tokens order[0] .. order[n-1], one by one; loss: sums of -log p of their target sides by frequency, and in
- * context (before each was learned from). */
+/* Learns from tokens order[0] .. order[n-1], one by one; loss: sums of -log p of their target sides by frequency, and
+ * in context (before each was learned from). */
 int lscfg_context_learn(lscfg_context_trainer *, const int64_t *order, int64_t n, double loss[2], lscfg_error *);
-/* Number of weights that are not 0, in no particular order; keys and weights, where not NULL, have room for them. A key is
- * outcome * items + item, of so many items as docs/FORMATS.md says. */
+/* Number of weights that are not 0, in no particular order; keys and weights, where not NULL, have room for them. A key
+ * is outcome * items + item, of so many items as docs/FORMATS.md says. */
 int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *keys, float *weights);
 
 /* ---- moments: sums over tokens of outer products ---- */
@@ -73,10 +73,10 @@ typedef struct {
 /* Inside and outside vectors of the trees first .. last-1; tree t has the nodes first_node[t] .. first_node[t+1]-1, the
  * first of them is its root, of the kind root_kind[t]. Writes log_likelihood[t] (-inf: impossible, its vectors are
  * zero), inside [nodes][m] (sum 1), factor [nodes] (what inside was divided by) and, unless it is NULL, outside
- * [nodes][m], such that tensor * outside[n] (x) inside[left] (x) inside[right] are the expected counts of node n. Returns
- * the number of impossible trees. Ranges of trees may be computed by several threads at the same time. */
-int64_t lscfg_em_trees(const lscfg_em *, const int64_t *first_node, const int32_t *root_kind, int64_t first, int64_t last,
-                       double *log_likelihood, double *inside, double *factor, double *outside);
+ * [nodes][m], such that tensor * outside[n] (x) inside[left] (x) inside[right] are the expected counts of node n.
+ * Returns the number of impossible trees. Ranges of trees may be computed by several threads at the same time. */
+int64_t lscfg_em_trees(const lscfg_em *, const int64_t *first_node, const int32_t *root_kind, int64_t first,
+                       int64_t last, double *log_likelihood, double *inside, double *factor, double *outside);
 
 /* tokens[begin] .. tokens[end-1] are nodes of the row. part < 0: they are all of them. */
 typedef struct {

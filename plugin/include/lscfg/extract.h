@@ -86,8 +86,8 @@ void lscfg_derivations_free(lscfg_derivations *);
  * added where the input is bad; *stream says where then: 0 source, 1 target, 2 links. */
 int lscfg_derive(lscfg_derivations *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
                  const char *links, size_t links_length, int32_t *stream, lscfg_error *);
-/* The same for n_pairs lines of three texts (0 source, 1 target, 2 links). Lines end in LF or CR LF, the last one also at
- * the end of the text; lines that are missing are empty. The error's line counts from 1. */
+/* The same for n_pairs lines of three texts (0 source, 1 target, 2 links). Lines end in LF or CR LF, the last one also
+ * at the end of the text; lines that are missing are empty. The error's line counts from 1. */
 int lscfg_derive_lines(lscfg_derivations *, const char *const text[3], const size_t length[3], int64_t n_pairs,
                        int32_t *stream, lscfg_error *);
 /* The phrase-decomposition forest of a sentence pair: all its minimal derivations. Its rules join the table of the
@@ -142,7 +142,8 @@ void lscfg_hiero_get(const lscfg_hiero *, lscfg_hiero_view *);
 int lscfg_rules_number(const lscfg_rules *, int side, int32_t *number, lscfg_error *);
 /* Lexical weights [n][2] of some rules: the sum over the target words of the least cost that a source word of the rule,
  * or none (-1), has with it; then the same of the source words. pairs [n_pairs][2]: source and target word, costs
- * [n_pairs][2]: of the target word given the source word, and the other way round; worst: of pairs that are not listed. */
+ * [n_pairs][2]: of the target word given the source word, and the other way round; worst: of pairs that are not listed.
+ * */
 int lscfg_rules_lexical(const lscfg_rules *, int64_t n_pairs, const int32_t *pairs, const double *costs, double worst,
                         int64_t n, const int64_t *which, double *weights, lscfg_error *);
 /* The lines of some rules in cdec's format, values [n][n_features] that are 0 left out. To be given back to

@@ -20,7 +20,8 @@ enum {
   LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
   LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
   LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder that the grammar does not have */
-  /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, where the forest does not show it: of no probability */
+  /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, where the forest does not show it: of no
+   * probability */
   LSCFG_RULE_PASS_KNOWN = 4,
   LSCFG_EXTRA_RULES = 5
 };
@@ -30,8 +31,8 @@ lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
 void lscfg_grammar_free(lscfg_grammar *);
 /* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ..."; may be called again. */
 int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
-/* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words and
- * categories must have their ids already. */
+/* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words
+ * and categories must have their ids already. */
 int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                           int32_t n_tgt, lscfg_error *);
 /* Builds the index by source side. To be called once, after the last rule and before the first parse. */
@@ -98,9 +99,9 @@ typedef struct {
 } lscfg_arc;
 
 /* Parses a lattice of states 0 .. n_states-1 from the first to the last one; parallel arcs are alternatives. max_span
- * limits the arcs of the shortest path across a span, as in cdec, but of rules whose source side is a single nonterminal;
- * a word is passed through with two empty arcs at most. Paths of the same words along different arcs are different
- * edges. */
+ * limits the arcs of the shortest path across a span, as in cdec, but of rules whose source side is a single
+ * nonterminal; a word is passed through with two empty arcs at most. Paths of the same words along different arcs are
+ * different edges. */
 int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs, int32_t n_states,
                         const lscfg_parse_options *, lscfg_forest **forest, lscfg_error *);
 void lscfg_forest_free(lscfg_forest *);
@@ -118,7 +119,8 @@ int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0
 /* Checks everything against the grammar that is to be bound, joins the applications of a node with the same source side
  * and tails to edges and drops what no derivation of the root uses. app_of [applications added]: the application that
  * each one has become, -1 where it was dropped. LSCFG_NO_PARSE: the root has no derivation; all were dropped then, and
- * the forest stays unfinished. A word passed through may be the arc of a lattice: its node may cover several positions. */
+ * the forest stays unfinished. A word passed through may be the arc of a lattice: its node may cover several positions.
+ * */
 int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
 
 /* ---- scalar inside-outside: any forest, one weight for each application ---- */

@@ -1,4 +1,5 @@
-/* Latent models, and tensor inside-outside over a forest: all that a decoder needs. See lscfg.h for what holds everywhere. */
+/* Latent models, and tensor inside-outside over a forest: all that a decoder needs. See lscfg.h for what holds
+ * everywhere. */
 #ifndef LSCFG_INFERENCE_API_H
 #define LSCFG_INFERENCE_API_H
 
@@ -15,8 +16,8 @@ extern "C" {
 typedef struct lscfg_model lscfg_model;
 typedef struct lscfg_binding lscfg_binding;
 
-/* Maps the file, checks every size, offset and symbol in it and indexes the rules; values of tensors are checked when they
- * are first needed. A model that has a rule twice is refused. Read-only from then on. */
+/* Maps the file, checks every size, offset and symbol in it and indexes the rules; values of tensors are checked when
+ * they are first needed. A model that has a rule twice is refused. Read-only from then on. */
 int lscfg_model_open(const char *path, lscfg_model **, lscfg_error *);
 void lscfg_model_close(lscfg_model *);
 int32_t lscfg_model_rank(const lscfg_model *); /* m, the number of hidden states */
@@ -27,8 +28,8 @@ int lscfg_model_add_rules(const lscfg_model *, lscfg_grammar *, lscfg_error *);
 /* What becomes of rules of [X] that the model does not know. All zero: they have probability zero. */
 typedef struct {
   int32_t compose;   /* non-zero: they are composed of the model's rules where that is possible */
-  int32_t oov;       /* non-zero: others without nonterminals have the tensor of the OOV rule, also LSCFG_RULE_UNKNOWN */
-  int32_t oov_parts; /* non-zero: so has, inside composed rules, a word with its translation that cannot be had otherwise */
+  int32_t oov;       /* non-zero: others without nonterminals, and LSCFG_RULE_UNKNOWN, have the OOV rule's tensor */
+  int32_t oov_parts; /* non-zero: so has a word inside composed rules with a translation that cannot be had otherwise */
 } lscfg_binding_options;
 
 /* What a rule is to the binding. */
@@ -41,18 +42,19 @@ enum {
   LSCFG_RULE_IS_STATELESS = 5 /* of another category than [X] */
 };
 
-/* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options (NULL)
- * they are all zero. The words of the model's context, if it has one, are added to the grammar's vocabulary, which no other
- * thread may use meanwhile. A rule of another category than [X], glue for one, joins independent trees. A composed rule has
- * the sum over all derivations of its two sides by rules of the model, nonterminals being derivations of themselves. */
+/* Finds the tensor of each rule of a finished grammar. Model and grammar must outlive the binding; without options
+ * (NULL) they are all zero. The words of the model's context, if it has one, are added to the grammar's vocabulary,
+ * which no other thread may use meanwhile. A rule of another category than [X], glue for one, joins independent trees.
+ * A composed rule has the sum over all derivations of its two sides by rules of the model, nonterminals being
+ * derivations of themselves. */
 int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_binding_options *, lscfg_binding **,
                       lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
 int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules that have a tensor of their own */
 /* kinds [rules]: LSCFG_RULE_IS_... Composes what can be of the whole grammar; inference composes what a forest has. */
 int lscfg_binding_kinds(const lscfg_binding *, uint8_t *kinds, lscfg_error *);
-/* The instructions of the inner loops: "avx512", "avx2" or "baseline", at first the best that the machine has. The first
- * two give the same bits. Not to be changed while the binding is in use. */
+/* The instructions of the inner loops: "avx512", "avx2" or "baseline", at first the best that the machine has. The
+ * first two give the same bits. Not to be changed while the binding is in use. */
 int lscfg_binding_use(lscfg_binding *, const char *instructions, lscfg_error *);
 const char *lscfg_binding_instructions(const lscfg_binding *);
 
@@ -95,7 +97,8 @@ enum {
   LSCFG_CONTEXT_N = 13,
   LSCFG_N_FEATURES = 14
 };
-enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 }; /* a negative marginal counts as its absolute value or as 0 */
+/* A negative marginal counts as its absolute value or as 0. */
+enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
 
 /* "LatentMarginal" etc.; NULL if there is no such feature. */
 const char *lscfg_feature_name(int32_t feature);
@@ -125,19 +128,18 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  *   LSCFG_F_GIVEN_E  its share among the applications of its head node with the same target side, whatever the tails;
  *   LSCFG_SPAN       the marginal of its head node.
  * A share of nothing is 0. The others say what the states add to one state (the model's rules with their relative
- * frequencies, inferred over the same forest, here): the share of an application in its head node is a product of those of
- * its edge in the node, of its order (of the two nonterminals) in the edge if its source side is two nonterminals and
- * nothing else (bare), and of the application in that. A ratio is the logarithm of such a factor less the one of one
- * state, log or not, in [-4, 4]; a share of nothing is 1:
+ * frequencies, inferred over the same forest, here): the share of an application in its head node is a product of those
+ * of its edge in the node, of its order (of the two nonterminals) in the edge if its source side is two nonterminals
+ * and nothing else (bare), and of the application in that. A ratio is the logarithm of such a factor less the one of
+ * one state, log or not, in [-4, 4]; a share of nothing is 1:
  *   LSCFG_TARGET, _TARGET_BARE  of the application in edge or order; of source sides that are not bare, and bare ones;
  *   LSCFG_ORDERED, _SWAPPED     of its order in its edge; of bare source sides, by order;
  *   LSCFG_SOURCE_0, _BARE, _N   of its edge in the node; of source sides without nonterminals, bare ones, all others.
  * LSCFG_CONTEXT_0, _BARE, _N say what the words around it add to the relative frequency of its target side in its edge,
- * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where there
- * is one such rule, in lattices, and where the context knows no word of the sentence.
- * All features of an application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of
- * which nothing is known, all but these last three; ratios also where that of one state is not. So are those that are not
- * wanted. */
+ * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where
+ * there is one such rule, in lattices, and where the context knows no word of the sentence. All features of an
+ * application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of which nothing is
+ * known, all but these last three; ratios also where that of one state is not. So are those that are not wanted. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
@@ -152,8 +154,8 @@ typedef struct {
 } lscfg_improper;
 
 void lscfg_improper_add(lscfg_improper *, const lscfg_inference *);
-/* One sentence for the user, without a full stop; nothing where all sums are probabilities. negative: LSCFG_NEGATIVE_...
- * Returns the length, as snprintf does; 400 bytes are enough. */
+/* One sentence for the user, without a full stop; nothing where all sums are probabilities. negative:
+ * LSCFG_NEGATIVE_... Returns the length, as snprintf does; 400 bytes are enough. */
 int lscfg_improper_text(const lscfg_improper *, int32_t negative, char *text, size_t size);
 
 /* ---- the options of a decoder's line: model=FILE features=NAME,NAME log=true ... ---- */
@@ -166,8 +168,8 @@ typedef struct {
   lscfg_binding_options unknown; /* what becomes of rules that the model does not know */
 } lscfg_options;
 
-/* A part of a line, between blanks: the key, "=" and the value. key_length is 0 where it is no such pair, or where key or
- * value is empty. */
+/* A part of a line, between blanks: the key, "=" and the value. key_length is 0 where it is no such pair, or where key
+ * or value is empty. */
 typedef struct {
   const char *text;
   size_t length, key_length;

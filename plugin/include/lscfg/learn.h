@@ -15,8 +15,8 @@ extern "C" {
 enum { LSCFG_BLEU_WIDTH = 10 }; /* matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference */
 
 /* The hypotheses of sentence s are first[s] .. first[s+1]-1, its columns column[s] .. column[s+1]-1: features that some
- * hypothesis of it has. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin at
- * value[s] + (c - column[s]) * (first[s+1] - first[s]). */
+ * hypothesis of it has. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin
+ * at value[s] + (c - column[s]) * (first[s+1] - first[s]). */
 typedef struct {
   int64_t n_sentences;
   const int64_t *first;   /* [n_sentences + 1] */
@@ -38,15 +38,16 @@ typedef struct {
   double background[LSCFG_BLEU_WIDTH]; /* the pseudo-corpus */
 } lscfg_mira;
 
-/* Steps of MIRA through n sentences, none of them empty, in the order given (Cherry and Foster 2012, section 3). late is
- * the sum over all steps of their number times the change of the weights, so that the average of the weights over all
- * steps is weights - late / steps. */
+/* Steps of MIRA through n sentences, none of them empty, in the order given (Cherry and Foster 2012, section 3). late
+ * is the sum over all steps of their number times the change of the weights, so that the average of the weights over
+ * all steps is weights - late / steps. */
 int lscfg_mira_pass(const lscfg_lists *, lscfg_mira *, int64_t n, const int64_t *order, double *weights, double *late,
                     lscfg_error *);
 
 /* The step x for which the hypotheses with the highest scores + x * slopes have the best BLEU (0 to 100), exactly: the
  * middle of the best interval between two changes, of equals the one nearest to 0; a unit beyond the outermost change
- * where that is open (Och 2003, section 4). Where several hypotheses have equal scores and slopes the first one counts. */
+ * where that is open (Och 2003, section 4). Where several hypotheses have equal scores and slopes the first one counts.
+ * */
 int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
                       const int32_t *stats, double *step, double *bleu, lscfg_error *);
 

@@ -33,7 +33,7 @@ void lscfg_lm_free(lscfg_lm *);
 typedef struct {
   int32_t pop_limit; /* candidates taken per node, >= 1 */
   int32_t k;         /* derivations wanted, >= 1 */
-  int32_t unique;    /* non-zero: at most one derivation for each translation; a list ends early where 20 k + 1000 repeat */
+  int32_t unique;    /* non-zero: at most one derivation for each translation; 20 k + 1000 repeats end a list early */
   double lm_weight;  /* weight of the sum of log10 p, <s> and </s> included */
   double oov_weight; /* weight of the number of words unknown to the language model */
 } lscfg_search_options;
