@@ -33,13 +33,6 @@ static inline int array_grow(void **data, int64_t *capacity, int64_t wanted, siz
        ? LSCFG_OK                          \
        : array_grow((void **)&(a).data, &(a).capacity, (a).size + (int64_t)(n), sizeof *(a).data))
 
-/* Hot loops are compiled for several instruction sets, the best of which is chosen when the library is loaded. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
-#define VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define VECTORISED
-#endif
-
 static inline uint64_t hash_mix(uint64_t x) {
   x ^= x >> 32;
   x *= 0xd6e8feb86659fd93u;

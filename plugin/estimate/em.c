@@ -10,6 +10,7 @@
 
 #include "lscfg/estimate.h"
 #include "base/common.h"
+#include "base/simd.h"
 
 /* u = outside * scale / z must be finite: 1e100 * 1e60 * 1e100. */
 #define SMALLEST_INSIDE 1e-100
@@ -18,9 +19,6 @@
 /* Tokens of one rule whose outer products are summed while the sum stays in registers. */
 #define BATCH 16
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(LSCFG_NARROW)
-#define WIDE __attribute__((target("avx2")))
-#endif
 #define INLINE static inline __attribute__((always_inline))
 
 /* Four numbers; where the machine has registers for them and m is a multiple of 4, the loops of m^3 use these (wide).
@@ -278,28 +276,25 @@ INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const
       const double *inside, const double *outside, double *sum
 
 #define WIDTH 0
+/* clang-format off */
 static int64_t trees_narrow(TREES_PARAMETERS) { BY_SIZE(TREES) }
-static void counts_narrow(COUNTS_PARAMETERS){BY_SIZE(COUNTS)}
+static void counts_narrow(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
 #undef WIDTH
 
-#ifdef WIDE
+#ifdef SIMD_X86
 #define WIDTH 1
-WIDE static int64_t trees_wide(TREES_PARAMETERS){BY_SIZE(TREES)} WIDE static void counts_wide(COUNTS_PARAMETERS) {
-  BY_SIZE(COUNTS)
-}
-static int is_wide(void) { return __builtin_cpu_supports("avx2"); }
+SIMD_FOR_AVX2 static int64_t trees_wide(TREES_PARAMETERS) { BY_SIZE(TREES) }
+SIMD_FOR_AVX2 static void counts_wide(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
 #else
 #define trees_wide trees_narrow
 #define counts_wide counts_narrow
-static int is_wide(void) {
-  return 0;
-}
 #endif
+/* clang-format on */
 
 int64_t lscfg_em_trees(const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first,
                        int64_t last, double *log_likelihood, double *inside, double *factor, double *outside) {
-  return (is_wide() ? trees_wide : trees_narrow)(em->m, em, first_node, root_kind, first, last, log_likelihood, inside,
-                                                 factor, outside);
+  int64_t (*trees_of)(TREES_PARAMETERS) = simd_level() ? trees_wide : trees_narrow;
+  return trees_of(em->m, em, first_node, root_kind, first, last, log_likelihood, inside, factor, outside);
 }
 
 /* totals[h] = sum of the row's values at left-hand-side state h. */
@@ -318,7 +313,7 @@ int lscfg_em_counts(const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chu
                     const double *inside, const double *outside, double *tensor, double *totals, double *parts) {
   int64_t length = length_of(em->m, arity);
   double *sum = malloc((size_t)length * sizeof *sum);
-  void (*counts_of)(COUNTS_PARAMETERS) = is_wide() ? counts_wide : counts_narrow;
+  void (*counts_of)(COUNTS_PARAMETERS) = simd_level() ? counts_wide : counts_narrow;
   if (!sum) return LSCFG_ENOMEM;
   for (int64_t c = 0; c < n; c++) {
     if (chunk[c].part >= 0) {

@@ -1,6 +1,8 @@
 /* The inner loops for each instruction set, and the choice between them when the program runs. */
 #include "inference/contract.h"
 
+#include "base/simd.h"
+
 enum { LANES = 8 };
 
 /* The rest of the kernel is compiled without contraction of a * b + c; here it is what makes the loops fast. */
@@ -19,10 +21,10 @@ enum { LANES = 8 };
 #define SET "baseline"
 #include "inference/contract_loops.h"
 
-#if defined(__x86_64__)
+#ifdef SIMD_X86
 
 #define NAME(f) f##_avx2
-#define TARGET FUSED __attribute__((target("avx2,fma")))
+#define TARGET FUSED SIMD_FOR_AVX2_FMA
 #define WIDTH 4
 #define TILE 6
 #define FMA(a, b, c) __builtin_fma(a, b, c)
@@ -30,7 +32,7 @@ enum { LANES = 8 };
 #include "inference/contract_loops.h"
 
 #define NAME(f) f##_avx512
-#define TARGET FUSED __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
+#define TARGET FUSED SIMD_FOR_AVX512
 #define WIDTH 8
 #define TILE 12
 #define FMA(a, b, c) __builtin_fma(a, b, c)
@@ -40,12 +42,9 @@ enum { LANES = 8 };
 #endif
 
 const contraction *contraction_find(const char *name) {
-#if defined(__x86_64__)
-  int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  int avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl");
-  if (avx512 && (!name || !strcmp(name, loops_avx512.name))) return &loops_avx512;
-  if (avx2 && (!name || !strcmp(name, loops_avx2.name))) return &loops_avx2;
+#ifdef SIMD_X86
+  if (simd_level() >= SIMD_AVX512 && (!name || !strcmp(name, loops_avx512.name))) return &loops_avx512;
+  if (simd_level() >= SIMD_AVX2 && (!name || !strcmp(name, loops_avx2.name))) return &loops_avx2;
 #endif
   return !name || !strcmp(name, loops_baseline.name) ? &loops_baseline : NULL;
 }

@@ -3,10 +3,11 @@
 
 #include "lscfg/learn.h"
 #include "base/common.h"
+#include "base/simd.h"
 
 enum { WIDTH = LSCFG_BLEU_WIDTH };
 
-VECTORISED static void add_column(double *restrict scores, const float *restrict values, double weight, int64_t n) {
+SIMD_FOR_ALL static void add_column(double *restrict scores, const float *restrict values, double weight, int64_t n) {
   for (int64_t h = 0; h < n; h++) scores[h] += weight * values[h];
 }
 
