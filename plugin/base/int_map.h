@@ -9,7 +9,8 @@ typedef struct {
   int64_t value;
 } int_entry;
 
-/* Open addressing, at most half full; all zero: an empty map. */
+/* Open addressing, at most half full; all zero: an empty map. It is no index_table: keys have 64 bits, and a slot
+ * holds a key and its value. */
 typedef struct {
   int_entry *entries;
   int64_t slots, size;

@@ -4,6 +4,7 @@
 
 #include "lscfg/extract.h"
 #include "base/index.h"
+#include "base/trie.h"
 #include "base/vocab.h"
 
 /* ---- equal sides get equal numbers ---- */
@@ -45,27 +46,29 @@ int lscfg_rules_number(const lscfg_rules *r, int side, int32_t *number, lscfg_er
 
 /* ---- lexical weights ---- */
 
+/* Word pairs and their costs, found by their words. */
 typedef struct {
-  int32_t src, tgt;
-  double cost[2];
-} lexicon_entry;
-
-typedef struct {
-  lexicon_entry *table;
-  int64_t slots;
+  const int32_t *pairs;
+  const double *costs;
+  index_table index;
 } lexicon;
 
-static const lexicon_entry *lexicon_slot(const lexicon *x, int32_t src, int32_t tgt) {
-  uint64_t h = hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
-  int64_t slot = (int64_t)(h & (uint64_t)(x->slots - 1));
-  while (x->table[slot].src != INT32_MIN && (x->table[slot].src != src || x->table[slot].tgt != tgt))
-    slot = (slot + 1) & (x->slots - 1);
-  return &x->table[slot];
+static uint32_t hash_pair(int32_t src, int32_t tgt) {
+  return (uint32_t)hash_mix((uint64_t)(uint32_t)src << 32 | (uint32_t)tgt);
+}
+
+static int32_t find_pair(const lexicon *x, int32_t src, int32_t tgt) {
+  uint32_t hash = hash_pair(src, tgt);
+  int64_t at = -1;
+  int32_t k;
+  do k = index_next(&x->index, hash, &at);
+  while (k >= 0 && (x->pairs[2 * (int64_t)k] != src || x->pairs[2 * (int64_t)k + 1] != tgt));
+  return k;
 }
 
 static double pair_cost(const lexicon *x, int32_t src, int32_t tgt, int given_tgt, double worst) {
-  const lexicon_entry *entry = lexicon_slot(x, src, tgt);
-  return entry->src == INT32_MIN ? worst : entry->cost[given_tgt];
+  int32_t k = find_pair(x, src, tgt);
+  return k < 0 ? worst : x->costs[2 * (int64_t)k + given_tgt];
 }
 
 /* The words of one side, each at the cost of its best partner among the other side's words and none. */
@@ -91,19 +94,16 @@ static double side_weight(const lexicon *x, const lscfg_rules *r, int64_t rule, 
 
 int lscfg_rules_lexical(const lscfg_rules *r, int64_t n_pairs, const int32_t *pairs, const double *costs, double worst,
                         int64_t n, const int64_t *which, double *out, lscfg_error *error) {
-  lexicon x = {NULL, 1024};
-  while (x.slots < 2 * n_pairs) x.slots *= 2;
-  if (!(x.table = malloc((size_t)x.slots * sizeof *x.table))) return out_of_memory(error);
-  for (int64_t k = 0; k < x.slots; k++) x.table[k].src = INT32_MIN;
-  for (int64_t k = 0; k < n_pairs; k++) {
-    lexicon_entry *entry = &x.table[lexicon_slot(&x, pairs[2 * k], pairs[2 * k + 1]) - x.table];
-    *entry = (lexicon_entry){pairs[2 * k], pairs[2 * k + 1], {costs[2 * k], costs[2 * k + 1]}};
-  }
+  lexicon x = {.pairs = pairs, .costs = costs};
+  if (n_pairs > INT32_MAX || index_reserve_all(&x.index, n_pairs)) return out_of_memory(error);
+  for (int64_t k = n_pairs; k-- > 0;) /* of equal pairs the last one counts */
+    if (find_pair(&x, pairs[2 * k], pairs[2 * k + 1]) < 0)
+      index_put(&x.index, hash_pair(pairs[2 * k], pairs[2 * k + 1]), (int32_t)k);
   for (int64_t k = 0; k < n; k++) {
     out[2 * k] = side_weight(&x, r, which[k], 1, worst);
     out[2 * k + 1] = side_weight(&x, r, which[k], 0, worst);
   }
-  free(x.table);
+  index_release(&x.index);
   return LSCFG_OK;
 }
 
@@ -199,10 +199,6 @@ void lscfg_rules_text_free(char *text) { free(text); }
 
 /* ---- which source sides a sentence can match ---- */
 
-typedef struct {
-  int32_t node, symbol, child;
-} matcher_edge;
-
 /* A way into the trie: source symbols up to node are matched by words that end before position; open: the last of them
  * is a nonterminal, which may also take the words up to any position before limit. */
 typedef struct {
@@ -215,8 +211,7 @@ typedef struct {
 } matcher_visit;
 
 struct lscfg_matcher {
-  matcher_edge *edges; /* open addressing over (node, symbol), node -1 where empty */
-  int64_t slots;
+  trie sources;
   ARRAY(int32_t) side; /* node -> number of the source side that ends there, -1 */
   int32_t n_sides;
   /* work space: by stamps, so that a sentence costs nothing for the nodes that it does not reach */
@@ -226,51 +221,22 @@ struct lscfg_matcher {
   ARRAY(matcher_state) todo;
 };
 
-static int64_t edge_slot(const lscfg_matcher *m, int32_t node, int32_t symbol) {
-  uint64_t h = hash_mix(((uint64_t)(uint32_t)node << 32) | (uint32_t)symbol);
-  int64_t slot = (int64_t)(h & (uint64_t)(m->slots - 1));
-  while (m->edges[slot].node >= 0 && (m->edges[slot].node != node || m->edges[slot].symbol != symbol))
-    slot = (slot + 1) & (m->slots - 1);
-  return slot;
-}
-
-static int32_t child_of(const lscfg_matcher *m, int32_t node, int32_t symbol) {
-  const matcher_edge *edge = &m->edges[edge_slot(m, node, symbol)];
-  return edge->node < 0 ? -1 : edge->child;
-}
-
 static int32_t new_node(lscfg_matcher *m) {
   if (m->side.size == INT32_MAX || ARRAY_RESERVE(m->side, 1)) return -1;
   m->side.data[m->side.size] = -1;
   return (int32_t)m->side.size++;
 }
 
-static int grow_edges(lscfg_matcher *m, int64_t slots) {
-  matcher_edge *old = m->edges;
-  int64_t n_old = m->slots;
-  matcher_edge *edges = malloc((size_t)slots * sizeof *edges);
-  if (!edges) return LSCFG_ENOMEM;
-  memset(edges, 0xff, (size_t)slots * sizeof *edges);
-  m->edges = edges;
-  m->slots = slots;
-  for (int64_t k = 0; k < n_old; k++)
-    if (old[k].node >= 0) edges[edge_slot(m, old[k].node, old[k].symbol)] = old[k];
-  free(old);
-  return LSCFG_OK;
-}
-
 static int32_t add_child(lscfg_matcher *m, int32_t node, int32_t symbol) {
-  int32_t child = child_of(m, node, symbol);
+  int32_t child = trie_child(&m->sources, node, symbol);
   if (child >= 0) return child;
-  if (2 * m->side.size > m->slots && grow_edges(m, 2 * m->slots)) return -1;
-  if ((child = new_node(m)) < 0) return -1;
-  m->edges[edge_slot(m, node, symbol)] = (matcher_edge){node, symbol, child};
+  if ((child = new_node(m)) < 0 || trie_add(&m->sources, node, symbol, child)) return -1;
   return child;
 }
 
 int lscfg_matcher_new(const lscfg_rules *r, const int32_t *number, lscfg_matcher **matcher, lscfg_error *error) {
   lscfg_matcher *m = calloc(1, sizeof *m);
-  int failed = !m || grow_edges(m, 1024) || new_node(m) < 0;
+  int failed = !m || trie_init(&m->sources) || new_node(m) < 0;
   *matcher = NULL;
   for (int64_t rule = 0; rule < r->n && !failed; rule++) {
     if (number[rule] < m->n_sides) continue;
@@ -291,7 +257,7 @@ int lscfg_matcher_new(const lscfg_rules *r, const int32_t *number, lscfg_matcher
 
 void lscfg_matcher_free(lscfg_matcher *m) {
   if (!m) return;
-  free(m->edges);
+  trie_release(&m->sources);
   free(m->side.data);
   free(m->visits);
   free(m->matched);
@@ -303,7 +269,7 @@ void lscfg_matcher_free(lscfg_matcher *m) {
  * taken on an earlier visit. An earlier start finds all that a later one does, so that only the first position counts.
  * */
 static int open_gap(lscfg_matcher *m, int32_t node, int32_t position, int32_t n) {
-  int32_t child = child_of(m, node, -1);
+  int32_t child = trie_child(&m->sources, node, -1);
   if (child < 0 || position + 1 > n) return LSCFG_OK;
   matcher_visit *visit = &m->visits[child];
   int32_t limit = visit->stamp == m->stamp ? visit->first : n;
@@ -318,7 +284,7 @@ static int follow(lscfg_matcher *m, const matcher_state *s, const int32_t *words
   if (open_gap(m, s->node, s->position, n)) return LSCFG_ENOMEM;
   int32_t end = s->open ? s->limit : s->position + 1;
   for (int32_t p = s->position; p < end && p < n; p++) {
-    int32_t child = words[p] < 0 ? -1 : child_of(m, s->node, words[p]);
+    int32_t child = words[p] < 0 ? -1 : trie_child(&m->sources, s->node, words[p]);
     if (child < 0) continue;
     if (ARRAY_RESERVE(m->todo, 1)) return LSCFG_ENOMEM;
     m->todo.data[m->todo.size++] = (matcher_state){child, p + 1, 0, 0};

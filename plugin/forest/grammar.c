@@ -30,7 +30,7 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g->rule_group);
   index_release(&g->rule_index);
   free(g->node_group.data);
-  free(g->trie);
+  trie_release(&g->sources);
   free(g->unary_groups);
   free(g->categories_in_order);
   free(g);
@@ -308,38 +308,16 @@ int lscfg_grammar_read(lscfg_grammar *g, const char *text, size_t length, lscfg_
 
 /* ---- the index by source side ---- */
 
-static int trie_rehash(lscfg_grammar *g, int64_t slots) {
-  trie_slot *table = malloc((size_t)slots * sizeof *table);
-  if (!table) return LSCFG_ENOMEM;
-  memset(table, 0xff, (size_t)slots * sizeof *table);
-  for (int64_t i = 0; i < g->trie_slots; i++) {
-    if (g->trie[i].node < 0) continue;
-    uint64_t h = hash_mix(((uint64_t)(uint32_t)g->trie[i].node << 32) | (uint32_t)g->trie[i].symbol);
-    int64_t slot = (int64_t)(h & (uint64_t)(slots - 1));
-    while (table[slot].node >= 0) slot = (slot + 1) & (slots - 1);
-    table[slot] = g->trie[i];
-  }
-  free(g->trie);
-  g->trie = table;
-  g->trie_slots = slots;
-  return LSCFG_OK;
-}
-
-static int32_t trie_new_node(lscfg_grammar *g) {
+static int32_t new_node(lscfg_grammar *g) {
   if (ARRAY_RESERVE(g->node_group, 1)) return -1;
   g->node_group.data[g->node_group.size] = -1;
   return (int32_t)g->node_group.size++;
 }
 
-static int32_t trie_add(lscfg_grammar *g, int32_t node, int32_t symbol) {
-  int32_t child = grammar_extend(g, node, symbol);
+static int32_t extend(lscfg_grammar *g, int32_t node, int32_t symbol) {
+  int32_t child = trie_child(&g->sources, node, symbol);
   if (child >= 0) return child;
-  if (2 * g->node_group.size > g->trie_slots && trie_rehash(g, g->trie_slots * 2)) return -1;
-  if ((child = trie_new_node(g)) < 0) return -1;
-  uint64_t h = hash_mix(((uint64_t)(uint32_t)node << 32) | (uint32_t)symbol);
-  int64_t slot = (int64_t)(h & (uint64_t)(g->trie_slots - 1));
-  while (g->trie[slot].node >= 0) slot = (slot + 1) & (g->trie_slots - 1);
-  g->trie[slot] = (trie_slot){node, symbol, child};
+  if ((child = new_node(g)) < 0 || trie_add(&g->sources, node, symbol, child)) return -1;
   return child;
 }
 
@@ -440,11 +418,11 @@ int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
   if (g->finished) return check_order(g, error);
   int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
   g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);
-  if (!rule_group || !g->by_source || trie_rehash(g, 1024) || trie_new_node(g) < 0) goto memory;
+  if (!rule_group || !g->by_source || trie_init(&g->sources) || new_node(g) < 0) goto memory;
   for (int32_t r = 0; r < n; r++) {
     const grammar_rule *rule = &g->rules.data[r];
     int32_t node = 0;
-    for (int32_t i = 0; i < rule->n_src && node >= 0; i++) node = trie_add(g, node, g->symbols.data[rule->src + i]);
+    for (int32_t i = 0; i < rule->n_src && node >= 0; i++) node = extend(g, node, g->symbols.data[rule->src + i]);
     if (node < 0 || (rule_group[r] = group_of(g, node, rule->lhs)) < 0) goto memory;
     g->groups.data[rule_group[r]].rules_end++; /* a count for now */
   }

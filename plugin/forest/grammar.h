@@ -3,6 +3,7 @@
 
 #include "lscfg/forest.h"
 #include "base/index.h"
+#include "base/trie.h"
 #include "base/vocab.h"
 
 enum { CATEGORY_X = 0, CATEGORY_S = 1, MAX_ARITY = 2 };
@@ -21,11 +22,6 @@ typedef struct {
   int32_t next;                   /* next group of the same trie node, -1 at the end */
 } grammar_group;
 
-/* (trie node, symbol) -> trie node */
-typedef struct {
-  int32_t node, symbol, child;
-} trie_slot;
-
 struct lscfg_grammar {
   lscfg_vocab *vocab;
   lscfg_vocab categories;
@@ -43,28 +39,17 @@ struct lscfg_grammar {
   int32_t *rule_group;       /* rule -> group */
   index_table rule_index;    /* first rules with their sides */
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
-  trie_slot *trie;           /* open addressing, node < 0 where empty */
-  int64_t trie_slots;
-  int32_t *unary_groups; /* groups whose source side is one nonterminal */
+  trie sources;              /* the rules' source sides */
+  int32_t *unary_groups;     /* groups whose source side is one nonterminal */
   int32_t n_unary;
   int32_t n_ordered;
   /* categories known when the grammar was finished; a unary rule's child before its left-hand side, X before S */
   int32_t *categories_in_order;
 };
 
-/* The trie node behind symbol, -1 if there is none. */
-static inline int32_t grammar_extend(const lscfg_grammar *g, int32_t node, int32_t symbol) {
-  uint64_t h = hash_mix(((uint64_t)(uint32_t)node << 32) | (uint32_t)symbol);
-  for (int64_t slot = (int64_t)(h & (uint64_t)(g->trie_slots - 1));; slot = (slot + 1) & (g->trie_slots - 1)) {
-    const trie_slot *t = g->trie + slot;
-    if (t->node < 0) return -1;
-    if (t->node == node && t->symbol == symbol) return t->child;
-  }
-}
-
 /* Whether a rule of a finished grammar translates the word alone into an X. */
 static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
-  int32_t node = word < 0 ? -1 : grammar_extend(g, 0, word);
+  int32_t node = word < 0 ? -1 : trie_child(&g->sources, 0, word);
   if (node < 0) return 0;
   for (int32_t group = g->node_group.data[node]; group >= 0; group = g->groups.data[group].next)
     if (g->groups.data[group].lhs == CATEGORY_X) return 1;

@@ -67,7 +67,7 @@ enum { NOWHERE = INT32_MIN };
 
 static int32_t behind_category(const parser *p, int32_t place, int32_t category) {
   if (place >= 0) {
-    int32_t next = grammar_extend(p->grammar, place, category_symbol(category));
+    int32_t next = trie_child(&p->grammar->sources, place, category_symbol(category));
     return next < 0 ? NOWHERE : next;
   }
   if (place == GLUE_BEGIN && category == CATEGORY_S) return GLUE_MIDDLE;
@@ -77,7 +77,7 @@ static int32_t behind_category(const parser *p, int32_t place, int32_t category)
 static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
   if (word == LSCFG_EPSILON) return place;
   if (place >= 0) {
-    int32_t next = word < 0 ? -1 : grammar_extend(p->grammar, place, word);
+    int32_t next = word < 0 ? -1 : trie_child(&p->grammar->sources, place, word);
     return next < 0 ? NOWHERE : next;
   }
   int passes = place == PASS_BEGIN && (p->options->pass == 1 || !grammar_has_word_rule(p->grammar, word));

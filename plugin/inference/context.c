@@ -1,5 +1,5 @@
 /* Features of what is around a rule application: how a log-linear model shares an edge out among its target sides,
- * against their frequencies (thesis, chapter 4). context_train.c estimates it. */
+ * against their frequencies (thesis, chapter 4). estimate/loglinear.c estimates it. */
 #include "inference/context.h"
 #include "forest/forest.h"
 #include "base/int_map.h"

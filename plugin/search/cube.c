@@ -113,9 +113,9 @@ static int push(search *s) {
 static int already_pushed(search *s, int32_t app, const int32_t *rank, int *code) {
   uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)rank[0] << 32 | (uint32_t)rank[1]) * 31 + (uint32_t)app);
   if ((*code = index_reserve(&s->visited))) return 1;
-  for (int64_t i = hash & (s->visited.count - 1); s->visited.slots[i].id >= 0; i = (i + 1) & (s->visited.count - 1)) {
-    if (s->visited.slots[i].hash != hash) continue;
-    const candidate *c = s->candidates.data + s->visited.slots[i].id;
+  int64_t at = -1;
+  for (int32_t id; (id = index_next(&s->visited, hash, &at)) >= 0;) {
+    const candidate *c = s->candidates.data + id;
     if (c->app == app && c->rank[0] == rank[0] && c->rank[1] == rank[1]) return 1;
   }
   index_put(&s->visited, hash, (int32_t)s->candidates.size);
@@ -151,9 +151,7 @@ static int find_draft(search *s, int32_t id, int32_t *found) {
   const int32_t *left = s->left.data + (int64_t)id * s->graph.stride;
   uint32_t hash = (uint32_t)hash_ints(left, c->n_key, (uint64_t)(uint32_t)c->right << 1 | (uint64_t)c->full);
   if (index_reserve(&s->states) || ARRAY_RESERVE(s->drafts, 1)) return LSCFG_ENOMEM;
-  for (int64_t i = hash & (s->states.count - 1); s->states.slots[i].id >= 0; i = (i + 1) & (s->states.count - 1)) {
-    if (s->states.slots[i].hash != hash) continue;
-    *found = s->states.slots[i].id;
+  for (int64_t at = -1; (*found = index_next(&s->states, hash, &at)) >= 0;) {
     int32_t other = s->drafts.data[*found].candidate;
     if (same_state(c, left, s->candidates.data + other, s->left.data + (int64_t)other * s->graph.stride))
       return LSCFG_OK;

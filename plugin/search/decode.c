@@ -96,8 +96,8 @@ static int search_forest(const lscfg_forest *forest, const lscfg_grammar *gramma
   free(s.left.data);
   free(s.heap.data);
   free(s.drafts.data);
-  free(s.states.slots);
-  free(s.visited.slots);
+  index_release(&s.states);
+  index_release(&s.visited);
   return code;
 }
 

@@ -140,9 +140,10 @@ static int ask(extraction *x, int32_t item, int32_t rank, int *code) {
 static int already_made(extraction *x, int32_t edge, const int32_t *rank, int *code) {
   uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)rank[0] << 32 | (uint32_t)rank[1]) * 31 + (uint32_t)edge);
   if ((*code = index_reserve(&x->visited))) return 1;
-  for (int64_t i = hash & (x->visited.count - 1); x->visited.slots[i].id >= 0; i = (i + 1) & (x->visited.count - 1)) {
-    const derivation *d = x->derivations.data + x->visited.slots[i].id;
-    if (x->visited.slots[i].hash == hash && d->edge == edge && d->rank[0] == rank[0] && d->rank[1] == rank[1]) return 1;
+  int64_t at = -1;
+  for (int32_t id; (id = index_next(&x->visited, hash, &at)) >= 0;) {
+    const derivation *d = x->derivations.data + id;
+    if (d->edge == edge && d->rank[0] == rank[0] && d->rank[1] == rank[1]) return 1;
   }
   index_put(&x->visited, hash, (int32_t)x->derivations.size);
   return 0;
@@ -204,11 +205,10 @@ static int is_repeated(extraction *x, int32_t item, int32_t id, int *code) {
   const derivation *d = x->derivations.data + id;
   uint32_t hash = (uint32_t)hash_mix(d->hash * 31 + d->power + ((uint64_t)(uint32_t)item << 32));
   if ((*code = index_reserve(&x->yields))) return 1;
-  for (int64_t i = hash & (x->yields.count - 1); x->yields.slots[i].id >= 0; i = (i + 1) & (x->yields.count - 1)) {
-    const derivation *other = x->derivations.data + x->yields.slots[i].id;
-    if (x->yields.slots[i].hash == hash && other->hash == d->hash && other->power == d->power &&
-        x->graph->edges.data[other->edge].head == item)
-      return 1;
+  int64_t at = -1;
+  for (int32_t known; (known = index_next(&x->yields, hash, &at)) >= 0;) {
+    const derivation *other = x->derivations.data + known;
+    if (other->hash == d->hash && other->power == d->power && x->graph->edges.data[other->edge].head == item) return 1;
   }
   index_put(&x->yields, hash, id);
   return 0;
@@ -347,8 +347,8 @@ int kbest_extract(const hypergraph *graph, const lscfg_search_options *options, 
   free(x.bests.data);
   free(x.derivations.data);
   free(x.demands.data);
-  free(x.visited.slots);
-  free(x.yields.slots);
+  index_release(&x.visited);
+  index_release(&x.yields);
   free(x.positions.data);
   if (code) {
     lscfg_kbest_free(out);

@@ -174,6 +174,25 @@ def test_counts_of_improper_sums():
     assert ImproperCounts(most, most // 2, most // 2, most, float(most)).text(flip).endswith("absolute value")
 
 
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.from_regex(r"[+-]?[0-9]{1,19}\.?[0-9]{0,6}(e[+-]?[0-9]{1,2})?", fullmatch=True),
+)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=20))
+def test_numbers_are_rounded_as_python_does(numbers: list[str]):
+    grammar = Grammar()
+    grammar.read_text(f"[X] ||| a ||| b ||| {' '.join(f'F{k}={number}' for k, number in enumerate(numbers))}\n")
+    assert grammar.features()[2].tobytes() == np.array([float(number) for number in numbers]).tobytes()
+
+
+@pytest.mark.parametrize("number", ["1e", "1e+", "1..2", "1.2.3", ".", "-", "--1", "1e5x", "1 e5", "0x", "1e9999"])
+def test_other_texts_are_no_numbers(number: str):
+    with pytest.raises(InputError):
+        Grammar().read_text(f"[X] ||| a ||| b ||| F={number}\n")
+
+
 IN_THE_LOCALE = """
 import locale, numpy as np
 locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
