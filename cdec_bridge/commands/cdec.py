@@ -27,18 +27,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fold.add_argument(
         "--library",
         metavar="FILE",
-        help="of lscfg cdec build, where the ini has no line of it (default: LSCFG_CDEC_PLUGIN)",
+        help="library of lscfg cdec build, where the ini has no line of it (default: LSCFG_CDEC_PLUGIN)",
     )
     fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
     decode = add_action(actions, "decode", "run cdec over a file, in several processes and in order")
     decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
     decode.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
     decode.add_argument("-k", "--k-best", type=int, metavar="K", help="k-best lists instead of translations")
-    decode.add_argument("-r", "--unique", action="store_true", help="only different translations in a list")
+    decode.add_argument("-r", "--unique", action="store_true", help="lists of different translations")
     forest = add_action(actions, "forest", "write the forests that cdec builds, or has written, as JSON lines")
     forest.add_argument("text", metavar="TEXT", nargs="?", help="source sentences as for decode")
     forest.add_argument("-c", "--config", metavar="INI", help="cdec.ini; its forests are those after its last pass")
-    forest.add_argument("--read", metavar="DIR", help="in place of TEXT and -c: the files DIR/N.bin.gz of cdec -O DIR")
+    forest.add_argument(
+        "--read", metavar="DIR", help="folder of the files N.bin.gz of cdec -O, in place of TEXT and -c"
+    )
     forest.add_argument("--write", metavar="DIR", help="let cdec write DIR/N.bin.gz, too")
     forest.add_argument("--library", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
     for action in (decode, forest):

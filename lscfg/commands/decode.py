@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-k", "--k-best", type=int, metavar="K", help="k-best lists in cdec's format instead of translations"
     )
-    parser.add_argument("-r", "--unique", action="store_true", help="only different translations in a list")
+    parser.add_argument("-r", "--unique", action="store_true", help="lists of different translations")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
 
 

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sizes", action="store_true", help="print a table of grammar sizes")
     parser.add_argument(
-        "--filter", metavar="TEXT", help="only rules whose source side can match in a line of this text"
+        "--filter", metavar="TEXT", help="text; rules whose source side matches in none of its lines are left out"
     )
     parser.add_argument(
         "--format",

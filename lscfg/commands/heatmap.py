@@ -21,9 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="write DIR/sentence.N.svg there")
     parser.add_argument("--sentences", metavar="LIST", help="numbers from 0 and ranges, as 0,7-9 (default: all)")
     parser.add_argument(
-        "--format", choices=("svg", "png", "pdf"), default="svg", help="of the pictures (default: %(default)s)"
+        "--format", choices=("svg", "png", "pdf"), default="svg", help="format of the pictures (default: %(default)s)"
     )
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="for inference (default: %(default)s)")
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads for inference (default: %(default)s)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="TEXT holds forests, as lscfg cdec forest and this command write them; nothing is parsed",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write instead of standard output (.gz allowed)")
     parser.add_argument(
         "--per-sentence-grammars",
         metavar="DIR",
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--features", metavar="NAMES", help="comma-separated; paper (default), ratios and context stand for several"
     )
     parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
-    parser.add_argument("--floor", type=float, help="no logarithm of less (default: 1e-6)")
+    parser.add_argument("--floor", type=float, help="least value of which a logarithm is taken (default: 1e-6)")
     parser.add_argument(
         "--negative",
         choices=("flip", "clamp"),

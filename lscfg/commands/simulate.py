@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.3,
         metavar="A",
-        help="of the Dirichlet distributions; the less, the more states differ (default: %(default)s)",
+        help="concentration of the Dirichlet distributions; the less, the more states differ (default: %(default)s)",
     )
 
 

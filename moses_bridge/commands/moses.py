@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             metavar="FLAG",
-            help="for compiler and linker, as --flag=-I/opt/boost/include --flag=-L/opt/boost/lib (repeatable)",
+            help="flag for compiler and linker, as --flag=-I/opt/boost/include --flag=-L/opt/boost/lib (repeatable)",
         )
     build.add_argument("-o", "--output", metavar="FILE", default="moses_lscfg", help="default: %(default)s")
     build.add_argument(

@@ -44,7 +44,7 @@ features = "ratios"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("-o", "--output", metavar="DIR", default="demo", help="folder to write (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the corpus (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the corpus (default: %(default)s)")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
     )

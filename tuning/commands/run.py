@@ -24,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder], or embedded)"
     )
-    parser.add_argument("--systems", metavar="LIST", help="only these systems, names separated by commas")
+    parser.add_argument(
+        "--systems", metavar="LIST", help="names of the systems to run, separated by commas (default: all)"
+    )
     parser.add_argument("--plan", action="store_true", help="table of the stages and which are there; nothing is run")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
