@@ -25,6 +25,8 @@ CONTEXT_MODELS = "lscfg.context_models"
 ALIGNERS = "lscfg.aligners"
 OPTIMISERS = "lscfg.optimisers"
 
+DEFAULT_CONTEXT_MODEL = "loglinear"
+
 _NAMES = {
     ESTIMATORS: "estimator",
     RULE_SOURCES: "rule source",

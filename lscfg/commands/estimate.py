@@ -50,7 +50,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_context(group: argparse._ArgumentGroup) -> None:
-    from lscfg.kinds import CONTEXT_MODELS, kind, kinds
+    from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind, kinds
     from lscfg.settings import add_options
 
     group.add_argument(
@@ -65,15 +65,14 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
         help="source side, target side, one or more alignments: the same of Hiero rules, for use with a Hiero grammar; "
         "with --context of both kinds of rules",
     )
-    if len(kinds(CONTEXT_MODELS)) > 1:
-        group.add_argument(
-            "--context-model",
-            choices=kinds(CONTEXT_MODELS),
-            default="loglinear",
-            help="context model (default: %(default)s)",
-        )
+    group.add_argument(
+        "--context-model",
+        choices=kinds(CONTEXT_MODELS),
+        default=DEFAULT_CONTEXT_MODEL,
+        help="context model (default: %(default)s)",
+    )
     for name in kinds(CONTEXT_MODELS):
-        add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix="context" if name == "loglinear" else name)
+        add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix=name)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -118,11 +117,10 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
     from lscfg.kinds import CONTEXT_MODELS, kind
     from lscfg.settings import from_options, given_options, option_names
 
-    name = getattr(args, "context_model", "loglinear")
-    prefix, declared = "context" if name == "loglinear" else name, kind(CONTEXT_MODELS, name).Settings
-    settings = from_options(declared, args, prefix)
+    name, declared = args.context_model, kind(CONTEXT_MODELS, args.context_model).Settings
+    settings = from_options(declared, args, name)
     if not (args.context or args.hiero_context):
-        if given := option_names(declared, given_options(declared, args, prefix), prefix):
+        if given := option_names(declared, given_options(declared, args, name), name):
             raise InputError(f"{', '.join(given)}: of a context model, which --context or --hiero-context asks for")
         return None
     names, text, inputs = [], args.context, RuleInputs(Path(), Path(), (), Path(args.derivations))

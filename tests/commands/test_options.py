@@ -105,7 +105,7 @@ def estimate_words(name: str) -> list[str]:
     """All settings of an estimator and of its context model."""
     found = estimator(name)
     words = ["estimate", name, "deriv", "-o", "out", "--threads", "6", "--precision", "double", "--context", "f"]
-    words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "context")]
+    words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "loglinear")]
     words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
     return words + option_words(found.Settings, other_values(found.Settings))
 
@@ -119,12 +119,16 @@ EVERY_LINE = [
 
 
 def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The options of a parser and of those below it."""
+    """The options of a parser and of those below it, but for those with a single choice."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, below in action.choices.items():
                 yield from options(below, (*path, name))
-        elif action.option_strings and action.dest not in ("help", "quiet", "version"):
+        elif (
+            action.option_strings
+            and action.dest not in ("help", "quiet", "version")
+            and len(action.choices or "12") > 1
+        ):
             yield path, action.dest
 
 
@@ -282,7 +286,7 @@ def test_each_setting_of_the_context_model_alone(double, derivations, given, nam
     value = {item.name: other_value(item, 0)}
     files = ["f"] if name == "minimal" else ["f", "e", "a1"]
     words = ["estimate", "mle", "deriv", "-o", "out", given, *files]
-    run_words([*words, *option_words(CONTEXT, value, "context")])
+    run_words([*words, *option_words(CONTEXT, value, "loglinear")])
     assert tokens.call_count == 1
     add_context.assert_called_once_with("model", "tokens", ["text"], CONTEXT(**value))
 

@@ -17,7 +17,16 @@ from lscfg.errors import InputError
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.io.text import read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import (
+    ALIGNERS,
+    CONTEXT_MODELS,
+    DEFAULT_CONTEXT_MODEL,
+    ESTIMATORS,
+    OPTIMISERS,
+    RULE_SOURCES,
+    kind,
+    kinds,
+)
 from lscfg.lm.estimate import MAX_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.settings import Declared, SettingError, setting, settings_of
@@ -257,7 +266,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         "sources": {
             name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
         },
-        "context": _chosen(CONTEXT_MODELS, "model", "loglinear", part("context"), ("context",), reader),
+        "context": _chosen(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
         "systems": {name: _system(fields, ("systems", name), reader) for name, fields in part("systems").items()},
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
