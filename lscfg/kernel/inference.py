@@ -120,8 +120,8 @@ class FeatureOptions(Declared):
     def _pointer(self) -> Any:
         """The kernel's lscfg_feature_options."""
         negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
-        wanted = sum(1 << LATENT_FEATURES.index(name) for name in self.names)
-        return ffi.new("lscfg_feature_options *", (self.log, negative, self.floor, wanted))
+        columns = [LATENT_FEATURES.index(name) for name in self.names]
+        return ffi.new("lscfg_feature_options *", (self.log, negative, self.floor, len(columns), columns))
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class Binding:
             result = ffi.new("lscfg_inference *", {"sign": inference.sign})
             both = (inference.apps, inference.nodes)
             apps, nodes = (ffi.from_buffer("double[]", np.ascontiguousarray(a, np.float64)) for a in both)
-        out = np.empty((forest.n_apps, lib.LSCFG_N_FEATURES))
+        out = np.empty((forest.n_apps, len(options.names)))
         error = ffi.new("lscfg_error *")
         check(
             lib.lscfg_features(
@@ -261,4 +261,4 @@ class Binding:
             ),
             error,
         )
-        return out[:, [LATENT_FEATURES.index(name) for name in options.names]]
+        return out

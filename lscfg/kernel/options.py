@@ -56,7 +56,7 @@ class LatentOptions:
                 usage = ffi.string(lib.lscfg_options_usage()).decode("ascii")
                 raise InputError(f"{key}={value} is not understood; options are {usage}")
         how, unknown = options.features, options.unknown
-        names = tuple(LATENT_FEATURES[column] for column in options.columns[0 : options.n_columns])
+        names = tuple(LATENT_FEATURES[column] for column in how.columns[0 : how.n_columns])
         features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names)
         policy = BindingOptions(bool(unknown.compose), bool(unknown.oov), bool(unknown.oov_parts))
         return cls(_decoded(ffi.string(options.model)), features, policy)

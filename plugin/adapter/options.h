@@ -34,8 +34,8 @@ inline std::vector<std::string> SplitNames(const std::string &list) {
 struct LatentOptions : lscfg_options {
   LatentOptions() { lscfg_options_init(this); }
 
-  /* The features that are wanted, columns of lscfg_features. */
-  std::vector<int> Columns() const { return std::vector<int>(columns, columns + n_columns); }
+  /* The features that are wanted, in the order of the columns of lscfg_features. */
+  std::vector<int> Columns() const { return std::vector<int>(features.columns, features.columns + features.n_columns); }
 
   /* Whether the option is one of these; throws ConfigError for a bad value. */
   bool Take(const std::string &key, const std::string &value) {

@@ -62,7 +62,7 @@ void Folding::Clear() {
   ends_.assign(1, 0);
 }
 
-void Folding::Write(const double *values, const vector<int> &columns, SparseVector<double> *features) {
+void Folding::Write(const double *values, SparseVector<double> *features) {
   double sum = 0;
   if (all_) {
     sum = features->dot(weights_);
@@ -71,9 +71,8 @@ void Folding::Write(const double *values, const vector<int> &columns, SparseVect
     features->clear();
   }
   for (size_t k = 0; values && k < features_.size(); ++k) {
-    const double value = values[columns[k]];
-    sum += Weight(features_[k]) * value;
-    if (keep_ && value != 0) kept_.emplace_back(features_[k], value);
+    sum += Weight(features_[k]) * values[k];
+    if (keep_ && values[k] != 0) kept_.emplace_back(features_[k], values[k]);
   }
   features->set_value(folded_, sum / Weight(folded_));
   if (!keep_) return;

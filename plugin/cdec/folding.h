@@ -24,7 +24,7 @@ class Folding {
   void Keep() { keep_ = true; }
   void Clear();
   /* Folds features of these values (of all, for NULL: 0) and, with fold=all, what the edge has already. */
-  void Write(const double *values, const std::vector<int> &columns, SparseVector<double> *features);
+  void Write(const double *values, SparseVector<double> *features);
   /* What was folded, in the place of what it was folded to. */
   void Restore(SparseVector<double> *features) const;
 

@@ -178,7 +178,7 @@ void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *fore
   lscfg_forest_get(forest, &f);
   const bool needed = lscfg_needs_inference(&settings_.latent.features);
   vector<double> marginals(needed ? f.n_apps : 0), spans(needed ? f.n_nodes : 0);
-  values_.assign(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES, 0.0);
+  values_.assign(f.n_apps * columns_.size(), 0.0);
   seen_.assign(f.n_apps, 0);
   if (needed && lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
     throw std::runtime_error(error.message);
@@ -322,7 +322,7 @@ const double *LatentFeatures::ValuesOf(const HG::Edge &edge, const vector<const 
   if (found->row < 0) return nullptr;
   matched_ += !seen_[found->row];
   seen_[found->row] = 1;
-  return &values_[static_cast<size_t>(found->row) * LSCFG_N_FEATURES];
+  return &values_[found->row * columns_.size()];
 }
 
 void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata &, const HG::Edge &edge,
@@ -335,11 +335,10 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata &, const HG::E
   for (const int feature : feature_ids_)
     if (features->value(feature) != 0) features->set_value(feature, 0);
   if (folding_) {
-    folding_->Write(values, columns_, features);
+    folding_->Write(values, features);
     return;
   }
   for (size_t k = 0; values && k < feature_ids_.size(); ++k) {
-    const double value = values[columns_[k]];
-    if (value != 0) features->set_value(feature_ids_[k], value);
+    if (values[k] != 0) features->set_value(feature_ids_[k], values[k]);
   }
 }

@@ -43,7 +43,7 @@ class LatentFeatures : public FeatureFunction {
   void Warn(const std::string &kind, const std::string &message) const;
 
   const Settings settings_;
-  const std::vector<int> columns_; /* of lscfg_features that are wanted */
+  const std::vector<int> columns_; /* the feature of each column */
   const Recorder *const recorder_; /* of an earlier pass; later ones may have another */
   std::unique_ptr<lscfg_model, void (*)(lscfg_model *)> model_;
   std::unique_ptr<Words> words_;
@@ -56,7 +56,7 @@ class LatentFeatures : public FeatureFunction {
   int sentence_id_ = 0;
   const BoundGrammar *current_ = nullptr;
   EdgeTable edges_;
-  std::vector<double> values_; /* [applications][LSCFG_N_FEATURES] */
+  std::vector<double> values_; /* [applications][columns] */
   mutable PointerMap rules_;
   mutable std::vector<char> seen_; /* by application */
   mutable std::set<std::tuple<const TRule *, int, int, uint32_t, uint32_t>> unmatched_edges_;

@@ -193,7 +193,8 @@ static int32_t context_rule(const lscfg_binding *b, int32_t rule) {
   return rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
 }
 
-static int edge_features(contexts *c, int32_t edge, int32_t feature, double limit, double *features) {
+/* column: of the forest's first application; that of the next one is n_columns further. */
+static int edge_features(contexts *c, int32_t edge, double limit, double *column, int32_t n_columns) {
   const lscfg_forest *f = c->forest;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1];
   int64_t n = 0;
@@ -215,13 +216,14 @@ static int edge_features(contexts *c, int32_t edge, int32_t feature, double limi
   for (int32_t a = begin; a < end; a++) {
     if (context_rule(c->binding, f->app_rule.data[a]) < 0) continue;
     double value = here[n] - plain[n] + shift;
-    features[(int64_t)LSCFG_N_FEATURES * a + feature] = value > limit ? limit : value < -limit ? -limit : value;
+    column[(int64_t)n_columns * a] = value > limit ? limit : value < -limit ? -limit : value;
     n++;
   }
   return LSCFG_OK;
 }
 
-int context_features(const lscfg_binding *b, const lscfg_forest *f, uint32_t wanted, double limit, double *features) {
+int context_features(const lscfg_binding *b, const lscfg_forest *f, const int32_t *column, int32_t n_columns,
+                     double limit, double *features) {
   /* of a lattice, or a forest that a decoder has built of one: no words around */
   if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
   contexts c;
@@ -233,7 +235,7 @@ int context_features(const lscfg_binding *b, const lscfg_forest *f, uint32_t wan
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0 ? LSCFG_CONTEXT_0
                       : grammar_is_bare(b->grammar, rule)   ? LSCFG_CONTEXT_BARE
                                                             : LSCFG_CONTEXT_N;
-    if (wanted >> feature & 1) code = edge_features(&c, e, feature, limit, features);
+    if (column[feature] >= 0) code = edge_features(&c, e, limit, features + column[feature], n_columns);
   }
   stop(&c);
   return code;

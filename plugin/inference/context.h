@@ -23,8 +23,9 @@ typedef struct {
 /* gap: spans of the two nonterminals, NULL where there is none; n: words of the sentence. */
 surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32_t n);
 
-/* Adds LSCFG_CONTEXT_... of the wanted kinds to features [applications][LSCFG_N_FEATURES], in [-limit, limit]; the
- * model has a context. LSCFG_OK or LSCFG_ENOMEM. */
-int context_features(const lscfg_binding *, const lscfg_forest *, uint32_t wanted, double limit, double *features);
+/* Writes LSCFG_CONTEXT_... , in [-limit, limit], to features [applications][n_columns]; the model has a context. column
+ * [LSCFG_N_FEATURES]: that of each feature, -1 where it is not wanted. LSCFG_OK or LSCFG_ENOMEM. */
+int context_features(const lscfg_binding *, const lscfg_forest *, const int32_t *column, int32_t n_columns,
+                     double limit, double *features);
 
 #endif

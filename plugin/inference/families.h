@@ -18,9 +18,14 @@ typedef struct {
   const lscfg_forest *forest;
   const double *app_marginals, *node_marginals;
   const lscfg_feature_options *options;
-  uint32_t wanted;
-  double *features; /* [applications][LSCFG_N_FEATURES], 0 at first */
+  int32_t column[LSCFG_N_FEATURES]; /* of each feature, -1 where it is not wanted */
+  double *features;                 /* [applications][columns], 0 at first */
 } feature_work;
+
+static inline void put_feature(const feature_work *w, int32_t application, int32_t feature, double value) {
+  int32_t column = w->column[feature];
+  if (column >= 0) w->features[(int64_t)w->options->n_columns * application + column] = value;
+}
 
 typedef struct {
   const char *name; /* on a decoder's line; NULL: its features are asked for one by one */

@@ -36,7 +36,9 @@ uint32_t lscfg_feature_set(const char *name, size_t length) {
 }
 
 static uint32_t wanted_features(const lscfg_feature_options *options) {
-  return options->wanted ? options->wanted : features_of(&paper_family) | features_of(&span_family);
+  uint32_t wanted = 0;
+  for (int32_t k = 0; k < options->n_columns; k++) wanted |= 1u << options->columns[k];
+  return wanted;
 }
 
 /* What the wanted features need of the model. */
@@ -50,9 +52,17 @@ static uint32_t needs_of(const lscfg_feature_options *options) {
 int lscfg_needs_inference(const lscfg_feature_options *options) { return (needs_of(options) & NEEDS_MARGINALS) != 0; }
 
 int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
+  uint32_t seen = 0;
+  int good = options->n_columns >= 0 && options->n_columns <= LSCFG_N_FEATURES;
+  for (int32_t k = 0; k < options->n_columns && good; k++) {
+    int32_t feature = options->columns[k];
+    good = feature >= 0 && feature < LSCFG_N_FEATURES && !(seen >> feature & 1);
+    if (good) seen |= 1u << feature;
+  }
+  if (!good) return lscfg_fail(error, LSCFG_EINPUT, 0, "the columns are no features, or one of them twice");
   uint32_t lacks = (model->one_state ? 0 : NEEDS_ONE_STATE) | (model->context ? 0 : NEEDS_CONTEXT);
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) {
-    if (!(wanted_features(options) >> k & 1) || !(family_of(k)->needs & lacks)) continue;
+    if (!(seen >> k & 1) || !(family_of(k)->needs & lacks)) continue;
     return lscfg_fail(error, LSCFG_EINPUT, 0,
                       family_of(k)->needs & lacks & NEEDS_ONE_STATE
                           ? "the model file is without one.rules and one.unk, which %s needs; make the model anew"
@@ -66,12 +76,15 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
                    const double *app_marginals, const double *node_marginals, const lscfg_feature_options *options,
                    double *features, lscfg_error *error) {
   if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
-  memset(features, 0, (size_t)f->app_rule.size * LSCFG_N_FEATURES * sizeof *features);
+  memset(features, 0, (size_t)f->app_rule.size * (size_t)options->n_columns * sizeof *features);
   int known = lscfg_needs_inference(options) && inference->sign > 0; /* else marginals say nothing */
-  feature_work work = {b, f, app_marginals, node_marginals, options, wanted_features(options), features};
+  uint32_t wanted = wanted_features(options);
+  feature_work work = {b, f, app_marginals, node_marginals, options, {0}, features};
+  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) work.column[k] = -1;
+  for (int32_t k = 0; k < options->n_columns; k++) work.column[options->columns[k]] = k;
   int code = LSCFG_OK;
   for (int k = 0; k < N_FAMILIES && !code; k++)
-    if (work.wanted & features_of(families[k]) && (known || !(families[k]->needs & NEEDS_MARGINALS)))
+    if (wanted & features_of(families[k]) && (known || !(families[k]->needs & NEEDS_MARGINALS)))
       code = families[k]->compute(&work, error);
   return code;
 }

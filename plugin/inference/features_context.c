@@ -3,7 +3,7 @@
 #include "inference/families.h"
 
 static int compute(const feature_work *w, lscfg_error *error) {
-  int code = context_features(w->binding, w->forest, w->wanted, largest_log_ratio, w->features);
+  int code = context_features(w->binding, w->forest, w->column, w->options->n_columns, largest_log_ratio, w->features);
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 

@@ -11,13 +11,14 @@ static void edge_features(const feature_work *w, int32_t edge, const double *by_
   double by_source = 0;
   for (int32_t a = begin; a < end; a++) by_source += marginal_policy(w->app_marginals[a], w->options->negative);
   for (int32_t a = begin; a < end; a++) {
-    double *row = w->features + (int64_t)LSCFG_N_FEATURES * a;
     double marginal = marginal_policy(w->app_marginals[a], w->options->negative);
     /* a word passed through, or a rule that only the decoder has, has a target side of its own */
     double target = rule[a] < n ? by_target[b->rule_target[rule[a]]] : marginal;
-    if (w->wanted >> LSCFG_MARGINAL & 1) row[LSCFG_MARGINAL] = feature_value(marginal, w->options);
-    if (w->wanted >> LSCFG_E_GIVEN_F & 1) row[LSCFG_E_GIVEN_F] = feature_value(ratio(marginal, by_source), w->options);
-    if (w->wanted >> LSCFG_F_GIVEN_E & 1) row[LSCFG_F_GIVEN_E] = feature_value(ratio(marginal, target), w->options);
+    if (w->column[LSCFG_MARGINAL] >= 0) put_feature(w, a, LSCFG_MARGINAL, feature_value(marginal, w->options));
+    if (w->column[LSCFG_E_GIVEN_F] >= 0)
+      put_feature(w, a, LSCFG_E_GIVEN_F, feature_value(ratio(marginal, by_source), w->options));
+    if (w->column[LSCFG_F_GIVEN_E] >= 0)
+      put_feature(w, a, LSCFG_F_GIVEN_E, feature_value(ratio(marginal, target), w->options));
   }
 }
 

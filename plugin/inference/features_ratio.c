@@ -32,32 +32,29 @@ static int swaps(const lscfg_grammar *g, int32_t rule) {
 }
 
 typedef struct {
-  const lscfg_binding *binding;
-  const lscfg_forest *forest;
-  const lscfg_feature_options *options;
+  const feature_work *work;
   const double *marginals[2]; /* [applications] */
-  double *features;
-  uint32_t wanted;
 } ratios;
 
 static both app_sum(const ratios *r, int32_t begin, int32_t end) {
   both sum = {{0, 0}};
   for (int32_t a = begin; a < end; a++)
-    for (int k = 0; k < 2; k++) sum.of[k] += marginal_policy(r->marginals[k][a], r->options->negative);
+    for (int k = 0; k < 2; k++) sum.of[k] += marginal_policy(r->marginals[k][a], r->work->options->negative);
   return sum;
 }
 
 /* A feature of some applications. */
 static void put(const ratios *r, int32_t begin, int32_t end, int32_t feature, both part, both whole) {
-  if (!(r->wanted >> feature & 1)) return;
-  double value = gain(part, whole, r->options->floor);
-  for (int32_t a = begin; a < end && value != 0; a++) r->features[(int64_t)LSCFG_N_FEATURES * a + feature] = value;
+  if (r->work->column[feature] < 0) return;
+  double value = gain(part, whole, r->work->options->floor);
+  for (int32_t a = begin; a < end && value != 0; a++) put_feature(r->work, a, feature, value);
 }
 
 static void edge_ratios(const ratios *r, int32_t edge, both node) {
-  const lscfg_grammar *g = r->binding->grammar;
-  const int32_t *rule = r->forest->app_rule.data, *tail = r->forest->edge_tail.data + 2 * (int64_t)edge;
-  int32_t begin = r->forest->edge_apps.data[edge], end = r->forest->edge_apps.data[edge + 1];
+  const lscfg_grammar *g = r->work->binding->grammar;
+  const lscfg_forest *f = r->work->forest;
+  const int32_t *rule = f->app_rule.data, *tail = f->edge_tail.data + 2 * (int64_t)edge;
+  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1];
   both whole = app_sum(r, begin, end), by_order[2] = {{{0, 0}}, {{0, 0}}};
   int bare = grammar_is_bare(g, rule[begin]);
   put(r, begin, end, bare ? LSCFG_SOURCE_BARE : tail[0] < 0 ? LSCFG_SOURCE_0 : LSCFG_SOURCE_N, whole, node);
@@ -79,7 +76,7 @@ static int compute(const feature_work *w, lscfg_error *error) {
   double *plain = malloc(((size_t)f->app_rule.size + 1) * sizeof *plain);
   if (!plain) return out_of_memory(error);
   int code = lscfg_infer(w->binding->one_state, f, plain, NULL, &inference, error);
-  ratios r = {w->binding, f, w->options, {w->app_marginals, plain}, w->features, w->wanted};
+  ratios r = {w, {w->app_marginals, plain}};
   for (int32_t q = 0; q < f->node_cat.size && !code && inference.sign > 0; q++) {
     if (f->node_cat.data[q] != CATEGORY_X) continue;
     int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];

@@ -8,7 +8,7 @@ static int compute(const feature_work *w, lscfg_error *error) {
     if (f->node_cat.data[q] != CATEGORY_X) continue;
     double span = feature_value(marginal_policy(w->node_marginals[q], w->options->negative), w->options);
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
-    for (int32_t a = begin; a < end; a++) w->features[(int64_t)LSCFG_N_FEATURES * a + LSCFG_SPAN] = span;
+    for (int32_t a = begin; a < end; a++) put_feature(w, a, LSCFG_SPAN, span);
   }
   return LSCFG_OK;
 }

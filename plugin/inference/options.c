@@ -28,20 +28,20 @@ static int no_feature(slice name, lscfg_error *error) {
 }
 
 /* Names with commas between them; there may be a comma behind the last, too. */
-static int set_columns(lscfg_options *o, slice list, lscfg_error *error) {
+static int set_columns(lscfg_feature_options *o, slice list, lscfg_error *error) {
   const char *p = list.text, *end = list.text + list.length;
+  uint32_t wanted = 0;
   o->n_columns = 0;
-  o->features.wanted = 0;
   while (p < end) {
     const char *comma = memchr(p, ',', (size_t)(end - p));
     slice name = {p, (size_t)((comma ? comma : end) - p)};
     uint32_t found = lscfg_feature_set(name.text, name.length);
     if (!found) return no_feature(name, error);
-    if (found & o->features.wanted)
+    if (found & wanted)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "features=%.*s names a feature twice", QUOTED(list));
     for (int32_t k = 0; k < LSCFG_N_FEATURES; k++)
       if (found >> k & 1) o->columns[o->n_columns++] = k;
-    o->features.wanted |= found;
+    wanted |= found;
     p = comma ? comma + 1 : end;
   }
   if (!o->n_columns) return lscfg_fail(error, LSCFG_EINPUT, 0, "features= names no feature");
@@ -55,7 +55,7 @@ static int set(lscfg_options *o, slice key, slice value, lscfg_error *error) {
     memcpy(o->model, value.text, value.length);
     o->model[value.length] = '\0';
   } else if (is(key, "features")) {
-    return set_columns(o, value, error);
+    return set_columns(&o->features, value, error);
   } else if (is(key, "log")) {
     o->features.log = is(value, "true");
     if (!o->features.log && !is(value, "false")) return refuse(error, key, value, "true or false");
@@ -82,7 +82,7 @@ void lscfg_options_init(lscfg_options *o) {
   o->features.negative = LSCFG_NEGATIVE_FLIP;
   o->features.floor = 1e-6;
   o->unknown.compose = 1;
-  set_columns(o, (slice){"paper", 5}, NULL);
+  set_columns(&o->features, (slice){"paper", 5}, NULL);
 }
 
 int lscfg_options_set(lscfg_options *o, const char *key, size_t key_length, const char *value, size_t value_length,

@@ -48,8 +48,8 @@ struct LatentSCFG::Sentence {
   std::unique_ptr<lscfg_forest, void (*)(lscfg_forest *)> forest;
   lscfg_forest_view view;
   EdgeTable edges;
-  vector<float> values; /* [applications][features wanted] */
-  vector<double> exact; /* [applications][LSCFG_N_FEATURES] */
+  vector<double> exact; /* [applications][columns] */
+  vector<float> values; /* the same, for Moses */
   string trace;
 };
 
@@ -184,8 +184,8 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
 
   lscfg_inference inference;
   const bool needed = lscfg_needs_inference(&latent_.features);
-  vector<double> apps(needed ? f.n_apps : 0), nodes(needed ? f.n_nodes : 0), &all = sentence->exact;
-  all.resize(static_cast<size_t>(f.n_apps) * LSCFG_N_FEATURES);
+  vector<double> apps(needed ? f.n_apps : 0), nodes(needed ? f.n_nodes : 0), &exact = sentence->exact;
+  exact.resize(f.n_apps * columns_.size());
   if (needed) code = lscfg_infer(binding_.get(), parsed, apps.data(), nodes.data(), &inference, &error);
   if (code < 0) throw std::runtime_error(error.message);
   if (needed) {
@@ -194,19 +194,13 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   }
   if (needed && inference.sign <= 0)
     Warn("zero", SentenceName(sentence->id) + " has no positive sum of derivations; its latent features are 0");
-  code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, all.data(),
+  code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, exact.data(),
                         &error);
   if (code < 0) throw std::runtime_error(error.message);
 
-  const size_t wanted = columns_.size();
-  sentence->values.resize(f.n_apps * wanted);
-  for (int32_t a = 0; a < f.n_apps; ++a) {
-    for (size_t k = 0; k < wanted; ++k) {
-      const double value = all[static_cast<size_t>(a) * LSCFG_N_FEATURES + columns_[k]];
-      if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
-      sentence->values[a * wanted + k] = static_cast<float>(value);
-    }
-  }
+  for (const double value : exact)
+    if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
+  sentence->values.assign(exact.begin(), exact.end());
   const int32_t pass = rules_->pass();
   sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
   for (int32_t e = 0; e < f.n_edges; ++e) {
@@ -310,9 +304,8 @@ void LatentSCFG::Trace(Sentence *sentence, int32_t application, const InputType 
     if (node >= 0) line << ' ' << f.node_span[2 * node] << ' ' << f.node_span[2 * node + 1];
   const Word &first = input.GetWord(f.node_span[2 * nodes[0]] + 1);
   line << " ||| " << rules_->Text(f.app_rule[application], first[0]->GetString().as_string()) << " |||";
-  for (int column : columns_)
-    line << ' ' << lscfg_feature_name(column) << '='
-         << sentence->exact[static_cast<size_t>(application) * LSCFG_N_FEATURES + column];
+  for (size_t k = 0; k < columns_.size(); ++k)
+    line << ' ' << lscfg_feature_name(columns_[k]) << '=' << sentence->exact[application * columns_.size() + k];
   sentence->trace += line.str() + "\n";
 }
 

@@ -59,7 +59,7 @@ class LatentSCFG : public StatelessFeatureFunction {
   const size_t number_; /* of this object among all of its class */
   bool made_;           /* the number of features is settled */
   lscfg::LatentOptions latent_;
-  std::vector<int> columns_; /* of lscfg_features that are wanted */
+  std::vector<int> columns_; /* the feature of each column */
   std::vector<std::string> tables_;
   std::string trace_path_;
 

@@ -321,10 +321,11 @@ static void parse_lattice(const lscfg_grammar *grammar, const lscfg_vocab *vocab
 /* app and other are all of an edge: what the words around it gain for one, the other loses. */
 static void judge(const lscfg_binding *binding, const lscfg_forest *forest, int32_t app, int32_t other) {
   enum { MOST = 8 };
-  const lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 1e-6, (1u << LSCFG_N_FEATURES) - 1};
+  lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 1e-6, LSCFG_N_FEATURES, {0}};
   double apps[MOST], nodes[MOST], features[MOST][LSCFG_N_FEATURES];
   lscfg_inference result;
   lscfg_forest_view f;
+  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) all.columns[k] = k;
   lscfg_forest_get(forest, &f);
   CHECK(f.n_apps <= MOST);
   if (!good(lscfg_infer(binding, forest, apps, nodes, &result, &error)) ||

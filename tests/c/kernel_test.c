@@ -57,7 +57,7 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
                 const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference result;
-  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 1e-6, 0};
+  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 1e-6, 1, {LSCFG_MARGINAL}};
   lscfg_search_options search = {30, 5, 1, 1.0, -1.0};
   lscfg_kbest *kbest;
   lscfg_kbest_view list;
@@ -65,12 +65,12 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   lscfg_forest_get(forest, &f);
   double *apps = (double *)malloc((size_t)f.n_apps * sizeof *apps),
          *nodes = (double *)malloc((size_t)f.n_nodes * sizeof *nodes);
-  double *features = (double *)malloc((size_t)f.n_apps * LSCFG_N_FEATURES * sizeof *features);
+  double *features = (double *)malloc((size_t)f.n_apps * sizeof *features);
   require(apps && nodes && features, "memory");
   require(lscfg_infer(binding, forest, apps, nodes, &result, &error) == LSCFG_OK, "infer");
   require(lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error) == LSCFG_OK, "features");
   printf("sign %d, root %.6f, %d applications\n", (int)result.sign, nodes[f.n_nodes - 1], (int)f.n_apps);
-  for (int32_t a = 0; a < f.n_apps; a++) apps[a] = features[LSCFG_N_FEATURES * a];
+  for (int32_t a = 0; a < f.n_apps; a++) apps[a] = features[a];
   require(lscfg_search_hypergraph(forest, grammar, lm, apps, &search, 50, &kbest, &graph, &error) == LSCFG_OK,
           "search");
   lscfg_kbest_get(kbest, &list);

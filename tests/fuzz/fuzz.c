@@ -214,21 +214,21 @@ static void infer(const lscfg_model *model, const lscfg_binding *binding, const 
                   const lscfg_forest_view *f, uint8_t options, int positive, double *features) {
   lscfg_error error = {0};
   lscfg_inference result;
-  lscfg_feature_options how = {options & 1, options >> 1 & 1, 1e-6, options & 4 ? (1u << LSCFG_N_FEATURES) - 1 : 0};
+  lscfg_feature_options how = {.log = options & 1, .negative = options >> 1 & 1, .floor = 1e-6};
+  for (int32_t k = 0; k < (options & 4 ? LSCFG_N_FEATURES : LSCFG_TARGET); k++) how.columns[how.n_columns++] = k;
   double *apps = malloc((size_t)(f->n_apps + f->n_nodes) * sizeof *apps), *nodes = apps + f->n_apps, sum = 0;
   CHECK(apps);
-  for (int32_t k = LSCFG_CONTEXT_0; lscfg_model_check_features(model, &how, &error) && k < LSCFG_N_FEATURES; k++)
-    how.wanted &= ~(1u << k);
+  while (lscfg_model_check_features(model, &how, &error)) CHECK(how.n_columns-- > LSCFG_TARGET);
   int code = lscfg_infer(binding, forest, apps, nodes, &result, &error);
   CHECK(code == LSCFG_OK || *error.message);
   if (!code) code = lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error);
-  if (code) memset(features, 0, (size_t)f->n_apps * LSCFG_N_FEATURES * sizeof *features);
+  if (code) memset(features, 0, (size_t)f->n_apps * (size_t)how.n_columns * sizeof *features);
   for (int32_t a = 0; !code && positive && a < f->n_apps; a++) {
     CHECK(apps[a] >= 0 && apps[a] < 1 + 1e-9);
     if (f->edge_head[f->app_edge[a]] == f->n_nodes - 1) sum += apps[a];
   }
   if (!code && positive) CHECK(result.sign == 0 || fabs(sum - 1) < 1e-9); /* some rule makes the root */
-  for (int32_t a = 0; a < f->n_apps * LSCFG_N_FEATURES; a++) CHECK(isfinite(features[a]));
+  for (int32_t a = 0; a < f->n_apps * how.n_columns; a++) CHECK(isfinite(features[a]));
   free(apps);
 }
 
@@ -248,7 +248,7 @@ static void search(const lscfg_grammar *grammar, const lscfg_forest *forest, con
   lscfg_lm *lm = options & 16 ? lscfg_lm_new(1 + (options >> 5 & 3), 0, lm_step, NULL) : NULL;
   double *scores = malloc((size_t)f->n_apps * sizeof *scores);
   CHECK(scores);
-  for (int32_t a = 0; a < f->n_apps; a++) scores[a] = features[LSCFG_N_FEATURES * a];
+  for (int32_t a = 0; a < f->n_apps; a++) scores[a] = features[a];
   lscfg_kbest *kbest;
   lscfg_hypergraph *graph;
   int code = lscfg_search_hypergraph(forest, grammar, lm, scores, &how, 20, &kbest, &graph, &error);

@@ -6,12 +6,13 @@
 static void check_options(const lscfg_options *o) {
   uint32_t wanted = 0;
   CHECK(memchr(o->model, '\0', sizeof o->model));
-  CHECK(o->n_columns >= 1 && o->n_columns <= LSCFG_N_FEATURES);
-  for (int32_t k = 0; k < o->n_columns; k++) {
-    CHECK(lscfg_feature_name(o->columns[k]) && !(wanted >> o->columns[k] & 1));
-    wanted |= 1u << o->columns[k];
+  CHECK(o->features.n_columns >= 1 && o->features.n_columns <= LSCFG_N_FEATURES);
+  for (int32_t k = 0; k < o->features.n_columns; k++) {
+    int32_t feature = o->features.columns[k];
+    CHECK(lscfg_feature_name(feature) && !(wanted >> feature & 1));
+    wanted |= 1u << feature;
   }
-  CHECK(o->features.wanted == wanted && o->features.floor > 0 && isfinite(o->features.floor));
+  CHECK(o->features.floor > 0 && isfinite(o->features.floor));
   CHECK((o->features.log | 1) == 1 && (o->features.negative | 1) == 1);
   CHECK(o->unknown.oov == o->unknown.oov_parts && o->unknown.oov <= o->unknown.compose);
 }

@@ -109,19 +109,21 @@ double lscfg_feature_start(int32_t feature);
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
-  int32_t log;      /* non-zero: natural logarithms; zero: the values themselves */
-  int32_t negative; /* LSCFG_NEGATIVE_... */
-  double floor;     /* > 0: no logarithm is taken of less */
-  uint32_t wanted;  /* the features to be computed, a bit (1 << feature) each; 0: the first four */
+  int32_t log;       /* non-zero: natural logarithms; zero: the values themselves */
+  int32_t negative;  /* LSCFG_NEGATIVE_... */
+  double floor;      /* > 0: no logarithm is taken of less */
+  int32_t n_columns; /* how many features are wanted */
+  int32_t columns[LSCFG_N_FEATURES]; /* these, in the order wanted, each once */
 } lscfg_feature_options;
 
 /* Zero where no feature is wanted but those of what is around an application: these need no marginals, and no rules
  * composed in the binding. */
 int lscfg_needs_inference(const lscfg_feature_options *);
-/* Refuses features for which the model file lacks the model with one state or the context. */
+/* Refuses columns that are no features or one twice, and features for which the model file lacks the model with one
+ * state or the context. */
 int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options *, lscfg_error *);
 
-/* features [n_apps][LSCFG_N_FEATURES] of each application, from what lscfg_infer gave for the forest (NULL, all three,
+/* features [n_apps][n_columns] of each application, from what lscfg_infer gave for the forest (NULL, all three,
  * where that is not needed):
  *   LSCFG_MARGINAL   its marginal;
  *   LSCFG_E_GIVEN_F  its share among the applications of its edge (same span, source side and tails);
@@ -139,7 +141,7 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where
  * there is one such rule, in lattices, and where the context knows no word of the sentence. All features of an
  * application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of which nothing is
- * known, all but these last three; ratios also where that of one state is not. So are those that are not wanted. */
+ * known, all but these last three; ratios also where that of one state is not. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
@@ -161,11 +163,9 @@ int lscfg_improper_text(const lscfg_improper *, int32_t negative, char *text, si
 /* ---- the options of a decoder's line: model=FILE features=NAME,NAME log=true ... ---- */
 
 typedef struct {
-  char model[4096];                  /* path of the model file; empty where none is named */
-  int32_t n_columns;                 /* number of features that are wanted */
-  int32_t columns[LSCFG_N_FEATURES]; /* these, in the order of the line */
-  lscfg_feature_options features;
-  lscfg_binding_options unknown; /* what becomes of rules that the model does not know */
+  char model[4096]; /* path of the model file; empty where none is named */
+  lscfg_feature_options features; /* columns in the order of the line */
+  lscfg_binding_options unknown;  /* what becomes of rules that the model does not know */
 } lscfg_options;
 
 /* A part of a line, between blanks: the key, "=" and the value. key_length is 0 where it is no such pair, or where key
