@@ -51,7 +51,7 @@ def stages(analyser: Analyser, lines: list[str], threads: int, repeats: int) -> 
     found["features"], rows = seconds(lambda item: binding.features(item[1], item[2], options), both, threads, repeats)
     analyses = [Analysis(*item, values) for item, values in zip(both, rows, strict=True)]
     found["JSON"], texts = seconds(json, analyses, threads, repeats)
-    whole, again = seconds(lambda line: json(analyser(line)), lines, threads, repeats)
+    whole, again = seconds(lambda line: json(analyser(line, 0)), lines, threads, repeats)
     assert len(parsed) < len(lines) or texts == again
     return found | {"all, sentence by sentence": whole}, again
 

@@ -23,6 +23,10 @@ class KernelError(LscfgError, RuntimeError):
     """The C kernel refused: memory is out, or a callback failed."""
 
 
+class TooLarge(KernelError):
+    """A forest would be larger than it may be."""
+
+
 class WorkerError(KernelError):
     """A worker of an engine died at its work.
 

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     chosen = [number for number in chosen if sentences[number].split()]
 
     def work(number: int) -> tuple[int, dict[str, Analysis]]:
-        return number, {name: analyser(sentences[number]) for name, analyser in analysers.items()}
+        return number, {name: analyser(sentences[number], number) for name, analyser in analysers.items()}
 
     with in_threads(args.threads) as engine:
         for number, found in progress(engine.map(work, chosen), "heatmap", len(chosen)):

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     from typing import Any
 
     from lscfg.corpus.parallel import check_plain, check_sentences
-    from lscfg.decode.analysis import Analyser
+    from lscfg.decode.analysis import Analyser, Analysis
     from lscfg.decode.sentence_grammars import SentenceGrammars
     from lscfg.errors import InputError
     from lscfg.formats.forests import ForestFile, StoredForest
@@ -97,18 +97,21 @@ def run(args: argparse.Namespace) -> None:
             grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
     with_json = grammars is None or args.output
 
-    def work(item: Any) -> str:
+    def work(item: Any) -> tuple[int, Analysis]:
         if isinstance(item, StoredForest):
-            return analyser.json(item.number, analyser.stored(item)) + "\n"
-        analysis = analyser(item[1])
+            return item.number, analyser.stored(item)
+        number, sentence = item
+        analysis = analyser(sentence, number)
         if grammars is not None:
-            grammars.write(item[0], analysis)
-        return analyser.json(item[0], analysis) + "\n" if with_json else ""
+            grammars.write(number, analysis)
+        return number, analysis
 
     output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
     with in_threads(args.threads) as engine, output as file:
-        for text in progress(engine.map(work, items), "marginals", total):
-            file.write(text)
+        for number, analysis in progress(engine.map(work, items), "marginals", total):
+            if with_json:
+                file.writelines(analyser.json_parts(number, analysis))
+                file.write("\n")
     if grammars is not None:
         grammars.finish()
     analyser.latent.report()

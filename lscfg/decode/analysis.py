@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -12,10 +12,14 @@ import numpy as np
 
 from lscfg.decode.decoder import parse_options, read_grammar
 from lscfg.decode.latent import LatentFeatures
-from lscfg.errors import InputError
+from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.kernel import PASS, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.log import warn
+
+BLOCK = 1 << 14
+"""Edges whose JSON is made at a time."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,14 @@ class Analyser:
         options = parse_options(config, grammar)
         return cls(grammar, LatentFeatures.from_ini(config.latent, grammar, path), lambda _: options, config)
 
-    def __call__(self, line: str) -> Analysis:
-        """The analysis of a sentence of words that blanks separate."""
+    def __call__(self, line: str, number: int = 0) -> Analysis:
+        """The analysis of a sentence of words that blanks separate; its number, from 0, is for a warning."""
         words = [word for word in line.split(" ") if word]
-        forest = self.parse(words)
+        try:
+            forest = self.parse(words)
+        except TooLarge as error:
+            forest = None
+            warn(f"sentence {number + 1} of {len(words)} words has {error}; it counts as one without a parse")
         return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
 
     def stored(self, stored: StoredForest) -> Analysis:
@@ -104,7 +112,11 @@ class Analyser:
         return Analysis(words, stored.forest, *self.latent.infer(stored.forest), stored.sides)
 
     def parse(self, words: list[str]) -> Forest | None:
-        """The forest of a sentence, None where it has no derivation."""
+        """The forest of a sentence, None where it has no derivation.
+
+        Raises:
+            TooLarge: it would have more applications than the parser's options allow.
+        """
         # looked up, not added: the vocabulary cannot grow while other threads read it
         ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)
         for options in self._options(len(words)) if words else ():
@@ -127,9 +139,14 @@ class Analyser:
 
     def json(self, number: int, analysis: Analysis) -> str:
         """The JSON object of a sentence (docs/FORMATS.md), in one line without a newline; numbers have nine digits."""
+        return "".join(self.json_parts(number, analysis))
+
+    def json_parts(self, number: int, analysis: Analysis) -> Iterator[str]:
+        """The same in parts, since the text of a large forest takes more memory than the forest."""
         head = {"id": number, "words": analysis.words, "parsed": analysis.forest is not None}
         if analysis.forest is None or analysis.inference is None or analysis.features is None:
-            return json.dumps(head, ensure_ascii=False)
+            yield json.dumps(head, ensure_ascii=False)
+            return
         forest, inference = analysis.forest, analysis.inference
         head |= {
             "words": analysis.words or None,
@@ -145,24 +162,36 @@ class Analyser:
                 forest.node_cat.tolist(), forest.node_span.tolist(), inference.nodes.tolist(), strict=True
             )
         )
-        edges = ",".join(self._edges(analysis, forest, np.column_stack((inference.apps, analysis.features))))
-        return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "nodes": [{nodes}], "edges": [{edges}]}}'
+        yield f'{json.dumps(head, ensure_ascii=False)[:-1]}, "nodes": [{nodes}], "edges": ['
+        for first in range(0, forest.n_edges, BLOCK):
+            yield "," * (first > 0) + ",".join(self._edges(analysis, forest, inference.apps, analysis.features, first))
+        yield "]}"
 
-    def _edges(self, analysis: Analysis, forest: Forest, values: np.ndarray) -> list[str]:
-        template = "[%s," + ",".join(["%.9g"] * values.shape[1]) + "]"
-        rules, begins, n = forest.app_rule.tolist(), forest.edge_apps.tolist(), len(self.grammar)
+    def _edges(
+        self, analysis: Analysis, forest: Forest, marginals: np.ndarray, features: np.ndarray, first: int
+    ) -> list[str]:
+        """A block of edges from this one on."""
+        template = "[%s," + ",".join(["%.9g"] * (1 + features.shape[1])) + "]"
+        here = slice(first, first + BLOCK)
+        begins, n = forest.edge_apps[first : first + BLOCK + 1], len(self.grammar)
+        apps_here = slice(begins[0], begins[-1])
+        begins = (begins - begins[0]).tolist()
+        rules = forest.app_rule[apps_here].tolist()
         for rule in {*rules}.difference(self._quoted):
             if rule < n:
                 self._quoted[rule] = _quoted(self.sides(rule))
-        rows, firsts, quoted, edges = values.tolist(), forest.node_span[:, 0].tolist(), self._quoted, []
-        for e, (head, tails) in enumerate(zip(forest.edge_head.tolist(), forest.edge_tail.tolist(), strict=True)):
+        rows = np.column_stack((marginals[apps_here], features[apps_here])).tolist()
+        heads, all_tails = forest.edge_head[here].tolist(), forest.edge_tail[here].tolist()
+        quoted, edges = self._quoted, []
+        for e, (head, tails) in enumerate(zip(heads, all_tails, strict=True)):
             apps, passes = range(begins[e], begins[e + 1]), ""
             if rules[apps[0]] < n:
                 source = quoted[rules[apps[0]]][0]
                 targets = ",".join([template % (quoted[rules[a]][1], *rows[a]) for a in apps])
             else:
                 extra = rules[apps[0]] - n
-                sides = analysis.sides.get(apps[0]) or extra_sides(extra, analysis.words[firsts[head]])
+                word = forest.node_span[head, 0]
+                sides = analysis.sides.get(int(apps_here.start) + apps[0]) or extra_sides(extra, analysis.words[word])
                 source, target = _quoted(sides)
                 passes = '"pass":true,' if extra >= PASS else ""
                 targets = template % (target, *rows[apps[0]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import TracebackType
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.errors import InputError, KernelError, WorkerError
+from lscfg.errors import InputError, KernelError, TooLarge, WorkerError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
@@ -34,8 +34,8 @@ from lscfg.parallel.worker import drop, keep
 WORD_PENALTY = -1 / math.log(10)
 """cdec's WordPenalty of one target word."""
 
-CACHED = 4000
-"""Sentences whose forests are kept for the next time: what a tuning asks for again and again."""
+CACHED = 4 << 30
+"""Bytes of forests that are kept for the next time, since a tuning asks for the same ones again and again."""
 
 
 class FeatureProvider(Protocol):
@@ -94,6 +94,12 @@ class _Sentence:
     penalties: np.ndarray  # WordPenalty of each application
     extra: np.ndarray | None  # [n_apps, F]
 
+    @property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        arrays = (self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
+        return sum(arrays) + (0 if self.forest is None else self.forest.size)
+
 
 class EmbeddedDecoder:
     """Decodes as cdec does with the same configuration: exhaustive parse, then cube pruning with the language model.
@@ -108,7 +114,7 @@ class EmbeddedDecoder:
         config: what an ini file says; its ``weights``, ``k_best`` and ``latent`` are left to the caller.
         provider: makes further features of the rule applications for the grammar, None for none.
         engine: shares the sentences, and is closed by the caller; None for this process. Results do not depend on it.
-        cached: sentences, at most, whose forests are kept by each worker.
+        cached: bytes, at most, of the forests that all workers keep together.
 
     Attributes:
         feature_names: the features of a hypothesis in the order of the columns of ``Translations.features``.
@@ -136,7 +142,10 @@ class EmbeddedDecoder:
             return
         self._engine = engine
         try:
-            self._described = uuid4().hex, pickle.dumps(partial(_SentenceDecoder, config, provider, cached))
+            self._described = (
+                uuid4().hex,
+                pickle.dumps(partial(_SentenceDecoder, config, provider, cached // engine.workers)),
+            )
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
         try:  # now: what is wrong with a file should be known
@@ -288,7 +297,7 @@ class _SentenceDecoder:
         self.config = config
         self.grammar = read_grammar(config)
         self._provider = None if provider is None else provider(self.grammar)
-        self._cached = cached
+        self._room = cached  # bytes
         self._ways = parse_options(config, self.grammar)
         self._model = None
         if config.language_model is not None:
@@ -336,7 +345,8 @@ class _SentenceDecoder:
         sentence = self._sentences.get(text)
         if sentence is None:
             sentence = self._prepare(index, text)
-            if len(self._sentences) < self._cached:
+            if sentence.size <= self._room:
+                self._room -= sentence.size
                 self._sentences[text] = sentence
         translations, graph = self._decode_one(sentence, self._rule_scores(request.weights), *request)
         noticed = self._provider.improper.take() if isinstance(self._provider, LatentFeatures) else None
@@ -350,15 +360,11 @@ class _SentenceDecoder:
     def _prepare(self, index: int, text: str) -> _Sentence:
         """Parses a sentence and works out what does not depend on the weights."""
         ids = self.grammar.vocab.add_line(text)
-        forest = None
-        if len(ids):
-            parses = (self.grammar.parse(ids, way) for way in self._ways)
-            forest = next((forest for forest in parses if forest is not None), None)
+        forest, why = first_parse(self.grammar, ids, self._ways)
         if forest is None:
             if text not in self._warned:
                 self._warned.add(text)
-                why = "has no parse; its words are passed through" if len(ids) else "is empty"
-                log.warn(f"sentence {index + 1} {why}")
+                log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return _Sentence(self._text(ids), None, np.empty(0), None)
         for rule in np.unique(forest.app_rule):
             if np.isnan(self._rule_penalty[rule]):
@@ -488,6 +494,17 @@ def read_grammar(config: DecoderConfig) -> Grammar:
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish()
     return grammar
+
+
+def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions]) -> tuple[Forest | None, str]:
+    """The forest of the first way to parse a sentence that gives one; else None, and why there is none."""
+    if not len(ids):
+        return None, "is empty"
+    try:
+        parses = (grammar.parse(ids, way) for way in ways)
+        return next((forest for forest in parses if forest is not None), None), "has no parse"
+    except TooLarge as error:  # another way would be larger yet
+        return None, f"of {len(ids)} words has {error}"
 
 
 def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import KernelError
+from lscfg.errors import KernelError, TooLarge
 from lscfg.io.text import check_utf8, read_bytes
 from lscfg.kernel.base import Vocab, check, view
 
@@ -19,6 +19,9 @@ X, S = 0, 1
 
 PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
 """Rules behind those of a grammar: a word passed through; and one that a rule translates alone, of no probability."""
+
+MOST = 1 << 25
+"""Rule applications of the largest forest that is made: with a feature or two they take a gigabyte."""
 
 EPSILON = -2
 """Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""
@@ -33,12 +36,15 @@ class ParseOptions:
         glue: the glue rules [S] -> [X,1] and [S] -> [S,1] [X,2].
         pass_through: 0 no pass-through rules, 1 for every word, 2 for words without a one-word rule only.
         goal: category of the root.
+        most: cells of the chart, which are the square of the number of words, and dotted rules and applications
+            together; 0: any number.
     """
 
     max_span: int = 10
     glue: bool = True
     pass_through: int = 1
     goal: int = S
+    most: int = MOST
 
 
 class Grammar:
@@ -164,7 +170,11 @@ class Grammar:
         )
 
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
-        """The forest of a sentence of word ids, None if there is no derivation."""
+        """The forest of a sentence of word ids, None if there is no derivation.
+
+        Raises:
+            TooLarge: it would have more than ``options.most`` applications.
+        """
         words = np.ascontiguousarray(words, np.int32)
         buffer = ffi.from_buffer("int32_t[]", words)
         return self._parse(lib.lscfg_parse, options, buffer, len(words))
@@ -178,6 +188,7 @@ class Grammar:
 
         Raises:
             InputError: an arc leads to no later state.
+            TooLarge: the forest would have more than ``options.most`` applications.
         """
         arcs = np.ascontiguousarray(arcs, np.int32)
         if arcs.ndim != 2 or arcs.shape[1] != 3:
@@ -193,12 +204,15 @@ class Grammar:
                 "glue": options.glue,
                 "pass": options.pass_through,
                 "goal": options.goal,
+                "most": options.most,
             },
         )
         error = ffi.new("lscfg_error *")
         forest = ffi.new("lscfg_forest **")
         code = function(self._pointer, *source, settings, forest, error)
         check(code, error)
+        if code == lib.LSCFG_TOO_LARGE:
+            raise TooLarge(f"more than {options.most:,} rule applications or spans")
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
@@ -238,6 +252,11 @@ class Forest:
         if v.edge_paths != ffi.NULL:
             self.edge_paths = array(v.edge_paths, self.n_edges + 1)
             self.paths = array(v.paths, int(self.edge_paths[-1]))
+
+    @property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
 
 
 class ForestBuilder:

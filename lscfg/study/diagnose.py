@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, TooLarge
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
@@ -42,7 +42,7 @@ from lscfg.grammar.select import MAX_TARGETS, select_rules
 from lscfg.grammar.table import RuleTable
 from lscfg.io.text import align_columns
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
-from lscfg.log import progress
+from lscfg.log import progress, warn
 
 MEASURES = ("rule", "target", "orient", "blind")
 """In the order of the module's description."""
@@ -211,7 +211,11 @@ class Diagnosis:
         held_orientation = orientation(self.held_out.rules)
         for tree, line in enumerate(progress(sentences, "parse", len(sentences))):
             ids = self.grammar.vocab.add_line(line)
-            forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
+            try:
+                forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
+            except TooLarge as error:
+                warn(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is left out")
+                continue
             if forest is None:
                 continue
             self.counts["parsed"] += 1

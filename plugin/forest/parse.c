@@ -261,6 +261,11 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   return LSCFG_OK;
 }
 
+static int is_too_many(const lscfg_parse_options *options, int64_t n) { return options->most && n > options->most; }
+
+/* Of each of the chart's tables for states 0 .. n. */
+static int64_t count_cells(int32_t n) { return ((int64_t)n + 1) * ((int64_t)n + 1); }
+
 static int parse_all(parser *p) {
   for (int32_t i = 0; i <= p->n; i++) {
     range *begin = cell(p, p->item_cells, i, i);
@@ -274,6 +279,7 @@ static int parse_all(parser *p) {
     for (int32_t i = 0; i + width <= p->n; i++) {
       if (!p->arcs && width > p->options->max_span && i) break; /* only glue reaches further, from the first word */
       if (parse_cell(p, i, i + width)) return LSCFG_ENOMEM;
+      if (is_too_many(p->options, p->items.size + p->forest->app_rule.size)) return LSCFG_TOO_LARGE;
     }
   int32_t root = node_of(p, 0, p->n, p->options->goal);
   if (root < 0) return LSCFG_NO_PARSE;
@@ -289,7 +295,7 @@ static int check_options(const lscfg_grammar *g, const lscfg_parse_options *opti
 
 /* Parses p->forest, which it takes or frees. */
 static int parse(parser *p, lscfg_forest **forest, lscfg_error *error) {
-  int64_t cells = ((int64_t)p->n + 1) * ((int64_t)p->n + 1);
+  int64_t cells = count_cells(p->n);
   int code = LSCFG_ENOMEM;
   p->item_cells = calloc((size_t)cells, sizeof *p->item_cells);
   p->node_cells = calloc((size_t)cells, sizeof *p->node_cells);
@@ -313,6 +319,7 @@ int lscfg_parse(const lscfg_grammar *g, const int32_t *words, int32_t n_words, c
   if (check_options(g, options, error)) return LSCFG_EINPUT;
   if (n_words < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "a sentence of %ld words", (long)n_words);
   if (!n_words) return LSCFG_NO_PARSE;
+  if (is_too_many(options, count_cells(n_words))) return LSCFG_TOO_LARGE;
   parser p = {.grammar = g, .options = options, .n = n_words, .forest = forest_new(words, n_words)};
   return parse(&p, forest, error);
 }
@@ -372,6 +379,7 @@ int lscfg_parse_lattice(const lscfg_grammar *g, const lscfg_arc *arcs, int32_t n
       return lscfg_fail(error, LSCFG_EINPUT, 0, "arc %ld leads from state %ld to state %ld of %ld: not to a later one",
                         (long)a, (long)arcs[a].from, (long)arcs[a].to, (long)n_states);
   if (n_states < 2 || !n_arcs) return LSCFG_NO_PARSE;
+  if (is_too_many(options, count_cells(n_states - 1))) return LSCFG_TOO_LARGE;
   size_t states = (size_t)n_states, n = (size_t)n_arcs;
   int32_t *words = malloc((4 * n + 2 * states + 3) * sizeof *words), *number = words + n, *room = number + n;
   lscfg_arc *sorted = malloc(n * sizeof *sorted);

@@ -294,7 +294,7 @@ def test_each_setting_of_the_context_model_alone(double, derivations, given, nam
 @pytest.fixture
 def analyser(double):
     """What analyses, of a model or of an ini."""
-    made = MagicMock(**{"json.return_value": ""})
+    made = MagicMock(**{"json_parts.return_value": [""]})
     double("lscfg.decode.analysis.Analyser.from_model", made)
     double("lscfg.decode.analysis.Analyser.from_ini", made)
     return made
@@ -307,7 +307,7 @@ def test_marginals(double, analyser):
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
     resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(3)
-    assert analyser.mock_calls[:2] == [call("a4 b"), call.json(0, analyser.return_value)]
+    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value)]
     assert Path("out").exists()
 
 

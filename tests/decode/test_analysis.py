@@ -1,9 +1,12 @@
 """Analyses of sentences: the same for any number of threads, and what is told of those without probability."""
 
+import json
+import math
 from types import SimpleNamespace
 
 from forests import build
 
+import lscfg.decode.analysis
 from lscfg.decode.analysis import Analyser
 from lscfg.decode.latent import Improper
 from lscfg.kernel import FeatureOptions
@@ -20,7 +23,7 @@ def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
         size = len(analyser.grammar.vocab)
         numbered = list(enumerate(sentences))
         with in_threads(threads) as engine:
-            texts.append(list(engine.map(lambda item: analyser.json(item[0], analyser(item[1])), numbered)))  # noqa: B023
+            texts.append(list(engine.map(lambda item: analyser.json(item[0], analyser(item[1], item[0])), numbered)))  # noqa: B023
         assert len(analyser.grammar.vocab) == size
     assert texts[0] == texts[1] == texts[2] and len({*texts[0]}) == len(sentences)
 
@@ -61,3 +64,24 @@ def test_what_is_no_probability_is_told_once(tmp_path, capsys):
         assert analysis.features.any() == (sign > 0)
     analyser.latent.report()
     assert capsys.readouterr().err == ""
+
+
+def test_a_forest_in_blocks_is_the_same_json(tmp_path, monkeypatch):
+    build(tmp_path, 3, 11, True)
+    analyser = Analyser.from_model(tmp_path / "m")
+    analysis = analyser("b a n b a c b")
+    whole = analyser.json(5, analysis)
+    assert json.loads(whole)["id"] == 5
+    monkeypatch.setattr(lscfg.decode.analysis, "BLOCK", 3)
+    parts = list(analyser.json_parts(5, analysis))
+    assert "".join(parts) == whole and len(parts) == 2 + math.ceil(analysis.forest.n_edges / 3) > 4
+
+
+def test_a_sentence_of_too_large_a_forest_costs_itself_only(tmp_path, capsys):
+    build(tmp_path, 3, 11, True)
+    analyser = Analyser.from_model(tmp_path / "m")
+    short = analyser.json(0, analyser("a b a"))
+    long = analyser(" ".join(["a"] * 6000), 3)
+    assert long.forest is None and json.loads(analyser.json(3, long))["parsed"] is False
+    assert "sentence 4 of 6000 words has more than 33,554,432 rule applications or spans" in capsys.readouterr().err
+    assert analyser.json(0, analyser("a b a")) == short

@@ -13,7 +13,7 @@ import pytest
 from decoders import SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg import log
-from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.decoder import EmbeddedDecoder, first_parse, parse_options, read_grammar
 from lscfg.errors import InputError, KernelError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Forest, Grammar
@@ -51,8 +51,13 @@ def test_scores_are_weighted_features(config: DecoderConfig) -> None:
 
 
 def test_what_does_not_depend_on_weights_is_kept(config: DecoderConfig) -> None:
-    provider = Provider(Grammar())
-    with EmbeddedDecoder(config, lambda _: provider, cached=2) as decoder:
+    grammar = read_grammar(config)
+    provider = Provider(grammar)
+    forests = [
+        first_parse(grammar, grammar.vocab.add_line(line), parse_options(config, grammar))[0] for line in SENTENCES[:2]
+    ]
+    room = sum(forest.size + 3 * 8 * forest.n_apps for forest in forests if forest)  # penalty, two features
+    with EmbeddedDecoder(config, lambda _: provider, cached=room) as decoder:
         first = decoder.decode(SENTENCES[:2], WEIGHTS, k=5)
         assert decoder.decode(SENTENCES[:2], WEIGHTS, k=5) == first
         assert decoder.decode(SENTENCES[:2], {}, k=5) != first
@@ -223,3 +228,12 @@ def test_another_goal(tmp_path: Path) -> None:
     with EmbeddedDecoder(config) as decoder:
         (hypothesis,) = decoder.decode(["casa"], {"P": 1.0}, k=5)[0]
     assert (hypothesis.text, hypothesis.score) == ("house", 2.0)
+
+
+def test_a_sentence_of_too_large_a_forest_is_passed_through(config: DecoderConfig, capsys) -> None:
+    with EmbeddedDecoder(config) as decoder:
+        long = " ".join(["casa"] * 6000)
+        lists = decoder.decode([SENTENCES[0], long, SENTENCES[0]], WEIGHTS)
+    assert [h.text for h in lists[1]] == [long] and lists[0] == lists[2] != lists[1]
+    told = capsys.readouterr().err
+    assert "sentence 2 of 6000 words has more than 33,554,432 rule applications or spans; its words are passed" in told

@@ -7,7 +7,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   world w = make_world(&in);
   if (!w.grammar) return 0;
   int32_t flags = take(&in), n = below(&in, LONGEST + 1);
-  lscfg_parse_options options = {below(&in, LONGEST + 1), flags & 1, (flags >> 1) % 3, below(&in, 3)};
+  lscfg_parse_options options = {below(&in, LONGEST + 1), flags & 1, (flags >> 1) % 3, below(&in, 3),
+                                 flags & 16 ? 4 * (flags >> 5) * (flags >> 5) : 0};
   uint8_t use = take(&in);
   lscfg_forest *forest;
   lscfg_error error = {0};
@@ -25,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int32_t k = 0; k < n; k++) words[k] = below(&in, 8) - 2;
     code = lscfg_parse(w.grammar, words, n, &options, &forest, &error);
   }
-  CHECK(code == LSCFG_OK ? forest != NULL : !forest && (code == LSCFG_NO_PARSE || *error.message));
+  CHECK(code == LSCFG_OK ? forest != NULL : !forest && (code > 0 || *error.message));
+  CHECK(code != LSCFG_TOO_LARGE || options.most);
   if (!code) use_forest(w.model, w.grammar, forest, use, w.positive);
   lscfg_forest_free(forest);
   free_world(&w);

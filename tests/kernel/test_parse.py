@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from forests import grammar_of, paths
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, TooLarge
 from lscfg.kernel import Grammar, ParseOptions, Vocab, X
 
 
@@ -139,3 +139,37 @@ def test_words_without_an_id_are_not_empty_arcs():
     g = grammar_of("[X] ||| a ||| b\n")
     for unknown in (-1, -2, -(2**31)):
         assert g.parse([0, unknown], ParseOptions(9, False, 0, X)) is None
+
+
+def test_forests_have_a_largest_size():
+    g = grammar_of("[X] ||| a ||| b\n[X] ||| a ||| c\n[X] ||| [X,1] [X,2] ||| [1] [2]\n")
+    words = g.vocab.add_line("a a a a")
+
+    def size(most):
+        return g.parse(words, ParseOptions(9, False, 0, X, most)).n_apps
+
+    full = size(0)
+    assert full == 8 + 10
+    least = next(most for most in range(25, 200) if not _is_too_large(g, words, most))
+    assert least > full and size(least) == size(1000) == full
+    with pytest.raises(TooLarge, match="more than 24 rule applications or spans"):  # there are 25 spans
+        size(24)
+    arcs = [[k, k + 1, words[0]] for k in range(4)]
+    assert g.parse_lattice(arcs, 5, ParseOptions(9, False, 0, X, 1000)).n_apps == full
+    for most in (24, full):
+        with pytest.raises(TooLarge):
+            g.parse_lattice(arcs, 5, ParseOptions(9, False, 0, X, most))
+
+
+def _is_too_large(grammar, words, most):
+    try:
+        grammar.parse(words, ParseOptions(9, False, 0, X, most))
+    except TooLarge:
+        return True
+    return False
+
+
+def test_a_sentence_of_very_many_words_is_refused_at_once():
+    g = grammar_of("[X] ||| a ||| b\n")
+    with pytest.raises(TooLarge):
+        g.parse(np.zeros(1_000_000, np.int32), ParseOptions())

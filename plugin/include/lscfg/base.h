@@ -15,6 +15,7 @@ enum {
   LSCFG_OK = 0,
   LSCFG_NO_PARSE = 1,     /* not an error: the sentence has no derivation */
   LSCFG_OTHER_OPTION = 2, /* not an error: the option is none of the kernel's */
+  LSCFG_TOO_LARGE = 3,    /* not an error: the forest would be larger than the caller allows */
   LSCFG_EINPUT = -1,      /* malformed input; line and message say where and what */
   LSCFG_ENOMEM = -2,
   LSCFG_EIO = -3,         /* a file could not be opened or mapped */

@@ -65,6 +65,9 @@ typedef struct {
   int32_t glue;      /* non-zero: the two glue rules */
   int32_t pass;      /* 0: none; 1: pass-through rule for every word; 2: for words without a one-word rule only */
   int32_t goal;      /* category of the root, over the whole sentence */
+  /* Most cells of the chart, one for each span, and most dotted rules and applications together; 0: no limit. More of
+   * them is LSCFG_TOO_LARGE. */
+  int64_t most;
 } lscfg_parse_options;
 
 /* A hypergraph in topological order: tails of an edge come before its head, the root is the last node. The edges of
@@ -87,7 +90,8 @@ typedef struct {
   const int32_t *paths;      /* the arcs of each edge that its rule goes along itself, in order */
 } lscfg_forest_view;
 
-/* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE leaves *forest NULL. */
+/* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE and LSCFG_TOO_LARGE leave
+ * *forest NULL. */
 int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, const lscfg_parse_options *,
                 lscfg_forest **forest, lscfg_error *);
 

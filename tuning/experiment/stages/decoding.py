@@ -97,6 +97,7 @@ def sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1)
 def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Span marginals of sentences under a model: for each its spans [i, j, marginal], none where it has no parse."""
+    from lscfg.decode.decoder import first_parse
     from lscfg.decode.latent import UNKNOWN
     from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
 
@@ -105,7 +106,7 @@ def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     sources, found = read_lines(inputs["test source"]), []
     for number in json.loads(inputs["sentences"].read_text(encoding="utf-8")):
         words = grammar.vocab.add_line(sources[number])
-        forest = grammar.parse(words, ParseOptions(max(len(words), 1), False, 2, X))
+        forest, _ = first_parse(grammar, words, [ParseOptions(max(len(words), 1), False, 2, X)])
         spans = []
         if forest is not None:
             marginals = binding.infer(forest).nodes.tolist()
