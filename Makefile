@@ -60,7 +60,7 @@ SECONDS = 60
 HARNESSES = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 KERNEL = $(shell $(PYTHON) -c 'import json; print(*json.load(open("plugin/include/kernel.json"))["$(1)"])')
 FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard $(patsubst %,plugin/%/*.c,$(call KERNEL,floors))) tests/fuzz/fuzz.c)
-FUZZ = clang $(call KERNEL,flags) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+FUZZ = clang $(call KERNEL,flags) -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
   -Iplugin -Iplugin/include
 
 fuzz: $(HARNESSES:%=fuzz-%)

@@ -7,9 +7,11 @@ group ``lscfg.commands``. So the packages above this one add commands without be
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -37,7 +39,7 @@ ORDER = (
     "simulate",
 )
 
-GOOD, BAD_INPUT, BAD_USAGE = 0, 1, 2
+GOOD, BAD_INPUT, BAD_USAGE, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 
 QUIET = "no log and no progress on stderr"
 
@@ -62,7 +64,7 @@ def build_parser(commands: dict[str, ModuleType], chosen: str | None = None) -> 
     parser = argparse.ArgumentParser(
         prog="lscfg",
         description="Latent-variable synchronous CFGs for machine translation.",
-        epilog=f"examples:\n{examples}\n\nexit status: 0 good, 1 bad input, 2 bad usage",
+        epilog=f"examples:\n{examples}\n\nexit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of lscfg",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"lscfg {__version__}")
@@ -94,41 +96,89 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # spread over processes anyway. To be set before numpy is loaded.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    _open_standard_files()
     commands = load_commands()
     given = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in given if not word.startswith("-")), "")
     args = build_parser(commands, chosen).parse_args(given)
 
     from lscfg import log
-    from lscfg.errors import LscfgError
-    from lscfg.io.text import FULL
 
     log.quiet = args.quiet
-    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8
-        sys.stdout.reconfigure(encoding="utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         commands[args.command].run(args)
         sys.stdout.flush()
-    except LscfgError as error:
-        print(f"lscfg {args.command}: {error}", file=sys.stderr)
-        return BAD_INPUT
     except KeyboardInterrupt:
         print(f"lscfg {args.command}: interrupted; what was finished is kept", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
         _drop_output()
-    except OSError as error:
-        if error.errno not in FULL or error.filename is not None:
-            raise
-        print(f"lscfg {args.command}: standard output: cannot write: {error.strerror}", file=sys.stderr)
-        _drop_output()
-        return BAD_INPUT
+    except Exception as error:
+        message, status = explain(error)
+        print(f"lscfg {args.command}: {message}", file=sys.stderr)
+        try:
+            sys.stdout.flush()  # what was finished is kept
+        except OSError:
+            _drop_output()
+        return status
     return GOOD
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """One line for the user, and the exit status.
+
+    An exception that is none of lscfg's own, nor one that any program may meet, is a fault of lscfg's. It has a status
+    of its own, so that nobody takes it for bad input, and its traceback shows where ``LSCFG_TRACEBACK`` is set.
+    """
+    from lscfg.errors import LscfgError
+    from lscfg.io.text import FULL
+
+    said = " ".join(str(error).split())
+    if isinstance(error, LscfgError):
+        return str(error), BAD_INPUT
+    if isinstance(error, MemoryError):
+        detail = f" ({said})" if said else ""
+        return f"out of memory{detail}; give it less text at a time, shorter lines or fewer threads and jobs", BAD_INPUT
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply; is it what the command expects?", BAD_INPUT
+    if isinstance(error, OverflowError):
+        return f"a number is too large ({said}); look through the options and the input", BAD_INPUT
+    if isinstance(error, OSError):
+        if error.filename is None and error.errno in (*FULL, errno.EBADF):
+            return f"standard output: cannot write: {error.strerror}", BAD_INPUT
+        where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        return f"{where}cannot be read or written: {error.strerror or said}", BAD_INPUT
+    if os.environ.get("LSCFG_TRACEBACK"):
+        traceback.print_exception(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return (
+        f"fault in lscfg: {type(error).__name__} at {place}: {said}; please report it, with the output of "
+        "the same command under LSCFG_TRACEBACK=1",
+        FAULT,
+    )
+
+
+def _open_standard_files() -> None:
+    """Puts something in the place of a standard file that was closed, so that no other file gets its number.
+
+    Data for standard output are then an error, as on a full disk, and not lost without a word; messages are lost.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            mode = os.O_RDONLY if name == "stdout" else os.O_RDWR
+            os.open(os.devnull, mode)  # gets the lowest number that is free, which is this one
+            if name != "stdin":
+                setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 (for good)
 
 
 def _drop_output() -> None:
     """What is still to be written to standard output goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import kenlm
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
+from lscfg.io.arpa import check_arpa, is_binary
 from lscfg.kernel.base import Vocab
 from lscfg.log import warn
 
@@ -35,7 +36,7 @@ class LanguageModel:
         failure: what went wrong in the latest search, if anything did.
 
     Raises:
-        InputError: the file cannot be read, or is no model of KenLM's (ARPA or binary).
+        InputError: the file cannot be read, has only unigrams, or is no model of KenLM's (ARPA or binary).
     """
 
     def __init__(self, path: str | os.PathLike[str], vocab: Vocab):
@@ -51,13 +52,16 @@ class LanguageModel:
 
 
 def _load(path: str | os.PathLike[str]) -> Any:
+    if not is_binary(path) and check_arpa(path) < 2:
+        raise InputError("KenLM reads no model of unigrams alone; make one of order 2 or more", path)
     config = kenlm.Config()
     config.show_progress = False
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
     try:
         return kenlm.Model(os.fspath(path), config)
-    except OSError as error:
-        raise InputError(f"not a language model that KenLM can read: {error}", path) from error
+    except (OSError, UnicodeDecodeError) as error:  # its message may hold any bytes of the file
+        said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
+        raise InputError(f"not a language model that KenLM can read: {said}", path) from error
 
 
 def _stepper(

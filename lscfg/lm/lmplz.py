@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg.errors import InputError
+from lscfg.io.arpa import check_arpa
 from lscfg.io.text import atomic_write
-from lscfg.lm.arpa import check_arpa
 from lscfg.lm.estimate import (
     check_fallback,
     check_order,

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.cli import ORDER, build_parser, load_commands
+from lscfg.cli import ORDER, build_parser, load_commands, main
+from lscfg.errors import InputError, KernelError
 from lscfg.io.text import write_lines
 
 README = Path(__file__).parents[2] / "README.md"
@@ -355,3 +356,58 @@ def test_standard_output_is_utf_8_or_one_error(files, tmp_path):
 def test_quiet_is_silent(files, tmp_path):
     run = lscfg("grammar", files / "deriv", "-o", tmp_path / "g", "--quiet")
     assert run.returncode == 0 and run.stderr == "" and (tmp_path / "g").exists()
+
+
+ERRORS = {
+    MemoryError("Unable to allocate 8 GiB"): (1, r"out of memory \(Unable to allocate 8 GiB\); give it less"),
+    MemoryError(): (1, "out of memory; give it less"),
+    RecursionError("deep"): (1, "nested too deeply"),
+    OverflowError("too large to convert"): (1, r"a number is too large \(too large to convert\)"),
+    FileNotFoundError(2, "No such file", "a b"): (1, "a b: cannot be read or written: No such file"),
+    OSError(5, "Input/output error"): (1, "cannot be read or written: Input/output error"),
+    OSError(28, "No space left on device"): (1, "standard output: cannot write: No space left"),
+    InputError("bad", "f", 3): (1, "f:3: bad"),
+    KernelError("out of memory"): (1, "out of memory"),
+    KeyError("a"): (70, r"fault in lscfg: KeyError at test_cli.py:\d+: 'a'; please report"),
+    ValueError("two\nlines"): (70, "two lines"),
+    KeyboardInterrupt(): (130, "interrupted"),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_no_exception_leaves_main(error, monkeypatch, capsys):
+    def fail(args):
+        raise error
+
+    monkeypatch.setattr("lscfg.commands.simulate.run", fail)
+    status, message = ERRORS[error]
+    assert main(["simulate", "--model", "m", "-o", "d"]) == status
+    told = capsys.readouterr().err
+    assert re.match(f"lscfg simulate: .*{message}", told) and told.count("\n") == 1
+
+
+def test_the_traceback_of_a_fault_shows_on_demand(monkeypatch, capsys):
+    def fail(args):
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr("lscfg.commands.simulate.run", fail)
+    monkeypatch.setenv("LSCFG_TRACEBACK", "1")
+    assert main(["simulate", "--model", "m", "-o", "d"]) == 70
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
+@pytest.mark.parametrize(("closed", "status"), [("<&-", 0), (">&-", 1), ("2>&-", 0), ("<&- >&- 2>&-", 1)])
+def test_closed_standard_files(files, closed, status):
+    command = f'"{sys.executable}" -P -m lscfg inspect "{files / "mle.lscfg"}" {closed}'
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert run.returncode == status, run.stderr
+    if status and "2>" not in closed:
+        assert run.stderr == "lscfg inspect: standard output: cannot write: Bad file descriptor\n"
+
+
+def test_out_of_memory_is_one_line(tmp_path):
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a " * 80_000_000, 1))
+    command = f'ulimit -v 700000; "{sys.executable}" -P -m lscfg lm bomb.gz -o lm.arpa --estimator lscfg'
+    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and run.stderr.count("\n") == 1 and "out of memory" in run.stderr
+    assert not list(tmp_path.glob("*arpa*"))

@@ -23,9 +23,9 @@ from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis,
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_sentence_grammars
+from lscfg.io.arpa import check_arpa
 from lscfg.io.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
-from lscfg.lm.arpa import check_arpa
 from lscfg.lm.lmplz import build_lm
 from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree

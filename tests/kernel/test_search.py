@@ -192,10 +192,25 @@ def test_limits_are_checked(one_case: Case) -> None:
 def test_not_a_language_model(tmp_path: Path) -> None:
     path = tmp_path / "lm"
     path.write_text("hello\n")
-    with pytest.raises(InputError, match="not a language model"):
+    with pytest.raises(InputError, match="not an ARPA file"):
         LanguageModel(path, Vocab())
     with pytest.raises(InputError, match="No such file"):
         LanguageModel(tmp_path / "missing", Vocab())
+
+
+def test_models_that_would_end_the_process(one_case: Case, tmp_path: Path) -> None:
+    """KenLM takes a negative count for a size of memory, and repeats bytes of the file in its messages."""
+    text = one_case.path.read_bytes()
+    path = tmp_path / "lm"
+    for damaged, message in (
+        (text.replace(b"ngram 2=", b"ngram 2=-"), "lm:3: damaged ARPA header"),
+        (text.replace(b"\\2-grams:\n-", b"\\2-grams:\n\xff"), "not a language model that KenLM can read"),
+        (b"\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<s>\n-1\t</s>\n-1\t<unk>\n\n\\end\\\n", "unigrams alone"),
+    ):
+        assert damaged != text
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=message):
+            LanguageModel(path, Vocab())
 
 
 def test_what_can_be_extended_only_joins_states(one_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from lscfg.commands import lm as command
 from lscfg.errors import InputError
+from lscfg.io.arpa import Arpa, check_arpa, read_arpa
 from lscfg.kernel.lm import _extended
-from lscfg.lm.arpa import Arpa, check_arpa, read_arpa
 from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate_ngrams, tokenized_lines, write_arpa
 from lscfg.lm.lmplz import build_lm
 

@@ -211,7 +211,7 @@ def doubles(tmp_path_factory):
         patch.setattr("tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
         found.put("tuning.experiment.installed.find_cdec", folder / "e.toml")
         found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
-        found.put("lscfg.lm.arpa.check_arpa")
+        found.put("lscfg.io.arpa.check_arpa")
         found.put("lscfg.lm.lmplz.build_lm")
         found.put("lscfg.decode.decoder.read_grammar", [])
         found.put("lscfg.extract.derive.derive_files", {"sentences": 2})

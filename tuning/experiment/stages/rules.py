@@ -79,7 +79,7 @@ def given_grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> No
 @version(1)
 def language_model(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The n-gram model of the target side: the one that is given, or estimated from text."""
-    from lscfg.lm.arpa import check_arpa
+    from lscfg.io.arpa import check_arpa
     from lscfg.lm.estimate import DEFAULT_FALLBACK
     from lscfg.lm.lmplz import build_lm
 

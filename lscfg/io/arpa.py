@@ -18,6 +18,8 @@ from lscfg.errors import InputError
 
 _COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
 
+_BINARY = b"mmap lm http"
+
 Lines = Iterator[tuple[int, bytes]]
 
 
@@ -52,6 +54,19 @@ class Arpa:
         return penalty + self.log_probs[gram]
 
 
+def is_binary(path: str | os.PathLike[str]) -> bool:
+    """Whether it is a model in KenLM's own format.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_BINARY)) == _BINARY
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
 def _lines(path: str | os.PathLike[str]) -> Lines:
     """Numbered lines without blanks at their ends; damage of the file as such is an InputError."""
     number = 0
@@ -72,7 +87,7 @@ def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
     for number, line in lines:
         if line == b"\\data\\":
             break
-        if line.startswith(b"mmap lm http"):
+        if line.startswith(_BINARY):
             raise InputError("KenLM binary, not ARPA; give the ARPA file it was made from", path)
         if line.startswith(b"\x1f\x8b"):
             raise InputError("compressed, but the name does not end in .gz; rename it", path)
