@@ -1,11 +1,11 @@
 # Two commands: `make demo` and `make test`. Each makes its own virtual environment, installs and runs. For work on the
-# kernel: `make sanitize`, `make valgrind`, `make fuzz`.
+# kernel: `make sanitize`, `make valgrind`, `make fuzz`; for work on what is around it: `make attack`.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test sanitize valgrind fuzz clean
+.PHONY: demo test sanitize valgrind fuzz attack clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
@@ -54,6 +54,10 @@ $(SANITIZED)/done: $(VENV)/test.done
 valgrind: $(VENV)/test.done
 	valgrind --version
 	$(BIN)/pytest tests/kernel/test_c_interface.py -k valgrind
+
+# Bad and damaged files for every command, SECONDS of them, others each day; SANITIZED_KERNEL=1: with the sanitizers.
+attack: $(VENV)/test.done $(if $(SANITIZED_KERNEL),$(SANITIZED)/done)
+	$(if $(SANITIZED_KERNEL),$(IN_SANITIZED)) $(BIN)/python tests/attack/attack.py --seconds $(SECONDS)
 
 # Looks for inputs that break the kernel, SECONDS with each harness. One that is found belongs into tests/fuzz/corpus.
 SECONDS = 60

@@ -1,0 +1,226 @@
+"""Attacks the command line with bad files, damaged files and other bad luck, for some seconds; another seed each day.
+
+    make attack SECONDS=600
+    python tests/attack/attack.py --seconds 60 --seed 7 --only arguments,mutations
+
+Each attack prints a row: how many cases were accepted, how many refused in one line, and how many show a fault. The
+files and the command of a fault stay under build/attack. The exit status is 1 where there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import datetime
+import random
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
+
+from bad_files import BAD_FILES, name_of  # noqa: E402
+from cases import FAULTS, Outcome, adopt_orphans, empty, run_case  # noqa: E402
+from mutations import mutate, mutate_tensors  # noqa: E402
+from sums import TOLERANCE, compare  # noqa: E402
+from world import Attack, attacks, file_of, make_world  # noqa: E402
+
+from lscfg.cli import load_commands  # noqa: E402
+
+FOUND = HERE.parents[1] / "build" / "attack"
+"""Where the files of faults are kept."""
+
+
+class Attacker:
+    """The world, and what was seen in it.
+
+    Args:
+        folder: of the good files; each case works in a copy.
+    """
+
+    def __init__(self, folder: Path, rng: random.Random):
+        self.rng = rng
+        self.good = folder / "good"
+        self.good.mkdir()
+        make_world(self.good)
+        self.attacks = attacks(self.good)
+        self.place = folder / "case"
+        self.seen: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+        self.slowest = self.largest_error = 0.0
+
+    def check_good_files(self) -> None:
+        """Every command must accept the good files: else the attacks would only show that it refuses everything."""
+        for attack in self.attacks:
+            outcome = run_case(attack.words, self._copy())
+            if outcome.verdict != "accepted":
+                raise SystemExit(f"lscfg {shlex.join(attack.words)}: {outcome.verdict}: {outcome.detail}")
+
+    def _copy(self) -> Path:
+        empty(self.place)
+        for path in self.good.iterdir():  # links would let a command change the good files
+            if path.is_file():
+                shutil.copy(path, self.place / path.name)
+            else:
+                shutil.copytree(path, self.place / path.name)
+        return self.place
+
+    def case(self, row: str, attack: Attack, name: str, spoil: Callable[[Path], Path], kind: str) -> None:
+        """One attack: the file of this name is spoilt; ``spoil`` says what takes its place."""
+        folder = self._copy()
+        spoilt = spoil(folder / name)
+        words = [
+            word[: len(word) - len(file_of(word))] + spoilt.name
+            if k in attack.files and file_of(word) == name
+            else word
+            for k, word in enumerate(attack.words)
+        ]
+        outputs = [folder / "out"] if "out" in words else []
+        outcome = run_case(words, folder, [folder / "t.es", folder / "t.deriv"], outputs)
+        self.seen[row][outcome.verdict] += 1
+        self.slowest = max(self.slowest, outcome.seconds)
+        if not outcome.good:
+            self._keep(row, words, name, kind, outcome)
+
+    def _keep(self, row: str, words: list[str], name: str, kind: str, outcome: Outcome) -> None:
+        number = sum(1 for _ in FOUND.iterdir()) + 1
+        kept = FOUND / f"{number:03}"
+        shutil.copytree(self.place, kept, symlinks=True, ignore=shutil.ignore_patterns("folder"))
+        (kept / "README").write_text(
+            f"lscfg {shlex.join(words)}\n{name}: {kind}\n{outcome.verdict}: {outcome.detail}\n"
+        )
+        print(f"{outcome.verdict}: lscfg {shlex.join(words)} ({name}: {kind}; {kept}): {outcome.detail[-300:]}")
+
+    # ---- the rows ----
+
+    def arguments(self) -> Iterator[None]:
+        """Every file argument of every command with every bad file."""
+        cases = [(attack, k, kind) for attack in self.attacks for k in attack.files for kind in BAD_FILES]
+        self.rng.shuffle(cases)
+        for attack, k, kind in cases:
+            name = file_of(attack.words[k])
+
+            def spoil(path: Path, kind: str = kind) -> Path:
+                good = path.read_bytes()
+                path.unlink()
+                spoilt = path.with_name(name_of(kind, path.name))
+                spoilt.unlink(missing_ok=True)
+                BAD_FILES[kind](spoilt, good, self.rng)
+                return spoilt
+
+            yield self.case("bad files as arguments", attack, name, spoil, kind)
+
+    def mutations(self) -> Iterator[None]:
+        """A file of a command, changed in a few bytes."""
+        while True:
+            attack = self.rng.choice([attack for attack in self.attacks if attack.files])
+            name = file_of(attack.words[self.rng.choice(attack.files)])
+            yield self._mutated(f"mutated {self._kind(name)}", attack, name, mutate)
+
+    def tensors(self) -> Iterator[None]:
+        """A derivation file or a model whose arrays, rather than bytes, are changed."""
+        binary = [
+            (attack, file_of(attack.words[k]))
+            for attack in self.attacks
+            for k in attack.files
+            if file_of(attack.words[k]).endswith((".deriv", ".lscfg"))
+        ]
+        while True:
+            attack, name = self.rng.choice(binary)
+            yield self._mutated(f"changed arrays of {self._kind(name)}", attack, name, mutate_tensors)
+
+    def hidden(self) -> Iterator[None]:
+        """A file that an ini or an experiment names, changed."""
+        named = {"cdec.ini": ["g.gz", "lm.arpa", "em.lscfg"], "little.toml": ["t.es", "t.en", "dev.es", "dev.en"]}
+        users = [
+            (attack, name) for attack in self.attacks for ini in named if ini in attack.words for name in named[ini]
+        ]
+        while True:
+            attack, name = self.rng.choice(users)
+            yield self._mutated(f"mutated {self._kind(name)}, named by a file", attack, name, mutate)
+
+    def sums(self) -> Iterator[None]:
+        """Marginals of a random system against sums over its derivations."""
+        while True:
+            seed = self.rng.getrandbits(32)
+            error, summed = compare(self.good, seed)
+            row = self.seen["marginals of random systems, summed over derivations"]
+            row["accepted" if summed else "refused"] += 1
+            if error > TOLERANCE:
+                row["wrong number"] += 1
+                print(f"wrong number: seed {seed}: {error:g} of the mass")
+            self.largest_error = max(self.largest_error, error)
+            yield
+
+    def _kind(self, name: str) -> str:
+        for ending, kind in (
+            (".lscfg", "models"),
+            (".deriv", "derivations"),
+            (".arpa", "ARPA files"),
+            (".gz", "grammars"),
+            (".ini", "configurations"),
+            (".toml", "experiments"),
+            (".jsonl", "forests"),
+        ):
+            if name.endswith(ending):
+                return kind
+        return "weights" if "weights" in name else "text"
+
+    def _mutated(self, row: str, attack: Attack, name: str, change: Callable[[bytes, random.Random], bytes]) -> None:
+        def spoil(path: Path) -> Path:
+            path.write_bytes(change(path.read_bytes(), self.rng))
+            return path
+
+        self.case(row, attack, name, spoil, "mutated")
+
+    def table(self) -> list[str]:
+        """What was seen, a line for each kind of attack."""
+        faults = [fault for fault in FAULTS if any(row[fault] for row in self.seen.values())]
+        head = ["attack", "cases", "accepted", "refused", *faults]
+        lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+        for row, counts in sorted(self.seen.items()):
+            cells = [row, *(f"{n:,}" for n in (counts.total(), *(counts[name] for name in head[2:])))]
+            lines.append(f"| {' | '.join(cells)} |")
+        return lines
+
+
+ROWS = {
+    "arguments": Attacker.arguments,
+    "mutations": Attacker.mutations,
+    "tensors": Attacker.tensors,
+    "hidden": Attacker.hidden,
+    "sums": Attacker.sums,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    parser.add_argument("--only", default=",".join(ROWS), help="comma-separated kinds of attack: %(default)s")
+    args = parser.parse_args()
+    print(f"seed {args.seed}, {args.seconds:g} s")
+    load_commands()
+    adopt_orphans()
+    shutil.rmtree(FOUND, ignore_errors=True)
+    FOUND.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(prefix="lscfg-attack-") as folder:
+        attacker = Attacker(Path(folder), random.Random(args.seed))
+        attacker.check_good_files()
+        end = time.monotonic() + args.seconds
+        running = [ROWS[name](attacker) for name in args.only.split(",")]
+        while running and time.monotonic() < end:
+            for row in list(running):  # in turn, so that all get their share of the time
+                if next(row, StopIteration) is StopIteration:
+                    running.remove(row)
+        print("\n".join(attacker.table()))
+        print(f"slowest case {attacker.slowest:.1f} s; largest error of a marginal {attacker.largest_error:.1e}")
+        return int(any(fault in counts for counts in attacker.seen.values() for fault in FAULTS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

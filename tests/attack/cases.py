@@ -1,0 +1,190 @@
+"""One attack on the command line: run in a process of its own, judged by what any command owes its user."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from multiprocessing import util
+from pathlib import Path
+
+from lscfg import cli
+
+MEMORY, PROCESSOR_SECONDS, FILE_SIZE = 3 << 30, 40, 1 << 30
+"""What a case may use; a sanitizer reserves more memory than there is, so that it has no limit of it."""
+
+SECONDS = 60
+"""A case that takes longer hangs."""
+
+SENTINEL = b"what was there before\n"
+
+PR_SET_CHILD_SUBREAPER = 36  # of sys/prctl.h
+
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case ended.
+
+    Attributes:
+        verdict: ``accepted`` or ``refused``, which are good, or the name of a fault.
+        detail: what is wrong, or the message.
+        seconds: wall time.
+    """
+
+    verdict: str
+    detail: str
+    seconds: float
+
+    @property
+    def good(self) -> bool:
+        return self.verdict in GOOD
+
+
+GOOD = ("accepted", "refused")
+FAULTS = (
+    "crash",
+    "hang",
+    "traceback",
+    "fault",
+    "bad message",
+    "lost output",
+    "changed input",
+    "litter",
+    "orphan",
+    "wrong number",
+)
+"""All other verdicts, worst first."""
+
+
+def run_case(words: Sequence[str], folder: Path, inputs: Iterable[Path] = (), outputs: Iterable[Path] = ()) -> Outcome:
+    """Runs ``lscfg`` with these words in ``folder`` and judges it.
+
+    Args:
+        inputs: files that must be as they were afterwards.
+        outputs: files that hold ``SENTINEL`` and must hold it still where the command fails.
+    """
+    before = {path: path.stat().st_mtime_ns for path in inputs if path.is_file()}
+    outputs = list(outputs)
+    for path in outputs:
+        path.write_bytes(SENTINEL)
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _work(words, folder)
+    code, in_time = _wait(child, start)
+    seconds = time.monotonic() - start
+    orphans = _kill_orphans(child)
+    said = (folder / ".stderr").read_text("utf-8", "replace")
+    verdict, detail = _judge(words, code, in_time, said)
+    if verdict in GOOD:
+        if verdict == "refused" and any(not path.is_file() or path.read_bytes() != SENTINEL for path in outputs):
+            verdict = "lost output"
+        elif any(not path.is_file() or path.stat().st_mtime_ns != changed for path, changed in before.items()):
+            verdict = "changed input"
+        elif left := [path.name for path in folder.rglob(".*.tmp")]:
+            verdict, detail = "litter", " ".join(left)
+        elif orphans:
+            verdict = "orphan"
+    return Outcome(verdict, detail, seconds)
+
+
+def _work(words: Sequence[str], folder: Path) -> None:
+    """The child."""
+    status = 99
+    try:
+        os.setsid()
+        os.chdir(folder)
+        for number, name in ((0, os.devnull), (1, folder / ".stdout"), (2, folder / ".stderr")):
+            file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.dup2(file, number)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
+        if not SANITIZED:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        try:
+            status = cli.main(list(words))
+        except SystemExit as error:
+            status = error.code if isinstance(error.code, int) else 2
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            util._exit_function()  # what the interpreter would do: it ends workers
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _wait(child: int, start: float) -> tuple[int, bool]:
+    """The exit status, below 0 for a signal, and whether the child ended in time."""
+    pause = 0.001
+    while time.monotonic() - start < SECONDS:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), True
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -signal.SIGKILL, False
+
+
+def adopt_orphans() -> None:
+    """From now on processes whose parent has ended are children of this one (Linux)."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _kill_orphans(child: int) -> bool:
+    """Kills what is left of the child's processes; whether anything was, a moment after its end."""
+    for _ in range(40):
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return False
+        time.sleep(0.05)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return True
+
+
+def _judge(words: Sequence[str], code: int, in_time: bool, said: str) -> tuple[str, str]:
+    lines = [line for line in said.splitlines() if line]
+    last = lines[-1] if lines else ""
+    if not in_time or code == -signal.SIGXCPU:
+        return "hang", f"more than {SECONDS} s, or {PROCESSOR_SECONDS} of a processor"
+    if code < 0 or "Sanitizer" in said:
+        return "crash", f"signal {-code}: {said[-600:]}"
+    if "Traceback" in said or code == 99:
+        return "traceback", said[-600:]
+    if code == cli.FAULT:
+        return "fault", last
+    if code == cli.GOOD:
+        return "accepted", last
+    if code == cli.BAD_USAGE:
+        return ("refused", last) if last.startswith("lscfg") else ("bad message", said[-300:])
+    if code != cli.BAD_INPUT or not any(line.startswith(f"lscfg {words[0]}") for line in lines[-5:]):
+        return "bad message", f"status {code}: {said[-300:]}"
+    if max(map(len, lines)) > 3000 or len(lines) > 60:
+        return "bad message", f"{len(lines)} lines, the longest of {max(map(len, lines))} characters"
+    return "refused", last
+
+
+def empty(folder: Path) -> Path:
+    """The folder, made anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder

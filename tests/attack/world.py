@@ -1,0 +1,162 @@
+"""A small world of good files, and commands that read them all."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from cases import run_case
+
+from lscfg import demo
+
+PAIRS = 60
+
+INI = """formalism=scfg
+grammar=g.gz
+feature_function=WordPenalty
+feature_function=KLanguageModel lm.arpa
+feature_function=LSCFG model=em.lscfg features=ratios,context
+add_pass_through_rules=true
+scfg_max_span_limit=100
+scfg_no_hiero_glue_grammar=true
+"""
+
+MOSES = """[input-factors]
+0
+[mapping]
+0 T 0
+1 T 1
+[inputtype]
+3
+[search-algorithm]
+3
+[feature]
+UnknownWordPenalty
+WordPenalty
+PhraseDictionaryMemory name=TranslationModel0 num-features=1 path=g.moses.gz input-factor=0 output-factor=0
+PhraseDictionaryMemory name=TranslationModel1 num-features=1 path=glue.moses input-factor=0 output-factor=0
+KENLM name=LM0 factor=0 path=lm.arpa order=2
+LatentSCFG model=em.lscfg
+[weight]
+UnknownWordPenalty0= 1
+WordPenalty0= -1
+TranslationModel0= 1
+TranslationModel1= 1
+LM0= 0.5
+LatentSCFG0= 0.1 0.1 0.1
+"""
+
+WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentTarget 0.1\n"
+
+EXPERIMENT = """[corpus]
+source = "t.es"
+target = "t.en"
+dev_source = "dev.es"
+dev_reference = "dev.en"
+test_source = "dev.es"
+test_reference = ["dev.en"]
+[alignment]
+model = "fast-align"
+[language_model]
+order = 2
+estimator = "lscfg"
+discount_fallback = true
+[tuning]
+iterations = 1
+kbest = 5
+[systems.MIN]
+[systems.LATENT]
+estimator = "spectral"
+m = 2
+"""
+
+MADE = """align t.es t.en -o t.al --model fast-align
+derive t.es t.en t.al -o t.deriv
+grammar t.deriv -o g.gz
+grammar t.deriv -o g.moses.gz --format moses
+lm t.en -o lm.arpa --order 2 --discount-fallback --estimator lscfg
+estimate em t.deriv -m 2 --iterations 2 -o em.lscfg --context t.es
+estimate spectral t.deriv -m 2 -o sp.lscfg
+marginals sp.lscfg short -o forests.jsonl
+decode -c cdec.ini -w weights short -k 5 -o short.kbest
+tune --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
+decode -c cdec.ini -w weights dev.es -o A
+decode -c cdec.ini -w other.weights dev.es -o B"""
+"""Commands that make the world, of files that are there already."""
+
+ATTACKED = """align t.es t.en -o out --model fast-align
+derive t.es t.en t.al -o out
+derive t.es t.en t.al -o out --drop-bad
+grammar t.deriv -o out
+grammar t.deriv --format moses -o out
+grammar --hiero t.es t.en t.al -o out
+lm t.en -o out --order 3 --discount-fallback --estimator lscfg
+estimate mle t.deriv -o out
+estimate spectral t.deriv -m 2 -o out
+estimate em t.deriv -m 2 --iterations 2 -o out --context t.es
+estimate clusters t.deriv -m 2 --iterations 1 -o out
+marginals sp.lscfg short -o out
+marginals em.lscfg short --features ratios,context -o out
+marginals cdec.ini short -o out
+marginals sp.lscfg forests.jsonl --forests -o out
+heatmap A=sp.lscfg --text short --sentences 0 -o charts
+diagnose sp.lscfg --train t.deriv --held-out t.deriv
+decode -c cdec.ini -w weights short -o out
+decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
+tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
+evaluate --reference dev.en --baseline A A=A B=B --samples 50
+inspect sp.lscfg
+inspect em.lscfg
+inspect t.deriv
+compress sp.lscfg --cp 2 -o out
+simulate --model em.lscfg --sentences 20 -o folder
+moses convert -c cdec.ini -w weights -o folder
+run little.toml -o folder --plan
+run little.toml -o folder"""
+"""Commands with a good file in the place of each word that names one."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A command and the words of it that name files."""
+
+    words: tuple[str, ...]
+    files: tuple[int, ...]
+
+
+def make_world(folder: Path) -> None:
+    """Makes the files of all commands.
+
+    Raises:
+        RuntimeError: a command that should make one does not.
+    """
+    corpus = demo.generate(seed=1, train=PAIRS, dev=12, test=3)
+    for name, pairs in (("t", corpus.train), ("dev", corpus.dev)):
+        for side, language in enumerate(("es", "en")):
+            (folder / f"{name}.{language}").write_text("".join(pair[side] + "\n" for pair in pairs), "utf-8")
+    short = sorted(corpus.train, key=lambda pair: len(pair[0]))[:4]
+    (folder / "short").write_text("".join(pair[0] + "\n" for pair in short), "utf-8")
+    (folder / "short.en").write_text("".join(pair[1] + "\n" for pair in short), "utf-8")
+    texts = {"cdec.ini": INI, "moses.ini": MOSES, "weights": WEIGHTS, "other.weights": WEIGHTS.replace("-1", "-2")}
+    for name, text in (texts | {"little.toml": EXPERIMENT}).items():
+        (folder / name).write_text(text, "utf-8")
+    for line in MADE.splitlines():
+        done = run_case(shlex.split(line), folder)
+        if done.verdict != "accepted":
+            raise RuntimeError(f"lscfg {line}: {done.verdict}: {done.detail}")
+
+
+def attacks(folder: Path) -> list[Attack]:
+    """All commands; a file of the world is what is not an option's value to be made."""
+    found = []
+    for line in ATTACKED.splitlines():
+        words = tuple(shlex.split(line))
+        named = (k for k, word in enumerate(words[1:], 1) if words[k - 1] not in ("-o", "--baseline") and word != "A")
+        found.append(Attack(words, tuple(k for k in named if (folder / file_of(words[k])).is_file())))
+    return found
+
+
+def file_of(word: str) -> str:
+    """The file that a word of a command names."""
+    return word.partition("=")[2] or word

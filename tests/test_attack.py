@@ -1,0 +1,73 @@
+"""The harness of ``make attack``, for a few cases: it must see faults, and the project must have none."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ATTACK = Path(__file__).parent / "attack"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by what Linux has")
+def test_a_few_attacks_find_nothing():
+    command = [sys.executable, "-P", ATTACK / "attack.py", "--seconds", "15", "--seed", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "bad files as arguments" in done.stdout and "summed over derivations" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by what Linux has")
+def test_the_harness_sees_faults(tmp_path):
+    """Commands that are wrong on purpose, in a process of their own, since the harness changes what it runs in."""
+    program = f"""
+import os, sys, time
+from pathlib import Path
+sys.path[:0] = [{str(ATTACK)!r}, {str(ATTACK.parent / "support")!r}]
+import cases, lscfg.commands.inspect as command
+from lscfg.errors import InputError
+cases.SECONDS = 2
+cases.adopt_orphans()
+def hang(args): time.sleep(60)
+def fault(args): raise KeyError("x")
+def crash(args): os.abort()
+def long(args): raise InputError("x" * 10_000)
+def lose(args):
+    Path("out").unlink()
+    raise InputError("lost")
+def litter(args): Path(".out.1.tmp").touch()
+def change(args): os.utime("in", (1, 1))
+def orphan(args):
+    if not os.fork(): time.sleep(60)
+def refuse(args): raise InputError("no")
+folder = Path({str(tmp_path)!r})
+for name in "hang fault crash long lose litter change orphan refuse".split():
+    place = cases.empty(folder / name)
+    (place / "in").touch()
+    command.run = globals()[name]
+    print(name, cases.run_case(["inspect", "in"], place, [place / "in"], [place / "out"]).verdict, sep=": ")
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "hang: hang",
+        "fault: fault",
+        "crash: crash",
+        "long: bad message",
+        "lose: lost output",
+        "litter: litter",
+        "change: changed input",
+        "orphan: orphan",
+        "refuse: refused",
+    ]
+
+
+def test_damage_repeats_and_is_damage():
+    from mutations import mutate, mutate_tensors
+
+    data = b"a b c\n" * 40
+    changed = {mutate(data, random.Random(seed)) for seed in range(50)}
+    assert len(changed) > 45 and data not in changed
+    assert mutate(data, random.Random(3)) == mutate(data, random.Random(3))
+    model = (ATTACK.parent / "fuzz" / "corpus" / "model" / "low-rank3").read_bytes()
+    assert len({mutate_tensors(model, random.Random(seed)) for seed in range(50)}) > 30
