@@ -208,11 +208,11 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
     """The weights of a moses.ini, a feature of several values as ``Name_0``, ``Name_1`` and so on.
 
     Raises:
-        InputError: a malformed line, or no section [weight].
+        InputError: a malformed line, no section [weight], or a last line without its newline.
     """
     weights: dict[str, float] = {}
     section = ""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         text = line.split("#", 1)[0].strip()
         if text.startswith("["):
             section = text

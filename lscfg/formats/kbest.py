@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from lscfg.errors import InputError
-from lscfg.io.text import atomic_write, read_bytes, read_lines, split_fields
+from lscfg.io.text import atomic_write, read_lines, split_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,7 @@ def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
             whole.
     """
     lists: dict[int, list[Hypothesis]] = {}
-    lines = read_lines(path)
-    if lines and not read_bytes(path).endswith(b"\n"):
-        raise InputError("the last line has no newline; the file is cut, make it anew", path, len(lines))
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         sentence, hypothesis = parse_hypothesis(line, path, number)
         lists.setdefault(sentence, []).append(hypothesis)
     return lists

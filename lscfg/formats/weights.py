@@ -14,10 +14,11 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
     """The weights by feature name.
 
     Raises:
-        InputError: a line that is not a name and a finite number, or a name given twice.
+        InputError: a line that is not a name and a finite number, a name given twice, a last line without its newline,
+            or no weight at all.
     """
     weights: dict[str, float] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         fields = line.split("#", 1)[0].split()
         if not fields:
             continue
@@ -30,6 +31,8 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
         if name in weights:
             raise InputError(f"weight {name} is given twice", path, number)
         weights[name] = value
+    if not weights:
+        raise InputError("no weights; expected lines 'name value'", path)
     return weights
 
 
