@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from os import PathLike
 
+SHOWN = 80
+"""Characters of a piece of input that a message quotes."""
+
+
+def quote(text: object) -> str:
+    """A piece of input as a message shows it: in quotes, in one line, the beginning only where it is long."""
+    whole = str(text)
+    return repr(whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…")
+
 
 class LscfgError(Exception):
     """Base of every error that lscfg raises on purpose."""

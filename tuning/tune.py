@@ -42,6 +42,7 @@ from lscfg import __version__
 from lscfg import log as lscfg_log
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest, write_kbest
+from lscfg.formats.weights import unknown_weights
 from lscfg.io.text import atomic_write, read_bytes
 from lscfg.kinds import OPTIMISERS, kinds
 from lscfg.settings import Declared, setting
@@ -320,9 +321,8 @@ def _next_weights(
 
 
 def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
-    unknown = sorted(name for name in start.keys() - set(pool.names) if start[name])
-    if unknown:
-        lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {', '.join(unknown)}")
+    if unknown := unknown_weights(start, pool.names):
+        lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
 
 
 def _describe_weights(weights: Mapping[str, float], most: int = 30) -> str:

@@ -27,11 +27,12 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    from lscfg import log
     from lscfg.corpus.parallel import check_plain, check_sentences
     from lscfg.decode.decoder import EmbeddedDecoder
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
-    from lscfg.formats.weights import read_weights
+    from lscfg.formats.weights import read_weights, unknown_weights
     from lscfg.io.text import check_output, put_lines, read_lines
     from lscfg.parallel.engine import in_processes
 
@@ -46,7 +47,10 @@ def run(args: argparse.Namespace) -> None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)
         k = decoder.config.k_best if args.k_best is None else args.k_best
         unique = args.unique or decoder.config.unique_k_best
-        lists = decoder.decode(sentences, read_weights(path), 1 if k is None else k, unique)
+        weights = read_weights(path)
+        if unknown := unknown_weights(weights, decoder.feature_names):
+            log.warn(f"{path}: weights that no feature of the decoder has: {unknown}")
+        lists = decoder.decode(sentences, weights, 1 if k is None else k, unique)
     if k is not None:
         lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
     else:

@@ -56,6 +56,7 @@ class DecoderConfig:
         goal: category of whole sentences (goal).
         weights: weights file.
         k_best: length of k-best lists; unique_k_best: of different translations.
+        path: the file that says so, for messages.
     """
 
     grammars: tuple[Path, ...] = ()
@@ -71,6 +72,7 @@ class DecoderConfig:
     weights: Path | None = None
     k_best: int | None = None
     unique_k_best: bool = False
+    path: Path | None = field(default=None, compare=False)
 
 
 FEATURE_FUNCTIONS = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
@@ -171,7 +173,7 @@ class _Reader:
                 f"glue rules end in [S], but the goal is {self.config.goal}; set scfg_no_hiero_glue_grammar=true",
                 self.path,
             )
-        return self.config
+        return replace(self.config, path=Path(self.path))
 
     def file(self, key: str, value: str) -> Path:
         found = find_file(value, self.path)
