@@ -101,13 +101,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from lscfg import log
     from lscfg.errors import LscfgError
+    from lscfg.io.arguments import checked_files
     from lscfg.io.text import FULL
 
     log.quiet = args.quiet
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8
         sys.stdout.reconfigure(encoding="utf-8")
     try:
-        commands[args.command].run(args)
+        with checked_files(args):
+            commands[args.command].run(args)
         sys.stdout.flush()
     except LscfgError as error:
         print(f"lscfg {args.command}: {error}", file=sys.stderr)

@@ -21,7 +21,7 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
 from lscfg.grammar.write import BLOCK
-from lscfg.io.text import write_blocks, write_lines
+from lscfg.io.text import check_replaceable, write_blocks, write_lines
 from lscfg.log import progress
 
 LARGEST = 30.0
@@ -71,15 +71,18 @@ def write_rule_table(path: str | os.PathLike[str], counted: RuleCounts, selectio
     """Writes the selected rules as a rule table, sorted by source side, and ``GLUE_FILE`` beside it.
 
     Raises:
-        InputError: a word cannot stand in a rule table, or a file cannot be written.
+        InputError: a word cannot stand in a rule table, a file cannot be written, or there is a ``GLUE_FILE`` that is
+            none of lscfg's.
     """
     check_words(counted.rules.words)
+    glue = Path(path).parent / GLUE_FILE
+    check_replaceable(glue, *("".join(f"{line}\n" for line in lines) for lines in (GLUE, ROOT)))
     table = _Table(counted)
     sources = [table.source(rule).encode() for rule in selection.kept.tolist()]
     which = selection.kept[np.array(sorted(range(len(sources)), key=sources.__getitem__), np.int64)]
     del sources
     write_blocks(path, progress(table.blocks(which), "write", -(-len(which) // BLOCK)), threads)
-    write_lines(Path(path).parent / GLUE_FILE, ROOT if counted.own_glue else GLUE)
+    write_lines(glue, ROOT if counted.own_glue else GLUE)
 
 
 class _Table:

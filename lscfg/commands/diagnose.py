@@ -10,14 +10,24 @@ EXAMPLE = "lscfg diagnose spectral8.lscfg clusters16.lscfg --train train.deriv -
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("models", metavar="MODEL", nargs="+", help="model files of lscfg estimate")
+    from lscfg.io.arguments import InputFile, OutputFile
+
+    parser.add_argument("models", type=InputFile, metavar="MODEL", nargs="+", help="model files of lscfg estimate")
     parser.add_argument(
-        "--train", metavar="DERIVATIONS", required=True, help="what the models were estimated from: grammar and counts"
+        "--train",
+        type=InputFile,
+        metavar="DERIVATIONS",
+        required=True,
+        help="what the models were estimated from: grammar and counts",
     )
     parser.add_argument(
-        "--held-out", metavar="DERIVATIONS", required=True, help="derivations of pairs that no model was trained on"
+        "--held-out",
+        type=InputFile,
+        metavar="DERIVATIONS",
+        required=True,
+        help="derivations of pairs that no model was trained on",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write all figures there as JSON")
+    parser.add_argument("-o", "--output", type=OutputFile, metavar="FILE", help="write all figures there as JSON")
     parser.add_argument(
         "--max-targets",
         type=int,
@@ -43,11 +53,9 @@ def run(args: argparse.Namespace) -> None:
     import json
 
     from lscfg.extract.derive import Derivations
-    from lscfg.io.text import atomic_write, check_output
+    from lscfg.io.text import atomic_write
     from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
 
-    if args.output:
-        check_output(args.output)
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
     diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative)
     results = diagnosis.references()

@@ -7,12 +7,13 @@ there, from the file's own folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from lscfg.errors import InputError
+from lscfg.io.arguments import InputFile
 from lscfg.io.text import read_lines, write_lines
 from lscfg.kernel import option_pairs
 
@@ -97,6 +98,30 @@ def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
     """The file that a path in an ini file means: from the working directory or else from the ini file's folder."""
     candidates = (Path(value), Path(ini).parent / value)
     return next((path for path in candidates if value and os.path.isfile(path)), None)
+
+
+class IniFile(InputFile):
+    """An ini file of cdec's or Moses' on the command line; the files that it names are read, too."""
+
+    def files(self) -> Iterator[str]:
+        yield self.path
+        if os.path.isfile(self.path):
+            yield from (str(path) for word in named_words(self.path) if (path := find_file(word, self.path)))
+
+
+def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
+    """The words of an ini file that may be paths: values, and what stands behind ``=`` in them.
+
+    Args:
+        leave: the words of lines whose key begins so are left out.
+    """
+    words: dict[str, None] = {}
+    for line in read_lines(ini):
+        key, _, value = line.split("#", 1)[0].partition("=")
+        if not (leave and key.strip().startswith(leave)):
+            for word in value.split():
+                words |= dict.fromkeys((word, word.partition("=")[2]))
+    return [word for word in words if word]
 
 
 def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:
