@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.corpus.parallel import check_words
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
@@ -63,7 +63,9 @@ def escape_words(words: list[str]) -> list[str]:
     known = set(words)
     for word, other in zip(words, escaped, strict=True):
         if word != other and other in known:
-            raise InputError(f"the corpus has both the word {word!r} and its escaped form {other!r}; use one of them")
+            raise InputError(
+                f"the corpus has both the word {quote(word)} and its escaped form {quote(other)}; use one of them"
+            )
     return escaped
 
 

@@ -50,10 +50,8 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is of another kind, or an option is out of its range.
     """
-    import json
-
     from lscfg.extract.derive import Derivations
-    from lscfg.io.text import atomic_write
+    from lscfg.io.text import write_json
     from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
 
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
@@ -64,6 +62,4 @@ def run(args: argparse.Namespace) -> None:
     content = report(diagnosis, results)
     print(format_diagnosis(content))
     if args.output:
-        with atomic_write(args.output) as file:
-            json.dump(content, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+        write_json(args.output, content)

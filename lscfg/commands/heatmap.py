@@ -94,14 +94,16 @@ def _numbers(text: str, n: int) -> list[int]:
     Raises:
         InputError: it is none, or has a number of n or more.
     """
-    from lscfg.errors import InputError
+    from lscfg.errors import InputError, cut
 
     found: dict[int, None] = {}
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
-            raise InputError(f"--sentences {text}: expected numbers and ranges, as 0,7-9")
+            raise InputError(f"--sentences {cut(text)}: expected numbers and ranges, as 0,7-9")
+        if int(last or first) < int(first):
+            raise InputError(f"--sentences {cut(text)}: the range {cut(part)} ends before it begins")
         if int(last or first) >= n:
-            raise InputError(f"--sentences {text}: the text has the sentences 0 to {n - 1}")
+            raise InputError(f"--sentences {cut(text)}: the text has the sentences 0 to {n - 1}")
         found |= dict.fromkeys(range(int(first), int(last or first) + 1))
     return list(found)

@@ -139,14 +139,17 @@ class Analyser:
             "features": list(self.latent.names),
         }
         names = {c: json.dumps(self.grammar.category_name(c), ensure_ascii=False) for c in {*forest.node_cat.tolist()}}
+        values = np.column_stack((inference.apps, analysis.features))
+        if not (np.isfinite(values).all() and np.isfinite(inference.nodes).all()):
+            raise InputError(f"sentence {number + 1} has values that are not finite, which JSON cannot hold")
         nodes = ",".join(
             f"[{names[category]},{i},{j},{value:.9g}]"
             for category, (i, j), value in zip(
                 forest.node_cat.tolist(), forest.node_span.tolist(), inference.nodes.tolist(), strict=True
             )
         )
-        edges = ",".join(self._edges(analysis, forest, np.column_stack((inference.apps, analysis.features))))
-        return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "nodes": [{nodes}], "edges": [{edges}]}}'
+        edges = ",".join(self._edges(analysis, forest, values))
+        return f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": [{edges}]}}'
 
     def _edges(self, analysis: Analysis, forest: Forest, values: np.ndarray) -> list[str]:
         template = "[%s," + ",".join(["%.9g"] * values.shape[1]) + "]"

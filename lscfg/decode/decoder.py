@@ -21,7 +21,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.errors import InputError, KernelError, WorkerError, quote
+from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
@@ -240,7 +240,7 @@ class EmbeddedDecoder:
         vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
-                raise InputError(f"the weight of {name} is {weight}; it must be finite")
+                raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
         answers = self._answers(_Request(vector, k, unique, edges_per_word), sentences)
         found = []
         for number, answer in enumerate(log.progress(answers, "decoding", len(sentences)), 1):

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Mapping
 from os import PathLike
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, cut, quote
 from lscfg.io.text import atomic_write, read_lines
 
 
@@ -30,7 +30,7 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
         if len(fields) != 2 or not math.isfinite(value):
             raise InputError(f"expected 'name value' with a finite value, found {quote(line)}", path, number)
         if name in weights:
-            raise InputError(f"weight {quote(name)} is given twice", path, number)
+            raise InputError(f"weight {cut(name)} is given twice", path, number)
         weights[name] = value
     if not weights:
         raise InputError("no weights; expected lines 'name value'", path)

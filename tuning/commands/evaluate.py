@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     metrics = ["BLEU"]
     for name in args.metrics.split(","):
         if name.strip().lower() not in _METRICS:
-            raise InputError(f"--metrics: {name!r} is none of {', '.join(_METRICS)}")
+            raise InputError(f"--metrics: {quote(name)} is none of {', '.join(_METRICS)}")
         if _METRICS[name.strip().lower()] not in metrics:
             metrics.append(_METRICS[name.strip().lower()])
     if args.differences < 0:

@@ -72,6 +72,8 @@ class Alignment(Declared):
         super().__post_init__()
         if not self.heuristics:
             raise SettingError("heuristics", "must name one or more")
+        if len(set(self.heuristics)) < len(self.heuristics):
+            raise SettingError("heuristics", "must name each one once: a repeated one adds no alignment")
         object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
 
     def joined_by(self, heuristic: str) -> AlignmentSettings:
