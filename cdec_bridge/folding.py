@@ -11,8 +11,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lscfg.errors import InputError
-from lscfg.formats.ini import is_our_library
+from lscfg.errors import InputError, cut, quote
+from lscfg.formats.ini import is_our_library, line_word
 from lscfg.io.text import read_lines
 from lscfg.kernel import feature_names
 
@@ -66,9 +66,9 @@ def fold_ini(
         if not key:
             continue
         if key[:-1] in _PASSES and key[-1] in "23":
-            raise InputError(f"{key}: there are several passes already; only one can be divided", path, number)
+            raise InputError(f"{cut(key)}: there are several passes already; only one can be divided", path, number)
         if key == "summary_feature" or (key == "intersection_strategy" and value.lower() != "cube_pruning"):
-            raise InputError(f"{key}={value} would not be the same in several passes", path, number)
+            raise InputError(f"{cut(f'{key}={value}')} would not be the same in several passes", path, number)
         if key == "weights":
             continue
         name, *arguments = value.split() or [""]
@@ -81,7 +81,7 @@ def fold_ini(
                 raise InputError("a second line with lscfg's library; keep one of the two", path, number)
             options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)
             if options.get("mode", "parse") != "parse" or "fold" in options:
-                raise InputError(f"the line {value!r} is not one of mode=parse and without fold=", path, number)
+                raise InputError(f"the line {quote(value)} is not one of mode=parse and without fold=", path, number)
             latent = value, arguments[0], feature_names(options.get("features", "paper").split(","))
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
@@ -91,7 +91,7 @@ def fold_ini(
         line += " fold=all"
     elif library:
         library = os.path.abspath(library)
-        line = f"External {library} mode=fold"
+        line = f"External {line_word(library)} mode=fold"
     else:
         raise NothingToFold(
             "no line feature_function=External with lscfg's library; name one with --library or LSCFG_CDEC_PLUGIN", path

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError, LscfgError
+from lscfg.formats.ini import line_word
 from lscfg.io.text import make_folder, read_bytes, read_lines, write_lines
 
 MAX_PASSES = 3
@@ -77,7 +78,7 @@ def record(
     if binary is not None:
         make_folder(binary)
     with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory(dir=binary) as written:
-        recorder = f"External {Path(library).resolve()} mode=record forests={made}"
+        recorder = f"External {line_word(Path(library).resolve())} mode=record forests={line_word(made)}"
         write_lines(Path(made) / "cdec.ini", recording(lines, recorder))
         output = [] if binary is None else ["-O", str(Path(written).resolve())]
         processes = CdecProcesses(program, Path(made) / "cdec.ini", [*options, *output], 1, jobs, folder)

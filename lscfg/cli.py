@@ -103,12 +103,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = build_parser(commands, chosen).parse_args(given)
 
     from lscfg import log
+    from lscfg.io.arguments import checked_files
 
     log.quiet = args.quiet
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        commands[args.command].run(args)
+        with checked_files(args):
+            commands[args.command].run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print(f"lscfg {args.command}: interrupted; what was finished is kept", file=sys.stderr)

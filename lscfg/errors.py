@@ -4,6 +4,23 @@ from __future__ import annotations
 
 from os import PathLike
 
+SHOWN = 80
+"""Characters of a piece of input that a message quotes."""
+
+
+def cut(text: object) -> str:
+    """A piece of input, its beginning only where it is long."""
+    whole = str(text)
+    return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
+
+
+_CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160))}
+
+
+def quote(text: object) -> str:
+    """A piece of input as a message shows it: cut, in quotes, control characters escaped."""
+    return repr(cut(text))
+
 
 class LscfgError(Exception):
     """Base of every error that lscfg raises on purpose."""
@@ -16,7 +33,8 @@ class InputError(LscfgError, ValueError):
         self.path = path
         self.line = line
         where = "" if path is None else f"{path}:{line}: " if line else f"{path}: "
-        super().__init__(where + message)
+        own = {code: text for code, text in _CONTROLS.items() if code != ord("\n")}  # a message may have several lines
+        super().__init__(where.translate(_CONTROLS) + message.translate(own))
 
 
 class KernelError(LscfgError, RuntimeError):

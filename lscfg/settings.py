@@ -16,7 +16,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 
 LARGEST = 2**31 - 1
 """The largest whole number of any setting: the kernel counts in 32 bits."""
@@ -52,7 +52,7 @@ class Limits:
     def requirement(self, value: Any) -> str | None:
         """What is wrong with the value, None if nothing is."""
         if self.choices and value not in self.choices:
-            return f"must be one of {', '.join(self.choices)}, not {value!r}"
+            return f"must be one of {', '.join(self.choices)}, not {quote(value)}"
         if isinstance(value, float) and not math.isfinite(value):
             return f"must be a finite number, not {value}"
         for limit, wrong, words in (

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lscfg.decode.decoder import read_grammar
-from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, find_file
+from lscfg.errors import InputError, cut, quote
+from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.text import make_folder, read_lines, write_lines
 from lscfg.kernel import FeatureOptions, Grammar, S, X
@@ -173,17 +173,17 @@ def write_moses_ini(
     if config.word_penalty:
         features.append("WordPenalty")
     table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit={}"
-    features.append(table.format("TM", len(conventions.rule_features), path.parent / TABLE, EVERY_RULE))
-    features.append(table.format("Glue", 1, path.parent / GLUE_FILE, EVERY_RULE))
+    features.append(table.format("TM", len(conventions.rule_features), line_word(path.parent / TABLE), EVERY_RULE))
+    features.append(table.format("Glue", 1, line_word(path.parent / GLUE_FILE), EVERY_RULE))
     if config.language_model is not None:
-        features.append(f"KENLM name=LM factor=0 path={config.language_model.resolve()} oov-feature=1")
+        features.append(f"KENLM name=LM factor=0 path={line_word(config.language_model.resolve())} oov-feature=1")
     if config.latent is not None:
         options = {key: value for key, value in config.latent.options.items() if key in LATENT_OPTIONS}
         model = find_file(options["model"], ini)
         if model is None:
-            raise InputError(f"no model file {options['model']!r}", ini)
+            raise InputError(f"no model file {quote(options['model'])}", ini)
         pairs = (options | {"model": str(model.resolve())}).items()
-        features.append("LatentSCFG name=Latent " + " ".join(f"{key}={value}" for key, value in pairs))
+        features.append("LatentSCFG name=Latent " + " ".join(f"{key}={line_word(value)}" for key, value in pairs))
     values: dict[str, list[float]] = {} if config.glue else {"Glue": [0.0]}
     for name, value in conventions.weights_to_moses(weights).items():
         values.setdefault(name.partition("_")[0], []).append(value)
@@ -208,11 +208,11 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
     """The weights of a moses.ini, a feature of several values as ``Name_0``, ``Name_1`` and so on.
 
     Raises:
-        InputError: a malformed line, or no section [weight].
+        InputError: a malformed line, no section [weight], or a last line without its newline.
     """
     weights: dict[str, float] = {}
     section = ""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         text = line.split("#", 1)[0].strip()
         if text.startswith("["):
             section = text
@@ -220,7 +220,7 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
             try:
                 weights |= parse_features(text)
             except ValueError as error:
-                raise InputError(f"no line of weights ({error})", path, number) from error
+                raise InputError(f"no line of weights ({cut(error)})", path, number) from error
     if not weights:
         raise InputError("no weights; expected a section [weight] with lines 'Name= value'", path)
     return weights

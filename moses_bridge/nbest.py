@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.text import atomic_write, read_lines, split_fields
 
@@ -25,13 +25,13 @@ def parse_features(text: str) -> dict[str, float]:
         if token.endswith("="):
             groups.append((token[:-1], []))
         elif not groups:
-            raise ValueError(f"value {token!r} without a name")
+            raise ValueError(f"value {quote(token)} without a name")
         else:
             groups[-1][1].append(float(token))
     features: dict[str, float] = {}
     for name, values in groups:
         if not values:
-            raise ValueError(f"feature {name} without a value")
+            raise ValueError(f"feature {cut(name)} without a value")
         names = [name] if len(values) == 1 else [f"{name}_{k}" for k in range(len(values))]
         features.update(zip(names, values, strict=True))
     return features
@@ -69,7 +69,7 @@ def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
             hypothesis = Hypothesis(fields[1], features, float(fields[3]))
             sentence = int(fields[0])
         except ValueError as error:
-            raise InputError(f"not an n-best line ({error})", path, number) from error
+            raise InputError(f"not an n-best line ({cut(error)})", path, number) from error
         if not all(value - value == 0 for value in (*features.values(), hypothesis.score)):
             raise InputError("a feature value or score is not finite", path, number)
         lists.setdefault(sentence, []).append(hypothesis)

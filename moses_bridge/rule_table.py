@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.corpus.parallel import check_words
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
 from lscfg.grammar.write import BLOCK
-from lscfg.io.text import write_blocks, write_lines
+from lscfg.io.text import check_replaceable, write_blocks, write_lines
 from lscfg.log import progress
 
 LARGEST = 30.0
@@ -63,7 +63,9 @@ def escape_words(words: list[str]) -> list[str]:
     known = set(words)
     for word, other in zip(words, escaped, strict=True):
         if word != other and other in known:
-            raise InputError(f"the corpus has both the word {word!r} and its escaped form {other!r}; use one of them")
+            raise InputError(
+                f"the corpus has both the word {quote(word)} and its escaped form {quote(other)}; use one of them"
+            )
     return escaped
 
 
@@ -71,15 +73,18 @@ def write_rule_table(path: str | os.PathLike[str], counted: RuleCounts, selectio
     """Writes the selected rules as a rule table, sorted by source side, and ``GLUE_FILE`` beside it.
 
     Raises:
-        InputError: a word cannot stand in a rule table, or a file cannot be written.
+        InputError: a word cannot stand in a rule table, a file cannot be written, or there is a ``GLUE_FILE`` that is
+            none of lscfg's.
     """
     check_words(counted.rules.words)
+    glue = Path(path).parent / GLUE_FILE
+    check_replaceable(glue, *("".join(f"{line}\n" for line in lines) for lines in (GLUE, ROOT)))
     table = _Table(counted)
     sources = [table.source(rule).encode() for rule in selection.kept.tolist()]
     which = selection.kept[np.array(sorted(range(len(sources)), key=sources.__getitem__), np.int64)]
     del sources
     write_blocks(path, progress(table.blocks(which), "write", -(-len(which) // BLOCK)), threads)
-    write_lines(Path(path).parent / GLUE_FILE, ROOT if counted.own_glue else GLUE)
+    write_lines(glue, ROOT if counted.own_glue else GLUE)
 
 
 class _Table:

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lscfg.formats.ini import find_file
+from lscfg.formats.ini import find_file, named_words
 from lscfg.formats.segments import segment_grammar
-from lscfg.io.text import file_hash, read_lines
+from lscfg.io.text import file_hash
 from lscfg.parallel.engine import in_processes
 
 if TYPE_CHECKING:
@@ -60,14 +60,9 @@ def _embedded(ini: str | os.PathLike[str], jobs: int, once: bool) -> Iterator[De
 
 def _named_files(name: str, ini: str | os.PathLike[str]) -> list[Path]:
     """The files that a configuration names, but for weights, which tuning gives to the decoder itself."""
-    words: dict[str, None] = {}
-    for line in read_lines(ini):
-        key, _, value = line.split("#", 1)[0].partition("=")
-        if not key.strip().startswith("weights"):
-            for word in value.split():
-                words |= dict.fromkeys((word, word.partition("=")[2]))
+    words = named_words(ini, leave="weights")
     # cdec is run in the folder of its ini
-    found = (Path(ini).parent / word if name == "cdec" else find_file(word, ini) for word in words if word)
+    found = (Path(ini).parent / word if name == "cdec" else find_file(word, ini) for word in words)
     return [path for path in found if path is not None and os.path.isfile(path)]
 
 

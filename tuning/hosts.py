@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from cdec_bridge.decoder import find_cdec
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, quote
 from lscfg.formats.segments import numbered
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
@@ -87,7 +87,7 @@ def host_optimiser(
         return _CdecDpmert(config, sources, references)
     if name in ("moses-kbmira", "moses-mert"):
         return _Moses(name.removeprefix("moses-"))
-    raise InputError(f"no optimiser {name!r}; there are {', '.join(HOSTS)}")
+    raise InputError(f"no optimiser {quote(name)}; there are {', '.join(HOSTS)}")
 
 
 def _run(command: Sequence[object], folder: Path, text: str = "") -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
 from tuning.bleu import SentenceReferences, corpus_bleu
@@ -213,7 +213,7 @@ def mert(
     settings = settings or Settings()
     for name, value in start.items():
         if not math.isfinite(value):
-            raise InputError(f"start weight of {name} is {value}, which is not finite")
+            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
     if not len(pool):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
     lists = pool.packed()

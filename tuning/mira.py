@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
 from tuning.bleu import corpus_bleu
@@ -85,7 +85,7 @@ def mira(
     settings = settings or Settings()
     for name, value in start.items():
         if not math.isfinite(value):
-            raise InputError(f"start weight of {name} is {value}, which is not finite")
+            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
     random = np.random.default_rng(seed)
     lists = pool.packed()
     examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])

@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import PackedLists
 from tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
@@ -168,5 +168,5 @@ def _values(sentence: int, hypotheses: Sequence[Hypothesis]) -> NDArray[np.float
     if not np.isfinite(values).all():
         bad = int(np.argmin(np.isfinite(values)))
         name, value = [item for h in hypotheses for item in h.features.items()][bad]
-        raise InputError(f"sentence {sentence + 1}: feature {name} has value {value}, which is not finite")
+        raise InputError(f"sentence {sentence + 1}: feature {cut(name)} has value {value}, which is not finite")
     return values

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.settings import Declared, setting
 from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
 from tuning.optimisers import Step
@@ -101,7 +101,7 @@ def pro(
     settings = settings or Settings()
     for name, value in start.items():
         if not math.isfinite(value):
-            raise InputError(f"start weight of {name} is {value}, which is not finite")
+            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
     if not len(pool):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
     random = np.random.default_rng(seed)

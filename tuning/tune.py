@@ -40,8 +40,9 @@ from numpy.typing import NDArray
 
 from lscfg import __version__
 from lscfg import log as lscfg_log
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, read_kbest, write_kbest
+from lscfg.formats.weights import unknown_weights
 from lscfg.io.text import atomic_write, read_bytes
 from lscfg.kinds import OPTIMISERS, kinds
 from lscfg.settings import Declared, setting
@@ -207,7 +208,7 @@ def tune(
         raise InputError("the development set is empty")
     for name, value in start_weights.items():
         if not math.isfinite(value):
-            raise InputError(f"start weight of {name} is {value}, which is not finite")
+            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
     if learn is None:
         learn = optimiser(settings.optimiser, settings.learner)
     elif settings.optimiser in kinds(OPTIMISERS):
@@ -320,9 +321,8 @@ def _next_weights(
 
 
 def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
-    unknown = sorted(name for name in start.keys() - set(pool.names) if start[name])
-    if unknown:
-        lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {', '.join(unknown)}")
+    if unknown := unknown_weights(start, pool.names):
+        lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
 
 
 def _describe_weights(weights: Mapping[str, float], most: int = 30) -> str:
@@ -369,12 +369,12 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]
         text = " ".join(hypothesis.text.split())
         for name in hypothesis.features.keys() - good_names:
             if "|||" in name or name.split() != [name]:
-                raise InputError(f"sentence {sentence}: bad feature name {name!r}")
+                raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
             good_names.add(name)
         if "|||" in text and "|||" in text.split():
-            raise InputError(f"sentence {sentence}: ||| in the translation {text!r}")
+            raise InputError(f"sentence {sentence}: ||| in the translation {quote(text)}")
         if not math.isfinite(hypothesis.score):
-            raise InputError(f"sentence {sentence}: model score {hypothesis.score} of {text!r} is not finite")
+            raise InputError(f"sentence {sentence}: model score {hypothesis.score} of {quote(text)} is not finite")
         values = np.array(list(hypothesis.features.values()), dtype=np.float32).tolist()
         return Hypothesis(text, dict(zip(hypothesis.features, values, strict=True)), hypothesis.score)
 

@@ -13,39 +13,69 @@ EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
+    from lscfg.formats.ini import IniFile
+    from lscfg.io.arguments import InputFile, InputFolder, OutputFile, output_folder
+
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = add_action(actions, "build", "compile the library against a cdec")
     check = add_action(actions, "check", "load the library into that cdec and compare its features with lscfg's own")
     for action in (build, check):
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
-    build.add_argument("-o", "--output", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
-    check.add_argument("--library", metavar="FILE", help="the library to be checked (default: a new one)")
+    build.add_argument(
+        "-o", "--output", type=OutputFile, metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s"
+    )
+    check.add_argument(
+        "--library", type=InputFile, metavar="FILE", help="the library to be checked (default: a new one)"
+    )
     fold = add_action(actions, "fold", "write a tuned configuration with which cdec decodes faster and the same")
-    fold.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini of one pass")
-    fold.add_argument("-w", "--weights", metavar="WEIGHTS", required=True, help="tuned weights")
-    fold.add_argument("-o", "--output", metavar="DIR", required=True, help="where cdec.ini and weights are written")
+    fold.add_argument("-c", "--config", type=IniFile, metavar="INI", required=True, help="cdec.ini of one pass")
+    fold.add_argument("-w", "--weights", type=InputFile, metavar="WEIGHTS", required=True, help="tuned weights")
+    fold.add_argument(
+        "-o",
+        "--output",
+        type=output_folder("cdec.ini", "weights"),
+        metavar="DIR",
+        required=True,
+        help="where cdec.ini and weights are written",
+    )
     fold.add_argument(
         "--library",
+        type=InputFile,
         metavar="FILE",
         help="library of lscfg cdec build, where the ini has no line of it (default: LSCFG_CDEC_PLUGIN)",
     )
     fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
     decode = add_action(actions, "decode", "run cdec over a file, in several processes and in order")
-    decode.add_argument("text", metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed")
-    decode.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
+    decode.add_argument(
+        "text", type=InputFile, metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed"
+    )
+    decode.add_argument("-c", "--config", type=IniFile, metavar="INI", required=True, help="cdec.ini")
     decode.add_argument("-k", "--k-best", type=int, metavar="K", help="k-best lists instead of translations")
     decode.add_argument("-r", "--unique", action="store_true", help="lists of different translations")
     forest = add_action(actions, "forest", "write the forests that cdec builds, or has written, as JSON lines")
-    forest.add_argument("text", metavar="TEXT", nargs="?", help="source sentences as for decode")
-    forest.add_argument("-c", "--config", metavar="INI", help="cdec.ini; its forests are those after its last pass")
+    forest.add_argument("text", type=InputFile, metavar="TEXT", nargs="?", help="source sentences as for decode")
     forest.add_argument(
-        "--read", metavar="DIR", help="folder of the files N.bin.gz of cdec -O, in place of TEXT and -c"
+        "-c", "--config", type=IniFile, metavar="INI", help="cdec.ini; its forests are those after its last pass"
     )
-    forest.add_argument("--write", metavar="DIR", help="let cdec write DIR/N.bin.gz, too")
-    forest.add_argument("--library", metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s")
+    forest.add_argument(
+        "--read",
+        type=InputFolder,
+        metavar="DIR",
+        help="folder of the files N.bin.gz of cdec -O, in place of TEXT and -c",
+    )
+    forest.add_argument(
+        "--write", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec write DIR/N.bin.gz, too"
+    )
+    forest.add_argument(
+        "--library", type=InputFile, metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s"
+    )
     for action in (decode, forest):
-        action.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights (default: those that the ini names)")
-        action.add_argument("-o", "--output", metavar="FILE", help="write there, not to standard output (.gz allowed)")
+        action.add_argument(
+            "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights (default: those that the ini names)"
+        )
+        action.add_argument(
+            "-o", "--output", type=OutputFile, metavar="FILE", help="write there, not to standard output (.gz allowed)"
+        )
         action.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
         action.add_argument("--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or on PATH)")
 
@@ -63,9 +93,7 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
     from cdec_bridge.library import CdecTree, build_library
     from lscfg import log
-    from lscfg.io.text import check_output
 
-    check_output(args.output)
     build_library(CdecTree.at(args.cdec_root), args.output)
     log.info(f"wrote {args.output}; check it with: lscfg cdec check --cdec-root DIR --library {args.output}")
 
@@ -119,10 +147,8 @@ def _program(args: argparse.Namespace) -> Path:
 def _decode(args: argparse.Namespace) -> None:
     from cdec_bridge.processes import CdecProcesses
     from lscfg.formats.kbest import parse_hypothesis
-    from lscfg.io.text import check_output, put_lines, read_lines
+    from lscfg.io.text import put_lines, read_lines
 
-    if args.output:
-        check_output(args.output)
     program, options = _program(args), _weights(args)
     if args.unique:
         options.append("-r")

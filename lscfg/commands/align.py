@@ -12,11 +12,14 @@ EXAMPLE = "lscfg align train.ja train.en -o train.align"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.corpus.align import AlignmentSettings, aligners
+    from lscfg.io.arguments import InputFile, OutputFile
     from lscfg.settings import add_kind_options, add_options
 
-    parser.add_argument("source", metavar="SOURCE", help="tokenized source text, one sentence a line")
-    parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="Pharaoh alignments to write")
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    parser.add_argument("target", type=InputFile, metavar="TARGET", help="its translation, line by line")
+    parser.add_argument(
+        "-o", "--output", type=OutputFile, metavar="FILE", required=True, help="Pharaoh alignments to write"
+    )
     add_options(parser, AlignmentSettings)
     add_kind_options(parser, aligners())
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: %(default)s)")
@@ -31,10 +34,9 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.corpus.align import AlignmentSettings, align, aligners
     from lscfg.corpus.parallel import read_parallel
-    from lscfg.io.text import check_output, write_lines
+    from lscfg.io.text import write_lines
     from lscfg.settings import from_kind_options, from_options
 
-    check_output(args.output)
     settings = from_options(AlignmentSettings, args)
     settings = dataclasses.replace(settings, aligner=from_kind_options(settings.model, aligners(), args))
     src, tgt = read_parallel(args.source, args.target)

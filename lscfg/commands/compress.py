@@ -10,8 +10,10 @@ EXAMPLE = "lscfg compress model.lscfg --cp 8 -o small.lscfg"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("model", metavar="MODEL", help="model file of lscfg estimate")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="model file to write")
+    from lscfg.io.arguments import InputFile, OutputFile
+
+    parser.add_argument("model", type=InputFile, metavar="MODEL", help="model file of lscfg estimate")
+    parser.add_argument("-o", "--output", type=OutputFile, metavar="MODEL", required=True, help="model file to write")
     parser.add_argument("--cp", type=int, required=True, metavar="R", help="most components of a tensor")
     parser.add_argument(
         "--tolerance",
@@ -36,10 +38,8 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from lscfg import log
-    from lscfg.io.text import check_output
     from lscfg.model.compress import CPSettings, compress
 
-    check_output(args.output)
     found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.threads))
     before, after = (os.path.getsize(path) for path in (args.model, args.output))
     some = found.error[found.ranks > 0]

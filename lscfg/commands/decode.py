@@ -10,10 +10,19 @@ EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line")
-    parser.add_argument("-c", "--config", metavar="INI", required=True, help="decoder configuration (cdec.ini)")
-    parser.add_argument("-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output (.gz allowed)")
+    from lscfg.formats.ini import IniFile
+    from lscfg.io.arguments import InputFile, OutputFile
+
+    parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line")
+    parser.add_argument(
+        "-c", "--config", type=IniFile, metavar="INI", required=True, help="decoder configuration (cdec.ini)"
+    )
+    parser.add_argument(
+        "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
+    )
+    parser.add_argument(
+        "-o", "--output", type=OutputFile, metavar="FILE", help="write there instead of standard output (.gz allowed)"
+    )
     parser.add_argument(
         "-k", "--k-best", type=int, metavar="K", help="k-best lists in cdec's format instead of translations"
     )
@@ -27,16 +36,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    from lscfg import log
     from lscfg.corpus.parallel import check_plain, check_sentences
     from lscfg.decode.decoder import EmbeddedDecoder
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
-    from lscfg.formats.weights import read_weights
-    from lscfg.io.text import check_output, put_lines, read_lines
+    from lscfg.formats.weights import read_weights, unknown_weights
+    from lscfg.io.text import put_lines, read_lines
     from lscfg.parallel.engine import in_processes
 
-    if args.output:
-        check_output(args.output)
     sentences = read_lines(args.text)
     check_plain(sentences, args.text)
     check_sentences(sentences, args.text, allow_empty=True)
@@ -46,7 +54,10 @@ def run(args: argparse.Namespace) -> None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)
         k = decoder.config.k_best if args.k_best is None else args.k_best
         unique = args.unique or decoder.config.unique_k_best
-        lists = decoder.decode(sentences, read_weights(path), 1 if k is None else k, unique)
+        weights = read_weights(path)
+        if unknown := unknown_weights(weights, decoder.feature_names):
+            log.warn(f"{path}: weights that no feature of the decoder has: {unknown}")
+        lists = decoder.decode(sentences, weights, 1 if k is None else k, unique)
     if k is not None:
         lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
     else:

@@ -10,19 +10,26 @@ EXAMPLE = "lscfg derive train.ja train.en train.align -o train.deriv"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.io.arguments import InputFile, OutputFile
     from lscfg.kernel import DeriveOptions, TreeOptions
     from lscfg.settings import add_options, settings_of
 
-    parser.add_argument("source", metavar="SOURCE", help="tokenized source text, one sentence a line")
-    parser.add_argument("target", metavar="TARGET", help="its translation, line by line")
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    parser.add_argument("target", type=InputFile, metavar="TARGET", help="its translation, line by line")
     parser.add_argument(
         "alignment",
+        type=InputFile,
         metavar="ALIGNMENT",
         nargs="+",
         help="Pharaoh alignments i-j, source position first; of several files each gives every pair a tree",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="derivation file to write; all names may end in .gz"
+        "-o",
+        "--output",
+        type=OutputFile,
+        metavar="FILE",
+        required=True,
+        help="derivation file to write; all names may end in .gz",
     )
     add_options(parser.add_argument_group("trees"), TreeOptions)
     pairs = {item.name for item in settings_of(TreeOptions)}
@@ -44,11 +51,9 @@ def run(args: argparse.Namespace) -> None:
     """
     from lscfg import log
     from lscfg.extract.derive import derive_files
-    from lscfg.io.text import check_output
     from lscfg.kernel import DeriveOptions
     from lscfg.settings import from_options
 
-    check_output(args.output)
     options = from_options(DeriveOptions, args)
     sizes = derive_files(args.source, args.target, args.alignment, args.output, options, args.threads)
     log.info("; ".join(f"{what}: {count}" for what, count in sizes.items()))

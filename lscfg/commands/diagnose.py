@@ -10,14 +10,24 @@ EXAMPLE = "lscfg diagnose spectral8.lscfg clusters16.lscfg --train train.deriv -
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("models", metavar="MODEL", nargs="+", help="model files of lscfg estimate")
+    from lscfg.io.arguments import InputFile, OutputFile
+
+    parser.add_argument("models", type=InputFile, metavar="MODEL", nargs="+", help="model files of lscfg estimate")
     parser.add_argument(
-        "--train", metavar="DERIVATIONS", required=True, help="what the models were estimated from: grammar and counts"
+        "--train",
+        type=InputFile,
+        metavar="DERIVATIONS",
+        required=True,
+        help="what the models were estimated from: grammar and counts",
     )
     parser.add_argument(
-        "--held-out", metavar="DERIVATIONS", required=True, help="derivations of pairs that no model was trained on"
+        "--held-out",
+        type=InputFile,
+        metavar="DERIVATIONS",
+        required=True,
+        help="derivations of pairs that no model was trained on",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write all figures there as JSON")
+    parser.add_argument("-o", "--output", type=OutputFile, metavar="FILE", help="write all figures there as JSON")
     parser.add_argument(
         "--max-targets",
         type=int,
@@ -40,14 +50,10 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is of another kind, or an option is out of its range.
     """
-    import json
-
     from lscfg.extract.derive import Derivations
-    from lscfg.io.text import atomic_write, check_output
+    from lscfg.io.text import write_json
     from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
 
-    if args.output:
-        check_output(args.output)
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
     diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative)
     results = diagnosis.references()
@@ -56,6 +62,4 @@ def run(args: argparse.Namespace) -> None:
     content = report(diagnosis, results)
     print(format_diagnosis(content))
     if args.output:
-        with atomic_write(args.output) as file:
-            json.dump(content, file, indent=1, ensure_ascii=False)
-            file.write("\n")
+        write_json(args.output, content)

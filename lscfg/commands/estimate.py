@@ -32,8 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("derivations", metavar="DERIVATIONS", help="derivation file of lscfg derive")
-    parser.add_argument("-o", "--output", metavar="MODEL", required=True, help="model file to write")
+    from lscfg.io.arguments import InputFile, OutputFile
+
+    parser.add_argument("derivations", type=InputFile, metavar="DERIVATIONS", help="derivation file of lscfg derive")
+    parser.add_argument("-o", "--output", type=OutputFile, metavar="MODEL", required=True, help="model file to write")
     parser.add_argument(
         "--threads",
         type=int,
@@ -50,16 +52,19 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_context(group: argparse._ArgumentGroup) -> None:
+    from lscfg.io.arguments import InputFile
     from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind, kinds
     from lscfg.settings import add_options
 
     group.add_argument(
         "--context",
+        type=InputFile,
         metavar="TEXT",
         help="source side of the corpus: the model also learns which target side a rule has among the words around it",
     )
     group.add_argument(
         "--hiero-context",
+        type=InputFile,
         nargs="+",
         metavar="FILE",
         help="source side, target side, one or more alignments: the same of Hiero rules, for use with a Hiero grammar; "
@@ -88,7 +93,6 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.estimate import estimator
     from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
-    from lscfg.io.text import check_output
     from lscfg.settings import from_options
 
     settings = from_options(estimator(args.estimator).Settings, args)
@@ -97,7 +101,6 @@ def run(args: argparse.Namespace) -> None:
     folder, resume = getattr(args, "checkpoint", None), getattr(args, "resume", False)
     if resume and not folder:
         raise InputError("--resume needs the folder: --checkpoint DIR")
-    check_output(args.output)
     context = _context(args)
     derivations = Derivations.load(args.derivations)
     checkpoint = Path(folder) if folder else None

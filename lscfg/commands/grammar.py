@@ -27,25 +27,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from importlib.metadata import entry_points
 
     from lscfg.extract.hiero import HieroLimits
+    from lscfg.io.arguments import InputFile, OutputFile, output_folder
     from lscfg.settings import add_options
 
     parser.add_argument(
-        "derivations", metavar="DERIVATIONS", nargs="?", help="derivation file of lscfg derive: the minimal grammar"
+        "derivations",
+        type=InputFile,
+        metavar="DERIVATIONS",
+        nargs="?",
+        help="derivation file of lscfg derive: the minimal grammar",
     )
     parser.add_argument(
         "--hiero",
+        type=InputFile,
         nargs="+",
         metavar=("SOURCE", "TARGET ALIGNMENT"),
         help="a Hiero grammar of this corpus and its Pharaoh alignments instead; of several files of alignments the "
         "rules of all; with a derivation file, one grammar of both, with the glue of the minimal one",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="grammar to write (.gz allowed)")
+    parser.add_argument("-o", "--output", type=OutputFile, metavar="FILE", help="grammar to write (.gz allowed)")
     parser.add_argument(
-        "--per-sentence", metavar="DIR", help="write a grammar for each sentence of --filter, and cdec's input, there"
+        "--per-sentence",
+        type=output_folder("segments.sgm", "grammar.*.gz"),
+        metavar="DIR",
+        help="write a grammar for each sentence of --filter, and cdec's input, there",
     )
     parser.add_argument("--sizes", action="store_true", help="print a table of grammar sizes")
     parser.add_argument(
-        "--filter", metavar="TEXT", help="text; rules whose source side matches in none of its lines are left out"
+        "--filter",
+        type=InputFile,
+        metavar="TEXT",
+        help="text; rules whose source side matches in none of its lines are left out",
     )
     parser.add_argument(
         "--format",
@@ -83,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.errors import InputError
     from lscfg.extract.hiero import HieroLimits
     from lscfg.grammar.write import write_grammar, write_union
-    from lscfg.io.text import check_output, read_lines
+    from lscfg.io.text import read_lines
     from lscfg.settings import given_options, option_names
 
     if not (args.output or args.per_sentence or args.sizes):
@@ -102,8 +114,6 @@ def run(args: argparse.Namespace) -> None:
         )
     if args.per_sentence and (not args.filter or args.format != "cdec"):
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
-    if args.output:
-        check_output(args.output)
     if args.threads < 1:
         raise InputError(f"threads must be 1 or more, not {args.threads}")
     write = write_grammar

@@ -14,11 +14,26 @@ EXAMPLE = "lscfg heatmap MLE=mle.lscfg SPECTRAL=spectral8.lscfg --text dev.ja --
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.io.arguments import InputFile, NamedFile, output_folder
+
     parser.add_argument(
-        "models", metavar="[NAME=]MODEL", nargs="+", help="model files, or cdec.ini files with an LSCFG line"
+        "models",
+        type=NamedFile,
+        metavar="[NAME=]MODEL",
+        nargs="+",
+        help="model files, or cdec.ini files with an LSCFG line",
     )
-    parser.add_argument("--text", metavar="TEXT", required=True, help="tokenized source sentences, one a line")
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="write DIR/sentence.N.svg there")
+    parser.add_argument(
+        "--text", type=InputFile, metavar="TEXT", required=True, help="tokenized source sentences, one a line"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=output_folder("sentence.*"),
+        metavar="DIR",
+        required=True,
+        help="write DIR/sentence.N.svg there",
+    )
     parser.add_argument("--sentences", metavar="LIST", help="numbers from 0 and ranges, as 0,7-9 (default: all)")
     parser.add_argument(
         "--format", choices=("svg", "png", "pdf"), default="svg", help="format of the pictures (default: %(default)s)"
@@ -46,8 +61,7 @@ def run(args: argparse.Namespace) -> None:
 
     analysers: dict[str, Analyser] = {}
     for text in args.models:
-        name, _, path = text.rpartition("=")
-        name = name or Path(path).stem
+        name, path = text.name or Path(text.path).stem, text.path
         if name in analysers:
             raise InputError(f"two models are called {name}; write NAME={path}")
         analysers[name] = Analyser.from_ini(path) if path.endswith(".ini") else Analyser.from_model(path)
@@ -80,14 +94,16 @@ def _numbers(text: str, n: int) -> list[int]:
     Raises:
         InputError: it is none, or has a number of n or more.
     """
-    from lscfg.errors import InputError
+    from lscfg.errors import InputError, cut
 
     found: dict[int, None] = {}
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
-            raise InputError(f"--sentences {text}: expected numbers and ranges, as 0,7-9")
+            raise InputError(f"--sentences {cut(text)}: expected numbers and ranges, as 0,7-9")
+        if int(last or first) < int(first):
+            raise InputError(f"--sentences {cut(text)}: the range {cut(part)} ends before it begins")
         if int(last or first) >= n:
-            raise InputError(f"--sentences {text}: the text has the sentences 0 to {n - 1}")
+            raise InputError(f"--sentences {cut(text)}: the text has the sentences 0 to {n - 1}")
         found |= dict.fromkeys(range(int(first), int(last or first) + 1))
     return list(found)

@@ -10,7 +10,9 @@ EXAMPLE = "lscfg inspect spectral8.lscfg --rules 5"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("file", metavar="FILE", help="model or derivation file")
+    from lscfg.io.arguments import InputFile
+
+    parser.add_argument("file", type=InputFile, metavar="FILE", help="model or derivation file")
     parser.add_argument("--rules", type=int, default=5, metavar="N", help="rules to show (default: %(default)s)")
     parser.add_argument("--rule", metavar="'SRC ||| TGT'", help="show the tensor of this rule")
     parser.add_argument("--nearest", metavar="'SRC ||| TGT'", help="show the rules nearest to this one in latent space")

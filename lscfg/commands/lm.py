@@ -10,8 +10,14 @@ EXAMPLE = "lscfg lm train.en -o lm.arpa.gz --order 4"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("text", metavar="TEXT", help="tokenized text, one sentence a line (UTF-8, .gz allowed)")
-    parser.add_argument("-o", "--output", metavar="ARPA", required=True, help="model to write (.gz allowed)")
+    from lscfg.io.arguments import InputFile, OutputFile
+
+    parser.add_argument(
+        "text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence a line (UTF-8, .gz allowed)"
+    )
+    parser.add_argument(
+        "-o", "--output", type=OutputFile, metavar="ARPA", required=True, help="model to write (.gz allowed)"
+    )
     parser.add_argument(
         "--order", type=int, default=4, metavar="N", help="longest n-grams, 1..6 (default: %(default)s)"
     )
@@ -43,11 +49,9 @@ def run(args: argparse.Namespace) -> None:
         InputError: see ``lscfg.lm.lmplz.build_lm``.
     """
     from lscfg import log
-    from lscfg.io.text import check_output
     from lscfg.lm.estimate import DEFAULT_FALLBACK
     from lscfg.lm.lmplz import build_lm
 
-    check_output(args.output)
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None
     used = build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator)
     log.info(f"{args.order}-gram model of {args.text} estimated by {used}: {args.output}")

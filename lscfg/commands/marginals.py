@@ -10,21 +10,30 @@ EXAMPLE = "lscfg marginals spectral8.lscfg dev.ja > dev.marginals.jsonl"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.formats.ini import IniFile
+    from lscfg.io.arguments import InputFile, OutputFile, output_folder
+
     parser.add_argument(
         "model",
+        type=lambda text: IniFile(text) if text.endswith(".ini") else InputFile(text),
         metavar="MODEL",
         help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with a line of lscfg's, whose "
         "grammar, limits and feature options count",
     )
-    parser.add_argument("text", metavar="TEXT", help="tokenized source sentences, one a line; or forests")
+    parser.add_argument(
+        "text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line; or forests"
+    )
     parser.add_argument(
         "--forests",
         action="store_true",
         help="TEXT holds forests, as lscfg cdec forest and this command write them; nothing is parsed",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="file to write instead of standard output (.gz allowed)")
+    parser.add_argument(
+        "-o", "--output", type=OutputFile, metavar="FILE", help="file to write instead of standard output (.gz allowed)"
+    )
     parser.add_argument(
         "--per-sentence-grammars",
+        type=output_folder("cdec.ini", "segments.sgm", "grammar.*.gz"),
         metavar="DIR",
         help="write DIR/grammar.N.gz for each sentence, DIR/segments.sgm and DIR/cdec.ini, with which a plain cdec "
         "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",

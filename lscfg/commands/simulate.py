@@ -10,15 +10,21 @@ EXAMPLE = "lscfg simulate -m 4 --sentences 10000 -o simulated"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.io.arguments import InputFile, output_folder
+
     parser.add_argument(
         "-o",
         "--output",
+        type=output_folder(),
         metavar="DIR",
         required=True,
         help="folder for train.deriv, train.src, train.tgt, and model.lscfg where the model is a random one",
     )
     parser.add_argument(
-        "--model", metavar="MODEL", help="sample this model, without negative parameters (default: a random one)"
+        "--model",
+        type=InputFile,
+        metavar="MODEL",
+        help="sample this model, without negative parameters (default: a random one)",
     )
     parser.add_argument("--sentences", type=int, default=10000, metavar="N", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="default: %(default)s")
@@ -45,21 +51,23 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.extract.yields import Yields
-    from lscfg.io.text import write_lines
+    from lscfg.io.text import check_replaceable, write_lines
     from lscfg.model.parameters import Parameters
     from lscfg.study.simulate import GrammarSettings, random_model, sample
 
+    folder, sides = Path(args.output), ("train.src", "train.tgt")
+    for name in ("train.deriv", *sides, *(() if args.model else ("model.lscfg",))):
+        check_replaceable(folder / name)
     if args.model:
         model = Parameters.load(args.model)
     else:
         settings = GrammarSettings(args.m, args.lexical, args.unary, args.binary, concentration=args.concentration)
         model = random_model(settings, args.seed)
     derivations = sample(model, args.sentences, args.seed)
-    folder = Path(args.output)
     if not args.model:
         model.save(folder / "model.lscfg")
     derivations.save(folder / "train.deriv")
     yields = Yields.of(derivations)
-    for side, name in enumerate(("train.src", "train.tgt")):
+    for side, name in enumerate(sides):
         write_lines(folder / name, yields.sentences(derivations, side))
     log.info(f"{len(derivations)} sentence pairs, {len(derivations.rule)} rule tokens, m = {model.rank}: {folder}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lscfg.errors import InputError, KernelError, WorkerError
+from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.io.text import read_lines
 from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.log import warn
@@ -41,7 +41,7 @@ class AlignmentSettings(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.model not in kinds(ALIGNERS):
-            raise SettingError("model", f"must be one of {', '.join(kinds(ALIGNERS))}, not {self.model!r}")
+            raise SettingError("model", f"must be one of {', '.join(kinds(ALIGNERS))}, not {quote(self.model)}")
         if self.aligner is None:
             object.__setattr__(self, "aligner", kind(ALIGNERS, self.model).Settings())
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.io.text import read_lines, stream_lines
 from lscfg.kernel import words_fault
 
@@ -68,7 +68,7 @@ def check_words(words: Iterable[str]) -> None:
     """
     for word in words:
         if not word or " " in word or words_fault(word):
-            raise InputError(f"the word {word!r} cannot stand in a grammar; replace it in the text and begin anew")
+            raise InputError(f"the word {quote(word)} cannot stand in a grammar; replace it in the text and begin anew")
 
 
 def stream_aligned(

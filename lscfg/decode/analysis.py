@@ -156,13 +156,15 @@ class Analyser:
             "features": list(self.latent.names),
         }
         names = {c: json.dumps(self.grammar.category_name(c), ensure_ascii=False) for c in {*forest.node_cat.tolist()}}
+        if not all(np.isfinite(values).all() for values in (inference.apps, inference.nodes, analysis.features)):
+            raise InputError(f"sentence {number + 1} has values that are not finite, which JSON cannot hold")
         nodes = ",".join(
             f"[{names[category]},{i},{j},{value:.9g}]"
             for category, (i, j), value in zip(
                 forest.node_cat.tolist(), forest.node_span.tolist(), inference.nodes.tolist(), strict=True
             )
         )
-        yield f'{json.dumps(head, ensure_ascii=False)[:-1]}, "nodes": [{nodes}], "edges": ['
+        yield f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": ['
         for first in range(0, forest.n_edges, BLOCK):
             yield "," * (first > 0) + ",".join(self._edges(analysis, forest, inference.apps, analysis.features, first))
         yield "]}"

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.errors import InputError, KernelError, TooLarge, WorkerError
+from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
@@ -131,8 +131,6 @@ class EmbeddedDecoder:
         engine: Engine | None = None,
         cached: int = CACHED,
     ):
-        if not config.grammars:
-            raise InputError("the configuration names no grammar; add grammar=FILE")
         self.config = config
         self._improper = Improper()
         self._here: _SentenceDecoder | None = None
@@ -251,10 +249,12 @@ class EmbeddedDecoder:
         vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
-                raise InputError(f"the weight of {name} is {weight}; it must be finite")
+                raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
         answers = self._answers(_Request(vector, k, unique, edges_per_word), sentences)
         found = []
-        for answer in log.progress(answers, "decoding", len(sentences)):
+        for number, answer in enumerate(log.progress(answers, "decoding", len(sentences)), 1):
+            if not np.isfinite(answer.translations.scores).all():
+                raise InputError(f"sentence {number} has a score that is not finite; give smaller weights")
             found.append((answer.translations, answer.graph))
             if answer.improper is not None:
                 self._improper.add(answer.improper)
@@ -268,7 +268,8 @@ class EmbeddedDecoder:
         try:
             yield from self._engine.map(_decode_task, tasks)
         except WorkerError as error:
-            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {sentences[error.block]}") from error
+            sentence = quote(sentences[error.block])
+            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {sentence}") from error
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:
@@ -375,7 +376,7 @@ class _SentenceDecoder:
             if extra.shape != (forest.n_apps, len(self._extra_columns)):
                 raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
             if not np.isfinite(extra).all():
-                raise InputError(f"sentence {index + 1} has latent features that are not finite: {text}")
+                raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
         return _Sentence(text, forest, self._rule_penalty[forest.app_rule], extra)
 
     def _decode_one(
@@ -486,8 +487,10 @@ def read_grammar(config: DecoderConfig) -> Grammar:
     """The finished grammar of a configuration.
 
     Raises:
-        InputError: a file cannot be read, or a rule is malformed.
+        InputError: there is none, a file cannot be read, or a rule is malformed.
     """
+    if not config.grammars:
+        raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar()
     for path in config.grammars:
         grammar.read(path)

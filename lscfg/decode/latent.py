@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.formats.ini import LatentFeature, find_file
 from lscfg.kernel import (
     Binding,
@@ -75,11 +75,11 @@ class LatentFeatures:
         name = feature.options.get("model", "")
         model = find_file(name, ini)
         if model is None:
-            raise InputError(f"feature function LSCFG: no model file {name!r}", ini)
+            raise InputError(f"feature function LSCFG: no model file {quote(name)}", ini, feature.number)
         try:
             options = LatentOptions.of(feature.options.items())
         except InputError as error:
-            raise InputError(f"feature function LSCFG: {error}", ini) from None
+            raise InputError(f"feature function LSCFG: {error}", ini, feature.number) from None
         return cls(model, grammar, options.features, options.unknown, marginals)
 
     @property

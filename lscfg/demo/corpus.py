@@ -14,7 +14,7 @@ from lscfg.demo.grammar import Grammar, joined_lines
 from lscfg.demo.lexicon import LEXICON
 from lscfg.demo.phrasebook import FRAMES, PARTS, TOPICS
 from lscfg.errors import InputError
-from lscfg.io.text import write_lines
+from lscfg.io.text import check_replaceable, write_lines
 
 SHORTEST, LONGEST = 3, 16  # words of a sentence with its punctuation, on either side
 PATIENCE = 20_000  # draws in a row without a new pair before the grammar counts as exhausted
@@ -135,8 +135,14 @@ def write(corpus: DemoCorpus, folder: str | os.PathLike[str]) -> None:
     """Writes train.es, train.en, dev.es, dev.en, test.es and test.en into the folder, which is made if need be.
 
     Raises:
-        InputError: a file cannot be written.
+        InputError: a file cannot be written, or is there already with other lines.
     """
-    for name, part in corpus.parts():
-        write_lines(Path(folder) / f"{name}.es", (source for source, _ in part))
-        write_lines(Path(folder) / f"{name}.en", (target for _, target in part))
+    files = {
+        Path(folder) / f"{name}.{language}": [pair[side] for pair in part]
+        for name, part in corpus.parts()
+        for side, language in enumerate(("es", "en"))
+    }
+    for path, lines in files.items():
+        check_replaceable(path, "".join(f"{line}\n" for line in lines))
+    for path, lines in files.items():
+        write_lines(path, lines)

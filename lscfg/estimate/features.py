@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut, quote
 from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.table import RuleTable
@@ -153,7 +153,7 @@ class Context:
         if len(lacking) == len(used):
             raise InputError("no word of the corpus has a class here; is this the file of the other side?", path)
         if len(lacking):
-            warn(f"{path}: {len(lacking)} of {len(used)} words have no class, such as {words[lacking[0]]!r}")
+            warn(f"{path}: {len(lacking)} of {len(used)} words have no class, such as {quote(words[lacking[0]])}")
         return number, len(names)
 
     @cached_property
@@ -174,11 +174,10 @@ def read_classes(path: str | os.PathLike[str]) -> dict[str, str]:
     for number, line in enumerate(read_lines(path), 1):
         fields = line.split()
         if len(fields) != 2:
-            raise InputError(f"expected 'word class', found {line!r}", path, number)
+            raise InputError(f"expected 'word class', found {quote(line)}", path, number)
         if classes.setdefault(*fields) != fields[1]:
-            raise InputError(
-                f"the word {fields[0]!r} has the classes {classes[fields[0]]} and {fields[1]}", path, number
-            )
+            both = f"{cut(classes[fields[0]])} and {cut(fields[1])}"
+            raise InputError(f"the word {quote(fields[0])} has the classes {both}", path, number)
     return classes
 
 
@@ -201,7 +200,7 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
         except ValueError as error:
             raise InputError(f"not a number ({error})", path, number) from error
         if not values or not np.isfinite(values).all():
-            raise InputError(f"the values of a rule must be finite numbers, found {sides[2]!r}", path, number)
+            raise InputError(f"the values of a rule must be finite numbers, found {quote(sides[2])}", path, number)
         width = len(values) if width is None else width
         if len(values) != width:
             raise InputError(f"{len(values)} values, but {width} on the first line", path, number)
@@ -217,7 +216,7 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
             lacking.append(rule)
     if lacking:
         text = rules.text(lacking[0]).removeprefix("[X] ||| ")
-        raise InputError(f"no values for {len(lacking)} of {len(rules)} rules, such as {text}", path)
+        raise InputError(f"no values for {len(lacking)} of {len(rules)} rules, such as {cut(text)}", path)
     return table
 
 
@@ -231,7 +230,7 @@ def check_templates(templates: Iterable[str], inside: bool) -> None:
     for template in templates:
         if template not in known:
             side = "inside" if inside else "outside"
-            raise InputError(f"unknown {side} feature template {template!r}; known are {', '.join(known)}")
+            raise InputError(f"unknown {side} feature template {quote(template)}; known are {', '.join(known)}")
 
 
 def extract_features(

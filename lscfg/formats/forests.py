@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.io.text import stream_lines
 from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
+
+LONGEST = 1 << 20
+"""Words of the longest sentence that a forest may be of; a span's end says how much memory its forest takes."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,8 @@ class ForestFile:
         grammar: finished; that of all forests, of their own rules where no other is given.
 
     Raises:
-        InputError: a line is not such a forest, has a rule of more than two nonterminals, or a root without a
-            derivation.
+        InputError: a line is not such a forest, has a span longer than ``LONGEST``, a rule of more than two
+            nonterminals, or a root without a derivation.
     """
 
     def __init__(self, path: str | os.PathLike[str], grammars: Iterable[str | os.PathLike[str]] = ()):
@@ -119,8 +122,11 @@ class ForestFile:
                 raise ValueError("node")
             into[edge["node"]].append(edge)
         words = line["words"] if line["words"] is not None else _words(nodes, line["edges"])
-        ids = [-1] * max(node[2] for node in nodes) if words is None else [grammar.vocab.find(word) for word in words]
-        builder = ForestBuilder(np.array(ids, np.int32))
+        if words is None:
+            ids = np.full(_end(nodes), -1, np.int32)
+        else:
+            ids = np.array([grammar.vocab.find(word) for word in words], np.int32)
+        builder = ForestBuilder(ids)
         names = tuple(line["features"])
         values: list[list[float]] = []
         passed: dict[int, tuple[str, str]] = {}
@@ -163,7 +169,10 @@ def _rules(line: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def _words(nodes: list[list[Any]], edges: list[dict[str, Any]]) -> list[str] | None:
     """The sentence that the rules of a forest cover; None if it is a lattice."""
-    words: list[str | None] = [None] * max(node[2] for node in nodes)
+    end = _end(nodes)
+    if end > sum(not _NONTERMINAL.fullmatch(token) for edge in edges for token in edge["source"].split(" ")):
+        return None  # a word of a lattice may cover several places
+    words: list[str | None] = [None] * end
     for edge in edges:
         _, position, end = nodes[edge["node"]][:3]
         tails = iter(edge["tails"])
@@ -181,6 +190,18 @@ def _words(nodes: list[list[Any]], edges: list[dict[str, Any]]) -> list[str] | N
     return found if len(found) == len(words) else None
 
 
+def _end(nodes: list[list[Any]]) -> int:
+    """Where the last span ends.
+
+    Raises:
+        InputError: further than any sentence goes.
+    """
+    end: int = max(node[2] for node in nodes)
+    if end > LONGEST:
+        raise InputError(f"a span ends at {cut(end)}; the longest sentence has {LONGEST} words")
+    return end
+
+
 @contextmanager
 def _malformed(path: str | os.PathLike[str], number: int) -> Iterator[None]:
     """Whatever is wrong in a line becomes an error that names it."""
@@ -190,8 +211,16 @@ def _malformed(path: str | os.PathLike[str], number: int) -> Iterator[None]:
         raise InputError(f"not JSON: {error.msg}; the file may be cut, make it anew", path, number) from error
     except InputError as error:
         raise InputError(str(error), path, number) from error
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, StopIteration) as error:
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error) or repr(error)
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        StopIteration,
+    ) as error:
+        what = f"it has no {error}" if isinstance(error, KeyError) else cut(error) or repr(error)
         raise InputError(
             f"no forest ({what}); expected a line of lscfg marginals or lscfg cdec forest", path, number
         ) from error

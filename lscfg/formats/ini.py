@@ -7,14 +7,15 @@ there, from the file's own folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut, quote
+from lscfg.io.arguments import InputFile
 from lscfg.io.text import read_lines, write_lines
-from lscfg.kernel import option_pairs
+from lscfg.kernel import LatentOptions, option_pairs
 
 
 @dataclass(frozen=True)
@@ -24,19 +25,37 @@ class LatentFeature:
     Attributes:
         library: cdec's shared library, None in the form without one.
         options: the pairs as they stand; ``model`` is among them.
+        number: of the line in its file, for messages.
+
+    Raises:
+        InputError: from ``line``, of a path with a blank.
     """
 
     options: Mapping[str, str]
     library: str | None = None
+    number: int | None = field(default=None, compare=False)
 
-    def __reduce__(self) -> tuple[type[LatentFeature], tuple[dict[str, str], str | None]]:
-        return type(self), (dict(self.options), self.library)  # the view of a dictionary cannot be pickled
+    def __reduce__(self) -> tuple[type[LatentFeature], tuple[dict[str, str], str | None, int | None]]:
+        # the view of a dictionary cannot be pickled
+        return type(self), (dict(self.options), self.library, self.number)
 
     @property
     def line(self) -> str:
         """The value of the feature_function line."""
-        head = "LSCFG" if self.library is None else f"External {self.library}"
-        return " ".join([head, *(f"{key}={value}" for key, value in self.options.items())])
+        head = "LSCFG" if self.library is None else f"External {line_word(self.library)}"
+        return " ".join([head, *(f"{key}={line_word(value)}" for key, value in self.options.items())])
+
+
+def line_word(path: str | os.PathLike[str]) -> str:
+    """The path as a word of a feature's line, which decoders divide at blanks.
+
+    Raises:
+        InputError: it has a blank.
+    """
+    text = os.fspath(path)
+    if text.split() != [text]:
+        raise InputError("decoders divide a feature's line at blanks; rename what has a blank in its name", text)
+    return text
 
 
 @dataclass(frozen=True)
@@ -56,6 +75,7 @@ class DecoderConfig:
         goal: category of whole sentences (goal).
         weights: weights file.
         k_best: length of k-best lists; unique_k_best: of different translations.
+        path: the file that says so, for messages.
     """
 
     grammars: tuple[Path, ...] = ()
@@ -71,6 +91,7 @@ class DecoderConfig:
     weights: Path | None = None
     k_best: int | None = None
     unique_k_best: bool = False
+    path: Path | None = field(default=None, compare=False)
 
 
 FEATURE_FUNCTIONS = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
@@ -80,8 +101,8 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
     """The configuration in a cdec.ini.
 
     Raises:
-        InputError: a line that is no setting, a setting that is unknown, repeated or has a bad value, a formalism other
-            than scfg, or a file that does not exist; by file and line.
+        InputError: a line that is no setting, a setting or an option of latent features that is unknown, repeated or
+            has a bad value, a formalism other than scfg, or a file that does not exist; by file and line.
     """
     reader = _Reader(path)
     for number, line in enumerate(read_lines(path), 1):
@@ -95,6 +116,30 @@ def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
     """The file that a path in an ini file means: from the working directory or else from the ini file's folder."""
     candidates = (Path(value), Path(ini).parent / value)
     return next((path for path in candidates if value and os.path.isfile(path)), None)
+
+
+class IniFile(InputFile):
+    """An ini file of cdec's or Moses' on the command line; the files that it names are read, too."""
+
+    def files(self) -> Iterator[str]:
+        yield self.path
+        if os.path.isfile(self.path):
+            yield from (str(path) for word in named_words(self.path) if (path := find_file(word, self.path)))
+
+
+def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
+    """The words of an ini file that may be paths: values, and what stands behind ``=`` in them.
+
+    Args:
+        leave: the words of lines whose key begins so are left out.
+    """
+    words: dict[str, None] = {}
+    for line in read_lines(ini):
+        key, _, value = line.split("#", 1)[0].partition("=")
+        if not (leave and key.strip().startswith(leave)):
+            for word in value.split():
+                words |= dict.fromkeys((word, word.partition("=")[2]))
+    return [word for word in words if word]
 
 
 def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:
@@ -118,7 +163,7 @@ def format_ini(config: DecoderConfig) -> list[str]:
     if config.language_model is not None:
         default = config.language_model_name == DecoderConfig.language_model_name
         name = "" if default else f"-n {config.language_model_name} "
-        lines.append(f"feature_function=KLanguageModel {name}{config.language_model}")
+        lines.append(f"feature_function=KLanguageModel {name}{line_word(config.language_model)}")
     if config.latent is not None:
         lines.append(f"feature_function={config.latent.line}")
     if config.max_span != DecoderConfig.max_span:
@@ -154,9 +199,9 @@ class _Reader:
         self.number = number
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
-            raise self.error(f"expected key=value, found {text!r}")
+            raise self.error(f"expected key=value, found {quote(text)}")
         if key not in _SETTINGS:
-            raise self.error(f"{key} is not supported here; supported are {', '.join(_SETTINGS)}")
+            raise self.error(f"{cut(key)} is not supported here; supported are {', '.join(_SETTINGS)}")
         if key not in ("grammar", "feature_function"):
             if key in self.seen:
                 raise self.error(f"{key} is set in line {self.seen[key]} already; keep one of the two")
@@ -168,32 +213,32 @@ class _Reader:
             raise InputError("no formalism; add the line formalism=scfg", self.path)
         if self.config.goal != "S" and self.config.glue:
             raise InputError(
-                f"glue rules end in [S], but the goal is {self.config.goal}; set scfg_no_hiero_glue_grammar=true",
+                f"glue rules end in [S], but the goal is {cut(self.config.goal)}; set scfg_no_hiero_glue_grammar=true",
                 self.path,
             )
-        return self.config
+        return replace(self.config, path=Path(self.path))
 
     def file(self, key: str, value: str) -> Path:
         found = find_file(value, self.path)
         if found is None:
             folders = " or ".join(dict.fromkeys((str(Path.cwd()), str(Path(self.path).resolve().parent))))
-            raise self.error(f"{key}: no file {value!r} in {folders}")
+            raise self.error(f"{key}: no file {quote(value)} in {folders}")
         return found
 
     def one_of(self, key: str, value: str) -> None:
         allowed = {"formalism": "scfg", "scfg_default_nt": "X", "intersection_strategy": "cube_pruning"}[key]
         if value.lower() != allowed.lower():
-            raise self.error(f"{key}={value} is not supported; only {allowed} is")
+            raise self.error(f"{cut(f'{key}={value}')} is not supported; only {allowed} is")
 
     def number_of(self, key: str, value: str) -> None:
         name = {"scfg_max_span_limit": "max_span", "cubepruning_pop_limit": "pop_limit", "k_best": "k_best"}[key]
         if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**31):
-            raise self.error(f"{key} must be a whole number from 1 to 2147483647, found {value!r}")
+            raise self.error(f"{key} must be a whole number from 1 to 2147483647, found {quote(value)}")
         self.config = replace(self.config, **{name: int(value)})  # type: ignore[arg-type]
 
     def switch(self, key: str, value: str) -> None:
         if value.lower() not in ("", "true", "1", "yes", "on"):
-            raise self.error(f"{key}={value}: cdec takes any value as true; remove the line to switch {key} off")
+            raise self.error(f"{cut(f'{key}={value}')}: cdec takes any value as true; remove the line to switch it off")
         if key != "quiet":
             name, on = {
                 "add_pass_through_rules": ("pass_through", True),
@@ -204,7 +249,7 @@ class _Reader:
 
     def goal(self, key: str, value: str) -> None:
         if not value or set(value) & set(" []|"):
-            raise self.error(f"goal must be the name of a category without brackets, found {value!r}")
+            raise self.error(f"goal must be the name of a category without brackets, found {quote(value)}")
         self.config = replace(self.config, goal=value)
 
     def weights(self, key: str, value: str) -> None:
@@ -226,7 +271,7 @@ class _Reader:
             self.latent(name, arguments)
         else:
             raise self.error(
-                f"feature function {value!r} is not supported; supported are {', '.join(FEATURE_FUNCTIONS)}"
+                f"feature function {quote(value)} is not supported; supported are {', '.join(FEATURE_FUNCTIONS)}"
             )
 
     def once(self, there: bool, name: str) -> None:
@@ -245,18 +290,25 @@ class _Reader:
         library = None
         if name == "External":
             if not arguments or not is_our_library(arguments[0], self.path):
-                raise self.error("the only External feature function that is supported is lscfg's own library")
+                raise self.error(
+                    "the only External feature function that is supported is lscfg's own library, by a path without "
+                    f"blanks; found {quote(' '.join(arguments))}"
+                )
             library, *arguments = arguments
         options: dict[str, str] = {}
         for key, value in option_pairs(" ".join(arguments)):
             if not key:
-                raise self.error(f"expected key=value behind {name}, found {value!r}")
+                raise self.error(f"expected key=value behind {name}, found {quote(value)}")
             if key in options:
-                raise self.error(f"option {key} of {name} is given twice")
+                raise self.error(f"option {cut(key)} of {name} is given twice")
             options[key] = value
         if "model" not in options:
             raise self.error(f"{name} needs model=FILE")
-        self.config = replace(self.config, latent=LatentFeature(MappingProxyType(options), library))
+        try:
+            LatentOptions.of(options.items(), others=True)
+        except InputError as error:
+            raise self.error(f"feature function {name}: {error}") from None
+        self.config = replace(self.config, latent=LatentFeature(MappingProxyType(options), library, self.number))
 
 
 _SETTINGS: Mapping[str, Callable[[_Reader, str, str], None]] = {

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-from lscfg.errors import InputError
-from lscfg.io.text import atomic_write, read_bytes, read_lines, split_fields
+from lscfg.errors import InputError, cut, quote
+from lscfg.io.text import atomic_write, read_lines, split_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ def parse_hypothesis(
         for item in fields[2].split():
             name, _, value = item.rpartition("=")
             if not name:
-                raise ValueError(f"a feature without a name: {item!r}")
+                raise ValueError(f"a feature without a name: {quote(item)}")
             features[name] = float(value)
         sentence, score = int(fields[0]), float(fields[3])
     except ValueError as error:
-        raise InputError(f"not a k-best line ({error})", path, number) from error
+        raise InputError(f"not a k-best line ({cut(error)})", path, number) from error
     if not all(value - value == 0 for value in (*features.values(), score)):
         raise InputError("a feature value or score is not finite", path, number)
     return sentence, Hypothesis(fields[1], features, score)
@@ -69,10 +69,7 @@ def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
             whole.
     """
     lists: dict[int, list[Hypothesis]] = {}
-    lines = read_lines(path)
-    if lines and not read_bytes(path).endswith(b"\n"):
-        raise InputError("the last line has no newline; the file is cut, make it anew", path, len(lines))
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         sentence, hypothesis = parse_hypothesis(line, path, number)
         lists.setdefault(sentence, []).append(hypothesis)
     return lists

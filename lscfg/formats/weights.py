@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from os import PathLike
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut, quote
 from lscfg.io.text import atomic_write, read_lines
 
 
@@ -14,23 +15,35 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
     """The weights by feature name.
 
     Raises:
-        InputError: a line that is not a name and a finite number, or a name given twice.
+        InputError: a line that is not a name and a finite number, a name given twice, a last line without its newline,
+            or no weight at all.
     """
     weights: dict[str, float] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, closed=True), 1):
         fields = line.split("#", 1)[0].split()
         if not fields:
             continue
         try:
             name, value = fields[0], float(fields[1])
         except (IndexError, ValueError):
-            raise InputError(f"expected 'name value', found {line!r}", path, number) from None
+            raise InputError(f"expected 'name value', found {quote(line)}", path, number) from None
         if len(fields) != 2 or not math.isfinite(value):
-            raise InputError(f"expected 'name value' with a finite value, found {line!r}", path, number)
+            raise InputError(f"expected 'name value' with a finite value, found {quote(line)}", path, number)
         if name in weights:
-            raise InputError(f"weight {name} is given twice", path, number)
+            raise InputError(f"weight {cut(name)} is given twice", path, number)
         weights[name] = value
+    if not weights:
+        raise InputError("no weights; expected lines 'name value'", path)
     return weights
+
+
+def unknown_weights(weights: Mapping[str, float], known: Collection[str]) -> str:
+    """The names of weights that no feature has, 0 apart, each with the feature that may be meant; empty without any."""
+    found = []
+    for name in sorted(name for name in weights.keys() - set(known) if weights[name]):
+        near = difflib.get_close_matches(name, known, 1)
+        found.append(quote(name) + (f" (is {near[0]} meant?)" if near else ""))
+    return ", ".join(found)
 
 
 def write_weights(path: str | PathLike[str], weights: Mapping[str, float]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.kinds import RULE_SOURCES, kind, kinds
@@ -137,9 +137,11 @@ def source_names(grammar: str) -> tuple[str, ...]:
     known = kinds(RULE_SOURCES)
     if unknown := [name for name in names if name not in known]:
         also = f", {', '.join(ALIASES)}" if ALIASES else ""
-        raise InputError(f"no grammar {unknown[0]!r}; there are {', '.join(known)}{also}, and joined ones such as A+B")
+        raise InputError(
+            f"no grammar {quote(unknown[0])}; there are {', '.join(known)}{also}, and joined ones such as A+B"
+        )
     if len(set(names)) < len(names):
-        raise InputError(f"a source of rules is twice in the grammar {grammar!r}")
+        raise InputError(f"a source of rules is twice in the grammar {quote(grammar)}")
     return tuple(names)
 
 

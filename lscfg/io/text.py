@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import hashlib
 import io
 import json
 import os
 import re
+import secrets
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -26,19 +28,36 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Of errors in writing: there is no room."""
 
 
+MARK = "\ufeff"
+"""The byte order mark. Some editors write it before the text, where it would be part of the first word."""
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """The file's content, decompressed if its name ends in .gz; whatever goes wrong becomes an error that names it."""
+    try:
+        with open(path, "rb") as file:
+            if not str(path).endswith(".gz"):
+                yield file
+            elif file.peek(1):
+                with gzip.GzipFile(fileobj=file) as content:
+                    yield content  # type: ignore[misc]
+            else:  # Python takes it for the empty text, gzip -t does not
+                raise EOFError
+    except (EOFError, zlib.error) as error:
+        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The file's content, decompressed if its name ends in .gz.
 
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
     """
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            return file.read()
-    except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    with _reading(path) as file:
+        return file.read()
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
@@ -55,45 +74,57 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[bytes, int]]:
-    """The file's bytes, decompressed if its name ends in .gz, some lines at a time: each block and its number of lines.
+    """The bytes of a text file, decompressed if its name ends in .gz, some lines at a time: each block and its number
+    of lines.
 
     Raises:
-        InputError: the file cannot be read, or its compressed data are cut or damaged.
+        InputError: the file cannot be read, its compressed data are cut or damaged, or it begins with a byte order
+            mark.
     """
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            while block := list(islice(file, lines)):
-                yield b"".join(block), len(block)
-    except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    with _reading(path) as file:
+        first = True
+        while block := list(islice(file, lines)):
+            if first:
+                _check_mark(block[0], path)
+            first = False
+            yield b"".join(block), len(block)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
+def read_lines(path: str | os.PathLike[str], closed: bool = False) -> list[str]:
     """The lines of a UTF-8 file without their newlines; only ``\\n`` (or ``\\r\\n``) ends a line.
 
+    Args:
+        closed: the last line must have its newline. Of a file that is cut, it may still look whole.
+
     Raises:
-        InputError: the file cannot be read or a line is not UTF-8 (file and line are named).
+        InputError: the file cannot be read, begins with a byte order mark, or a line is not UTF-8 (file and line are
+            named).
     """
-    text = check_utf8(read_bytes(path), path)
+    text = decode_text(read_bytes(path), path, closed)
     if not text:
         return []
     lines = text.removesuffix("\n").split("\n")
     return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
-def check_utf8(data: bytes, path: str | os.PathLike[str]) -> str:
-    """The text of a file's bytes.
+def decode_text(data: bytes, path: str | os.PathLike[str], closed: bool = False) -> str:
+    """The text of a file's bytes; ``closed`` as of ``read_lines``.
 
     Raises:
-        InputError: a line is not UTF-8.
+        InputError: it begins with a byte order mark, or a line is not UTF-8.
     """
+    _check_mark(data, path)
     try:
-        return data.decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
+        raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1) from error
+    if closed and text and not text.endswith("\n"):
+        raise InputError(
+            "the last line has no newline: the file may be cut; make it anew, or end the line if it is whole",
+            path,
+            text.count("\n") + 1,
+        )
+    return text
 
 
 def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -102,17 +133,23 @@ def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     Raises:
         InputError: as ``read_lines``.
     """
-    number = 0
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            for number, line in enumerate(file, 1):  # noqa: B007 (the number is for the message)
+    with _reading(path) as file:
+        for number, line in enumerate(file, 1):
+            if number == 1:
+                _check_mark(line, path)
+            try:
                 yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, number) from error
-    except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, number) from error
+
+
+def _check_mark(data: bytes, path: str | os.PathLike[str]) -> None:
+    if data.startswith(MARK.encode()):
+        raise InputError("begins with a byte order mark; remove it, as sed '1s/^\\xef\\xbb\\xbf//' does", path, 1)
+
+
+def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
+    return InputError("not valid UTF-8; convert the file, for example with iconv", path, line)
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
@@ -135,12 +172,33 @@ def check_output(path: str | os.PathLike[str]) -> None:
     Raises:
         InputError: it is a folder, or its own folder cannot be made or written.
     """
+    with _writing(path):
+        place = _place(path)
+        if place.is_dir():
+            raise InputError("is a folder; name a file in it", path)
+        folder = make_folder(place.parent)
+        if not os.access(place if _is_special(place) else folder, os.W_OK):
+            read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+            raise InputError(f"cannot write: {os.strerror(errno.EROFS if read_only else errno.EACCES)}", path)
+
+
+def check_replaceable(path: str | os.PathLike[str], *contents: str) -> None:
+    """Refuses a file that is there. For files whose names a command chooses, so that its user did not ask for them.
+
+    Args:
+        contents: text that lscfg itself writes there; it may be replaced.
+
+    Raises:
+        InputError: there is a file of other content.
+    """
+    if os.path.lexists(path) and not (contents and read_bytes(path) in [text.encode() for text in contents]):
+        raise InputError("is there already and would be replaced; name another folder, or remove it", path)
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    """The file that is to be written: where the path is a link, the file that it stands for."""
     path = Path(path)
-    if path.is_dir():
-        raise InputError("is a folder; name a file in it", path)
-    folder = make_folder(path.parent)
-    if not os.access(path if _is_special(path) else folder, os.W_OK):
-        raise InputError("cannot write: Permission denied", path)
+    return Path(os.path.realpath(path)) if path.is_symlink() and not _is_special(path) else path
 
 
 def _is_special(path: Path) -> bool:
@@ -150,36 +208,74 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_dir() and (of_system or not path.is_file())
 
 
-_TEMPORARY = ".tmp"
+_TEMPORARY = ".lscfg.{}.tmp"
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Removes what a process that was killed has left of files that it was writing there."""
-    for left in folder.glob(f".*{_TEMPORARY}"):
-        left.unlink()
+    """Removes what killed processes have left, in the folder and below, of files that they were writing.
+
+    The temporary of a living process is locked, and stays.
+    """
+    for left in folder.rglob(_TEMPORARY.format("*")):
+        with suppress(OSError):
+            file = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
+            finally:
+                os.close(file)
+
+
+def _make_temporary(folder: Path) -> tuple[Path, int]:
+    """A new, locked file of a name that nobody can guess, with the permissions of any new file; open for writing."""
+    while True:
+        path = folder / _TEMPORARY.format(secrets.token_hex(8))
+        try:
+            file = os.open(path, _NEW | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+        except FileExistsError:
+            continue
+        with suppress(OSError):  # where there are no locks, remove_temporaries gets none either
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:  # else it was taken for a left one before it had its lock
+            return path, file
+        os.close(file)
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A temporary neighbour of ``path`` that takes its name when all went well."""
     check_output(path)
-    special = _is_special(path)
-    temporary = path if special else path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
+    place = _place(path)
+    special = _is_special(place)
+    with _writing(path):
+        new = (place, os.open(place, _NEW | os.O_TRUNC, 0o666)) if special else _make_temporary(place.parent)
+    temporary, descriptor = new
+    lock = os.dup(descriptor)  # held until the file has its name
     try:
-        raw = open(temporary, "wb")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", path) from error
-    try:
-        with raw:
-            yield raw
+        with open(descriptor, "wb") as file:
+            yield file
         if not special:
-            os.replace(temporary, path)
+            with _writing(path):
+                os.replace(temporary, place)
     except BaseException as error:
         if not special:
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in FULL:
             raise InputError(f"cannot write: {error.strerror}", path) from error
         raise
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system refuses becomes an error that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", path) from error
 
 
 @contextmanager
@@ -192,9 +288,8 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
     Raises:
         InputError: the file cannot be written.
     """
-    path = Path(path)
     with _replacing(path) as raw:
-        binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.name.endswith(".gz") else raw
+        binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if str(path).endswith(".gz") else raw
         if mode == "wb":
             yield binary  # type: ignore[misc]
         else:
@@ -215,8 +310,7 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
     Raises:
         InputError: the file cannot be written.
     """
-    path = Path(path)
-    zipped = path.name.endswith(".gz")
+    zipped = str(path).endswith(".gz")
 
     def make(block: Callable[[], bytes]) -> tuple[bytes, bytes]:
         data = block()
@@ -268,7 +362,7 @@ def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) ->
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Writes the value, indented, in the order of its keys as they are."""
     with atomic_write(path) as file:
-        json.dump(value, file, indent=1, ensure_ascii=False)
+        json.dump(value, file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")
 
 

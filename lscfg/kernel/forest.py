@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import KernelError, TooLarge
-from lscfg.io.text import check_utf8, read_bytes
+from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel.base import Vocab, check, view
 
 X, S = 0, 1
@@ -74,10 +74,10 @@ class Grammar:
         """Adds the rules of a file in cdec's format.
 
         Raises:
-            InputError: a malformed rule, or one that is not UTF-8, by file and line.
+            InputError: a malformed rule, one that is not UTF-8, or a last line without its newline, by file and line.
         """
         data = read_bytes(path)
-        check_utf8(data, path)
+        decode_text(data, path, closed=True)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error, path)
 

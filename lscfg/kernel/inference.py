@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
+from lscfg.errors import quote
 from lscfg.kernel.base import check
 from lscfg.kernel.forest import Forest, Grammar
 from lscfg.settings import Declared, SettingError, setting
@@ -108,7 +109,7 @@ class FeatureOptions(Declared):
         if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
             raise SettingError(
                 "names",
-                f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {','.join(self.names)!r}; "
+                f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {quote(','.join(self.names))}; "
                 "paper, ratios and context are families of them",
             )
 

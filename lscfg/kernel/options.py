@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from typing import Any, Self
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.kernel.base import check
 from lscfg.kernel.inference import LATENT_FEATURES, NEGATIVE, BindingOptions, FeatureOptions, Inference
 
@@ -40,8 +40,11 @@ class LatentOptions:
     unknown: BindingOptions
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str]]) -> Self:
-        """The options of these keys and values; the defaults for the others.
+    def of(cls, pairs: Iterable[tuple[str, str]], others: bool = False) -> Self:
+        """The options of these keys and values; the defaults for what they do not name.
+
+        Args:
+            others: there may be other keys, options of some decoder; they are left out.
 
         Raises:
             InputError: a key that there is not, or a bad value.
@@ -52,9 +55,9 @@ class LatentOptions:
             name, data = (text.encode("utf-8", "surrogateescape") for text in (key, value))
             code = lib.lscfg_options_set(options, name, len(name), data, len(data), error)
             check(code, error)
-            if code == lib.LSCFG_OTHER_OPTION:
+            if code == lib.LSCFG_OTHER_OPTION and not others:
                 usage = ffi.string(lib.lscfg_options_usage()).decode("ascii")
-                raise InputError(f"{key}={value} is not understood; options are {usage}")
+                raise InputError(f"{cut(f'{key}={value}')} is not understood; options are {usage}")
         how, unknown = options.features, options.unknown
         names = tuple(LATENT_FEATURES[column] for column in how.columns[0 : how.n_columns])
         features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names)

@@ -56,8 +56,6 @@ def build_lm(
     check_order(order)
     thresholds = prune_thresholds(prune, order)
     fallback = check_fallback(discount_fallback)
-    if os.path.exists(arpa_path) and os.path.exists(text_path) and os.path.samefile(text_path, arpa_path):
-        raise InputError("the language model would overwrite its text; choose another output", text_path)
     estimator = chosen_estimator(estimator)
     if estimator == "lmplz":
         program = shutil.which("lmplz")

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.errors import InputError, TooLarge
+from lscfg.errors import InputError, TooLarge, quote
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
@@ -181,7 +181,7 @@ class Diagnosis:
         if not 0 < self.floor < 1:
             raise InputError(f"floor must be between 0 and 1, got {self.floor}")
         if self.negative not in ("flip", "clamp"):
-            raise InputError(f"negative marginals: 'flip' or 'clamp', got {self.negative!r}")
+            raise InputError(f"negative marginals: 'flip' or 'clamp', got {quote(self.negative)}")
         # a dropped pair has a tree without nodes
         self.held_out = dataclasses.replace(self.held_out, trees=np.unique(self.held_out.trees))
         self._make_grammar()

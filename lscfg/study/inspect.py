@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import MAX_ARITY
 from lscfg.io.text import split_fields
@@ -117,7 +117,7 @@ def _find_rule(parameters: Parameters, text: str, path: str | os.PathLike[str]) 
         if f"{parameters.rules.src_text(rule)} ||| {parameters.rules.tgt_text(rule)}" == wanted:
             return rule
     raise InputError(
-        f"the model has no rule {wanted!r}; sides are separated by |||, nonterminals are [X,1] [X,2]", path
+        f"the model has no rule {quote(wanted)}; sides are separated by |||, nonterminals are [X,1] [X,2]", path
     )
 
 

@@ -12,6 +12,9 @@ EXAMPLE = "lscfg moses build --moses-root ~/mosesdecoder -o moses_lscfg"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
+    from lscfg.formats.ini import IniFile
+    from lscfg.io.arguments import InputFile, OutputFile, output_folder
+
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = add_action(actions, "build", "link moses_chart with the feature function, or write its sources")
     check = add_action(actions, "check", "run the program and compare its features with lscfg's own")
@@ -24,21 +27,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="FLAG",
             help="flag for compiler and linker, as --flag=-I/opt/boost/include --flag=-L/opt/boost/lib (repeatable)",
         )
-    build.add_argument("-o", "--output", metavar="FILE", default="moses_lscfg", help="default: %(default)s")
     build.add_argument(
-        "--sources", metavar="DIR", help="write the folder LatentSCFG there instead, for a Moses of your own (moses/FF)"
+        "-o", "--output", type=OutputFile, metavar="FILE", default="moses_lscfg", help="default: %(default)s"
     )
-    check.add_argument("--program", metavar="FILE", help="the program to be checked (default: a new one)")
+    build.add_argument(
+        "--sources",
+        type=output_folder(),
+        metavar="DIR",
+        help="write the folder LatentSCFG there instead, for a Moses of your own (moses/FF)",
+    )
+    check.add_argument(
+        "--program", type=InputFile, metavar="FILE", help="the program to be checked (default: a new one)"
+    )
     convert = add_action(actions, "convert", "rule table, glue grammar and moses.ini of a cdec.ini and its weights")
-    convert.add_argument("-c", "--config", metavar="INI", required=True, help="cdec.ini")
+    convert.add_argument("-c", "--config", type=IniFile, metavar="INI", required=True, help="cdec.ini")
     convert.add_argument(
-        "-w", "--weights", metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
+        "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
     )
-    convert.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to be made")
+    convert.add_argument("-o", "--output", type=output_folder(), metavar="DIR", required=True, help="folder to be made")
     weights = add_action(actions, "weights", "the weights of such a moses.ini, tuned by Moses, for cdec and lscfg")
-    weights.add_argument("ini", metavar="MOSES_INI", help="moses.ini of lscfg moses convert, with other weights")
-    weights.add_argument("-c", "--config", metavar="INI", required=True, help="the cdec.ini that it was made of")
-    weights.add_argument("-o", "--output", metavar="FILE", required=True, help="weights file to write")
+    weights.add_argument(
+        "ini", type=IniFile, metavar="MOSES_INI", help="moses.ini of lscfg moses convert, with other weights"
+    )
+    weights.add_argument(
+        "-c", "--config", type=IniFile, metavar="INI", required=True, help="the cdec.ini that it was made of"
+    )
+    weights.add_argument("-o", "--output", type=OutputFile, metavar="FILE", required=True, help="weights file to write")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -54,7 +68,6 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
-    from lscfg.io.text import check_output
     from moses_bridge.program import STEPS, MosesTree, build_program, write_sources
 
     if args.sources:
@@ -62,7 +75,6 @@ def _build(args: argparse.Namespace) -> None:
         return
     if args.moses_root is None:
         raise InputError("name the source tree of Moses with --moses-root, or a folder for the sources with --sources")
-    check_output(args.output)
     build_program(MosesTree.at(args.moses_root), args.output, args.flag)
     log.info(f"wrote {args.output}; check it with: lscfg moses check --program {args.output}")
 
@@ -86,11 +98,17 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _convert(args: argparse.Namespace) -> None:
+    from pathlib import Path
+
     from lscfg import log
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import read_weights
-    from moses_bridge.config import write_moses
+    from lscfg.io.text import check_replaceable
+    from moses_bridge.config import INI, TABLE, write_moses
+    from moses_bridge.rule_table import GLUE_FILE
 
+    for name in (TABLE, GLUE_FILE, INI):
+        check_replaceable(Path(args.output) / name)
     config = read_ini(args.config)
     file = args.weights or config.weights
     ini = write_moses(args.output, config, read_weights(file) if file else {}, args.config)

@@ -69,6 +69,7 @@ int lscfg_parse_double(const char *text, size_t length, double *value) {
   if (!length || length > LONGEST_NUMBER) return LSCFG_EINPUT;
   memcpy(copy, text, length);
   copy[length] = '\0';
+  if (strspn(copy, "+-.0123456789eE") != length) return LSCFG_EINPUT; /* hexadecimal numbers, or NaN */
   numeric_locale n = enter_plain();
   *value = strtod(copy, &rest);
   leave_plain(n);

@@ -219,6 +219,13 @@ Fold ToFold(const string &value) {
   throw ConfigError("fold=" + value + ": expected none, latent or all");
 }
 
+/* As the reader of cdec.ini in lscfg/formats/ini.py. */
+string ToCategory(const string &key, const string &value) {
+  if (value.find_first_of("[]|") != string::npos)
+    throw ConfigError(key + "=" + value + ": expected the name of a category without brackets");
+  return value;
+}
+
 [[noreturn]] void Unknown(const string &token) {
   throw ConfigError("'" + token + "' is not understood; options are " + lscfg_options_usage() +
                     " mode=parse|record|forest|fold|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
@@ -242,11 +249,13 @@ Settings ReadSettings(const string &arguments) {
   Settings s;
   s.decoder = ReadDecoderSettings();
   bool own_grammars = false;
+  std::set<string> given;
   const char *rest = arguments.data();
   for (lscfg_option option; lscfg_option_next(&rest, arguments.data() + arguments.size(), &option);) {
     const string token(option.text, option.length);
     if (!option.key_length) Unknown(token);
     const string key = token.substr(0, option.key_length), value = token.substr(option.key_length + 1);
+    if (key != "grammar" && !given.insert(key).second) throw ConfigError("option " + key + " is given twice");
     if (s.latent.Take(key, value)) continue;
     if (key == "mode")
       s.mode = ToMode(value);
@@ -261,7 +270,7 @@ Settings ReadSettings(const string &arguments) {
     else if (key == "pass_through")
       s.decoder.pass_through = lscfg::ToBool(key, value);
     else if (key == "goal")
-      s.decoder.goal = value;
+      s.decoder.goal = ToCategory(key, value);
     else if (key == "grammar") {
       if (!own_grammars) s.decoder.grammars.clear();
       own_grammars = s.decoder.found = true;

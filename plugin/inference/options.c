@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { SHOWN = 200 }; /* of a value that an error quotes */
+enum { SHOWN = 80 }; /* of a value that an error quotes */
 
 typedef struct {
   const char *text;
@@ -22,9 +22,8 @@ static int refuse(lscfg_error *error, slice key, slice value, const char *expect
 static int no_feature(slice name, lscfg_error *error) {
   char known[300] = "";
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) strcat(strcat(known, lscfg_feature_name(k)), ", ");
-  int shown = name.length < 100 ? (int)name.length : 100;
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no feature '%.*s'; there are %spaper, ratios and context", shown,
-                    name.text, known);
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no feature '%.*s'; there are %spaper, ratios and context",
+                    QUOTED(name), known);
 }
 
 /* Names with commas between them; there may be a comma behind the last, too. */

@@ -221,6 +221,9 @@ def test_bad_model(cdec, how):
     [
         ("features=LatentX", "there is no feature 'LatentX'; there are LatentMarginal, LatentEgivenF, LatentFgivenE"),
         ("floor=-1", "floor=-1: expected a number above 0"),
+        ("floor=0x1p-20", "floor=0x1p-20: expected a number above 0"),
+        ("model=other", "option model is given twice"),
+        ("goal=[X", "goal=[X: expected the name of a category without brackets"),
         ("log=yes", "log=yes: expected true or false"),
         ("colour=red", "'colour=red' is not understood"),
         ("grammar=nowhere", "no file nowhere"),

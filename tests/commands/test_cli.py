@@ -112,6 +112,26 @@ def test_em_and_clusters_make_models_that_decode(files, tmp_path):
     assert (tmp_path / "state" / "checkpoint.em").exists()
 
 
+def test_decode_warns_of_weights_that_it_does_not_know(files, tmp_path):
+    (tmp_path / "weights").write_text((files / "weights").read_text() + "LanguageModle 2\nOther 1\nUnused 0\n")
+    run = lscfg("decode", "-c", files / "cdec.ini", "-w", tmp_path / "weights", files / "test")
+    assert run.returncode == 0
+    warned = [line for line in run.stderr.splitlines() if "that no feature of the decoder has" in line]
+    assert len(warned) == 1
+    assert warned[0].endswith("has: 'LanguageModle' (is LanguageModel meant?), 'Other'")
+
+
+@pytest.mark.parametrize("command", ["decode", "marginals"])
+def test_a_configuration_without_a_grammar_is_refused(files, tmp_path, command):
+    lines = (files / "cdec.ini").read_text().replace(" lm.arpa", f" {files / 'lm.arpa'}").splitlines()
+    ini = tmp_path / "cdec.ini"
+    write_lines(ini, [line.replace("=spectral", f"={files}/spectral") for line in lines if "grammar=g.gz" not in line])
+    options = ["-c", ini, "-w", files / "weights"] if command == "decode" else [ini]
+    run = lscfg(command, *options, files / "test", "-o", tmp_path / "out")
+    assert run.returncode == 1 and not (tmp_path / "out").exists()
+    assert run.stderr == f"lscfg {command}: {ini}: the configuration names no grammar; add grammar=FILE\n"
+
+
 def test_usage_errors_have_status_2():
     heuristic = ("align", "f", "e", "-o", "a", "--heuristic", "all")
     for arguments in ((), ("nothing",), ("align", "f"), heuristic, ("estimate", "moments", "d", "-o", "m")):
@@ -195,7 +215,7 @@ def test_heatmaps(files, tmp_path):
     assert ">MLE<" in svg and ">spectral<" in svg and ">sentence 0<" in svg
     run = lscfg(*command, "--sentences", "2", "--format", "png")
     assert run.returncode == 0 and (tmp_path / "charts" / "sentence.2.png").is_file()
-    for numbers, message in (("3", "the sentences 0 to 2"), ("1-", "expected numbers"), ("x", "expected numbers")):
+    for numbers, message in (("3", "the sentences 0 to 2"), ("1-", "expected numbers"), ("2-1", "ends before it")):
         assert message in lscfg(*command, "--sentences", numbers).stderr
     assert "two models are called MLE" in lscfg("heatmap", models[0], *command[1:]).stderr
 

@@ -184,7 +184,7 @@ class Failing(Provider):
 
 def test_death_of_a_process_names_the_sentence(config: DecoderConfig) -> None:
     with in_processes(2) as engine, EmbeddedDecoder(config, Dying, engine) as decoder:
-        with pytest.raises(KernelError, match=r"SIGKILL\) at sentence 4: verde casa"):
+        with pytest.raises(KernelError, match=r"SIGKILL\) at sentence 4: 'verde casa'"):
             decoder.decode(["casa", "casa", "casa", "verde casa"], WEIGHTS)
         assert len(decoder.decode(["casa", "casa"], WEIGHTS)) == 2  # new processes
 
@@ -214,6 +214,9 @@ def test_bad_arguments_are_refused(config: DecoderConfig) -> None:
             decoder.decode(["casa"], bad)
         with pytest.raises(InputError, match="k must be"):
             decoder.decode(["casa"], {}, k=0)
+        for weight in (1e308, -1e308):
+            with pytest.raises(InputError, match="sentence 2 has a score that is not finite"):
+                decoder.decode(["", "casa casa casa"], {"P": weight, "PassThrough": weight})
     with pytest.raises(InputError, match="names no grammar"):
         EmbeddedDecoder(DecoderConfig())
     with EmbeddedDecoder(config, NotFinite) as decoder, pytest.raises(InputError, match=r"sentence 1 .* not finite"):

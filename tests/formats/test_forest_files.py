@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import math
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from lscfg.cli import main
 from lscfg.decode.analysis import Analyser
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
-from lscfg.formats.forests import ForestFile
+from lscfg.formats.forests import LONGEST, ForestFile
 from lscfg.kernel import FeatureOptions, ParseOptions, S, X
 
 LINE = {
@@ -180,12 +183,40 @@ def edge(**values):
         (edge(targets=[["[S,1]", 0, None]]), "not finite"),
         (edge(targets=[["[S,1]", 0]]), "no forest"),
         (edge(targets=[[]]), "no forest"),
+        (changed(nodes=[*LINE["nodes"], ["X", 0, 300_000_000]]), "a span ends at 300000000; the longest sentence has"),
+        (changed(nodes=[*LINE["nodes"], ["X", 0, 10**12]]), "a span ends at 1000000000000; the longest"),
+        (changed(nodes=[*LINE["nodes"], ["X", 0, 1e400]]), "a span ends at inf; the longest"),
+        (changed(nodes=[["X", 0, -1]]), "no forest"),
+        ('{"id": 0, "parsed": true, "words": null, "edges": ' + "[" * 3000, "no forest"),
+        ('{"id": 0, "parsed": true, "nodes": [["X", 0, ' + "9" * 5000 + "]]}", "no forest"),
+        (edge(targets=[["[S,1]", 0, "x" * 100_000]]), "no forest .{0,100}…"),
     ],
 )
 def test_malformed(tmp_path, line, message):
     path = written(tmp_path, {"id": 0, "words": None, "parsed": False}, line)
     with pytest.raises(InputError, match=r"forests\.jsonl:2: .*" + message):
         list(ForestFile(path))
+
+
+def test_the_longest_lattice_needs_little_memory(tmp_path):
+    edges = [{"node": 0, "tails": [], "source": "a", "targets": [["x"]]}]
+    line = {"id": 0, "words": None, "parsed": True, "features": [], "nodes": [["X", 0, LONGEST]], "edges": edges}
+    tracemalloc.start()
+    (stored,) = ForestFile(written(tmp_path, line))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(stored.forest.words) == LONGEST and peak < 8 * LONGEST
+
+
+def test_marginals_that_are_not_finite_are_never_written(tmp_path):
+    model, grammar, _, _ = build(tmp_path, 2, 1, False)
+    analyser = Analyser(grammar, LatentFeatures(model, grammar), lambda n: [ParseOptions(n, False, 2, X)])
+    analysis = analyser("a")
+    for features in (np.full_like(analysis.features, np.inf), np.full_like(analysis.features, np.nan)):
+        with pytest.raises(InputError, match="sentence 3 has values that are not finite"):
+            analyser.json(2, replace(analysis, features=features))
+    with pytest.raises(InputError, match="floor must be a finite number"):
+        FeatureOptions(floor=math.inf)
 
 
 def test_options_that_do_not_go_together(tmp_path, capsys):

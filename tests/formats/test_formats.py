@@ -12,7 +12,7 @@ from helpers import rule_table, save_model
 
 from lscfg.cli import main
 from lscfg.corpus.parallel import check_plain, check_sentences
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut, quote
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.estimate.spectral import Settings as SpectralSettings
 from lscfg.extract.derive import derive
@@ -20,7 +20,7 @@ from lscfg.extract.hiero import extract_hiero
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
 from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest
-from lscfg.formats.weights import read_weights, write_weights
+from lscfg.formats.weights import read_weights, unknown_weights, write_weights
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_sentence_grammars
 from lscfg.io.arpa import check_arpa
@@ -271,3 +271,18 @@ def test_input_of_cdec_is_not_taken_for_words(line, kind):
     check_plain(["una casa", "", "( ( a", "( ( ( b"], "text")
     with pytest.raises(InputError, match=f"text:2: a {kind} of cdec's"):
         check_plain(["una casa", line], "text")
+
+
+def test_what_a_message_quotes_is_short_and_in_one_line():
+    assert quote("a") == "'a'" and cut("a" * 80) == "a" * 80
+    assert quote("b" * 81) == f"'{'b' * 79}…'" and cut(10**100) == "1" + "0" * 78 + "…"
+    assert quote("a\r\n\x1b[31m\u202e") == r"'a\r\n\x1b[31m\u202e'"
+    assert str(InputError("one\rtwo\nthree", "a\nb\r", 3)) == r"a\nb\r:3: one\rtwo" + "\nthree"
+
+
+def test_unknown_weights_are_named_with_near_names():
+    known = ["LanguageModel", "LanguageModel_OOV", "WordPenalty"]
+    assert unknown_weights({"LanguageModel": 1.0, "Zero": 0.0}, known) == ""
+    weights = {"LanguageModle": 2.0, "wordpenalty\r": 1.0, "Quite": 1.0}
+    named = "'LanguageModle' (is LanguageModel meant?), 'Quite', 'wordpenalty\\r' (is WordPenalty meant?)"
+    assert unknown_weights(weights, known) == named

@@ -39,7 +39,7 @@ grammar=a.grammar
 grammar=b.grammar  # another one
 feature_function=WordPenalty
 feature_function=KLanguageModel -n LM lm
-feature_function=External /lib/libcdec_lscfg.so model=m.lscfg features=log
+feature_function=External /lib/libcdec_lscfg.so model=m.lscfg features=paper log=false
 
 scfg_max_span_limit=15
 cubepruning_pop_limit=30
@@ -59,7 +59,7 @@ quiet=true
         language_model=Path("lm"),
         language_model_name="LM",
         word_penalty=True,
-        latent=LatentFeature({"model": "m.lscfg", "features": "log"}, "/lib/libcdec_lscfg.so"),
+        latent=LatentFeature({"model": "m.lscfg", "features": "paper", "log": "false"}, "/lib/libcdec_lscfg.so"),
         max_span=15,
         pop_limit=30,
         pass_through=True,
@@ -134,3 +134,45 @@ def test_formalism_is_required_and_must_be_scfg(folder: Path) -> None:
 def test_glue_needs_its_goal(folder: Path) -> None:
     with pytest.raises(InputError, match="goal is TOP"):
         read(folder, "formalism=scfg\ngoal=TOP\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("floor=0", "floor=0: expected a number above 0"),
+        ("floor=inf", "floor=inf: expected a number above 0"),
+        ("features=Latent", "there is no feature 'Latent'"),
+        ("features=paper,paper", "features=paper,paper names a feature twice"),
+    ],
+)
+def test_a_bad_option_is_named_by_file_and_line(folder: Path, option: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(folder, f"formalism=scfg\n\nfeature_function=LSCFG model=m {option}\n")
+    assert str(caught.value).startswith(f"{folder / 'cdec.ini'}:3: feature function LSCFG: {message}")
+
+
+def test_options_of_decoders_are_left_to_them(folder: Path) -> None:
+    config = read(folder, "formalism=scfg\nfeature_function=LSCFG model=m trace=file mode=parse\n")
+    assert config.latent is not None and config.latent.options["trace"] == "file"
+
+
+@pytest.mark.parametrize("path", ["a b/lib.so", "", "a\nb"])
+def test_a_path_with_a_blank_is_refused_in_a_line_that_is_divided_at_blanks(folder: Path, path: str) -> None:
+    for config in (
+        DecoderConfig(latent=LatentFeature({"model": "m"}, path)),
+        DecoderConfig(latent=LatentFeature({"model": path})),
+        *([DecoderConfig(language_model=Path(path))] if path else []),
+    ):
+        with pytest.raises(InputError, match="divide a feature's line at blanks; rename"):
+            write_ini(folder / "out.ini", config)
+    if path == "a b/lib.so":
+        with pytest.raises(InputError, match=r"2: the only External .* by a path without blanks; found 'a b/lib.so'"):
+            read(folder, f"formalism=scfg\nfeature_function=External {path}\n")
+
+
+def test_a_long_line_is_not_quoted_whole(folder: Path) -> None:
+    long = "x" * 1_000_000
+    for line in (long, f"{long}=1", f"goal={long} ", f"grammar={long}", f"feature_function={long}"):
+        with pytest.raises(InputError) as caught:
+            read(folder, f"formalism=scfg\n{line}\n")
+        assert len(str(caught.value)) < 1000

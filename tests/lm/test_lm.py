@@ -308,12 +308,6 @@ def test_bad_arguments(tmp_path: Path, arguments: dict, message: str) -> None:
     assert not (tmp_path / "arpa").exists()
 
 
-def test_text_is_not_overwritten(tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("a b\n")
-    with pytest.raises(InputError, match="overwrite"):
-        build_lm(tmp_path / "text", tmp_path / "text", 2, (), DEFAULT_FALLBACK, "lscfg")
-
-
 # --- ARPA files ------------------------------------------------------------------------------------------------------
 
 

@@ -544,7 +544,7 @@ def test_start_weights_of_unknown_features_are_kept_with_a_warning(capsys):
     result = tune(decoder, decoder.sources, decoder.references, start, settings, log=lambda _: None)
     assert [record.weights["Misspelt"] for record in result.history] == [0.5, 0.5]
     warnings = capsys.readouterr().err
-    assert warnings.count("features that no hypothesis has, kept as they are: Misspelt") == 1
+    assert warnings.count("features that no hypothesis has, kept as they are: 'Misspelt'") == 1
 
 
 def test_the_log_shows_weights_and_whose_time_it_was():

@@ -43,7 +43,16 @@ features = "ratios"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("-o", "--output", metavar="DIR", default="demo", help="folder to write (default: %(default)s)")
+    from lscfg.io.arguments import output_folder
+
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=output_folder(),
+        metavar="DIR",
+        default="demo",
+        help="folder to write (default: %(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the corpus (default: %(default)s)")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
@@ -60,13 +69,14 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.demo import generate, write
-    from lscfg.io.text import atomic_write, read_lines
+    from lscfg.io.text import atomic_write, check_replaceable, read_lines
     from tuning.experiment.run import run_experiment
 
     folder = Path(args.output)
     corpus = generate(args.seed)
     write(corpus, folder / "corpus")
     log.info(f"{len(corpus.train)} sentence pairs, {len(corpus.dev)} for tuning, {len(corpus.test)} for the test")
+    check_replaceable(folder / "demo.toml", EXPERIMENT)
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
     print(run_experiment(folder / "demo.toml", folder, args.jobs))

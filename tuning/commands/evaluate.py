@@ -20,14 +20,22 @@ _METRICS = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.io.arguments import InputFile, NamedFile, OutputFile
+
     parser.add_argument(
         "systems",
+        type=NamedFile,
         metavar="NAME=FILE",
         nargs="+",
         help="a system's tokenized output, one sentence a line; repeat NAME for outputs of several tunings (BLEU only)",
     )
     parser.add_argument(
-        "--reference", metavar="TEXT", required=True, action="append", help="tokenized reference; repeat for several"
+        "--reference",
+        type=InputFile,
+        metavar="TEXT",
+        required=True,
+        action="append",
+        help="tokenized reference; repeat for several",
     )
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")
     parser.add_argument(
@@ -47,8 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=12345, metavar="N", help="seed of both tests (default: %(default)s)"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the scores to a JSON file too")
-    parser.add_argument("--source", metavar="TEXT", help="source sentences, to be shown with the differences")
+    parser.add_argument("--json", type=OutputFile, metavar="FILE", help="write the scores to a JSON file too")
+    parser.add_argument(
+        "--source", type=InputFile, metavar="TEXT", help="source sentences, to be shown with the differences"
+    )
     parser.add_argument(
         "--differences",
         metavar="N",
@@ -57,7 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show the N sentences in which a system gains most against the baseline, and the N in which it loses most",
     )
     parser.add_argument(
-        "--sentences", metavar="TSV", help="write every sentence, sorted by its difference to the baseline's BLEU"
+        "--sentences",
+        type=OutputFile,
+        metavar="TSV",
+        help="write every sentence, sorted by its difference to the baseline's BLEU",
     )
 
 
@@ -70,24 +83,21 @@ def run(args: argparse.Namespace) -> None:
     from dataclasses import asdict
 
     from lscfg.corpus.parallel import check_length
-    from lscfg.errors import InputError
-    from lscfg.io.text import check_output, read_lines, write_json
+    from lscfg.errors import InputError, quote
+    from lscfg.io.text import read_lines, write_json
     from tuning.evaluate import evaluate
     from tuning.replication import compare_runs
 
     metrics = ["BLEU"]
     for name in args.metrics.split(","):
         if name.strip().lower() not in _METRICS:
-            raise InputError(f"--metrics: {name!r} is none of {', '.join(_METRICS)}")
+            raise InputError(f"--metrics: {quote(name)} is none of {', '.join(_METRICS)}")
         if _METRICS[name.strip().lower()] not in metrics:
             metrics.append(_METRICS[name.strip().lower()])
     if args.differences < 0:
         raise InputError(f"--differences must not be negative, but is {args.differences}")
     if (args.differences or args.sentences) and args.baseline is None:
         raise InputError("differences need --baseline, the system to compare the others with")
-    for output in (args.json, args.sentences):
-        if output:
-            check_output(output)
     references = [read_lines(path) for path in args.reference]
     lines = len(references[0])
 
@@ -100,10 +110,9 @@ def run(args: argparse.Namespace) -> None:
         read_checked(path)
     systems: dict[str, list[list[str]]] = {}
     for item in args.systems:
-        name, equals, path = item.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"expected NAME=FILE, found {item!r}")
-        systems.setdefault(name, []).append(read_checked(path))
+        if not item.name or item.endswith("="):
+            raise InputError(f"expected NAME=FILE, found {quote(item)}")
+        systems.setdefault(item.name, []).append(read_checked(item.path))
     source = read_checked(args.source) if args.source else None
     if all(len(runs) == 1 for runs in systems.values()):
         single = {name: runs[0] for name, runs in systems.items()}

@@ -11,8 +11,19 @@ EXAMPLE = "lscfg run ja-en.toml -o ja-en"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="experiment file (TOML, see docs/FORMATS.md)")
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for results and finished stages")
+    from lscfg.io.arguments import InputFile, output_folder
+
+    parser.add_argument(
+        "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file (TOML, see docs/FORMATS.md)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=output_folder("results.json", "manifest.json", "report.html"),
+        metavar="DIR",
+        required=True,
+        help="folder for results and finished stages",
+    )
     parser.add_argument(
         "--data",
         metavar="DIR",

@@ -14,18 +14,36 @@ EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --wei
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.formats.ini import IniFile
+    from lscfg.io.arguments import InputFile, output_folder
     from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.settings import add_options
     from tuning.optimisers import optimiser_kind
     from tuning.tune import TuneSettings
 
-    parser.add_argument("--config", metavar="INI", required=True, help="decoder configuration (cdec.ini)")
-    parser.add_argument("--source", metavar="TEXT", required=True, help="tokenized source, one sentence a line")
+    parser.add_argument("--config", type=IniFile, metavar="INI", required=True, help="decoder configuration (cdec.ini)")
     parser.add_argument(
-        "--reference", metavar="TEXT", required=True, action="append", help="tokenized reference; repeat for several"
+        "--source", type=InputFile, metavar="TEXT", required=True, help="tokenized source, one sentence a line"
     )
-    parser.add_argument("--weights", metavar="WEIGHTS", required=True, help="start weights, a name and value a line")
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder for weights, history and lists")
+    parser.add_argument(
+        "--reference",
+        type=InputFile,
+        metavar="TEXT",
+        required=True,
+        action="append",
+        help="tokenized reference; repeat for several",
+    )
+    parser.add_argument(
+        "--weights", type=InputFile, metavar="WEIGHTS", required=True, help="start weights, a name and value a line"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=output_folder("weights", "history.json", "seconds.json", "kbest.*.gz"),
+        metavar="DIR",
+        required=True,
+        help="folder for weights, history and lists",
+    )
     which = parser.add_mutually_exclusive_group()
     helps = (f"{name}: {optimiser_kind(name).HELP}" for name in kinds(OPTIMISERS))
     which.add_argument(

@@ -83,7 +83,6 @@ class StageCache:
         done = self.path(stage)
         unfinished = done.with_name(done.name + ".unfinished")
         unfinished.mkdir(parents=True, exist_ok=True)
-        remove_temporaries(unfinished)
         seconds, peak = measured(partial(stage.work, unfinished, stage.settings, self.inputs(stage.inputs), jobs))
         record = {**stage.facts, "name": stage.name, "key": stage.key}
         record |= {"seconds": round(seconds, 3), "peak_mib": round(peak / 1024, 1)}
@@ -96,7 +95,7 @@ class StageCache:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keeps a second run out of the folder.
+    """Keeps a second run out of the folder, and removes what a killed one was writing anywhere in it.
 
     Raises:
         InputError: another process is at work there, or the folder cannot be written.
@@ -113,6 +112,7 @@ def locked(folder: Path) -> Iterator[None]:
             raise InputError("another run is at work in this folder; wait for it or give another -o", folder) from None
         _locks.add(file)
         try:
+            remove_temporaries(folder)
             yield
         finally:
             _locks.remove(file)

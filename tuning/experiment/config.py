@@ -15,7 +15,7 @@ from typing import Any
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.grammar.source import Decoding, rule_source, source_names
-from lscfg.io.text import read_bytes
+from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.kinds import (
     ALIGNERS,
@@ -72,6 +72,8 @@ class Alignment(Declared):
         super().__post_init__()
         if not self.heuristics:
             raise SettingError("heuristics", "must name one or more")
+        if len(set(self.heuristics)) < len(self.heuristics):
+            raise SettingError("heuristics", "must name each one once: a repeated one adds no alignment")
         object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
 
     def joined_by(self, heuristic: str) -> AlignmentSettings:
@@ -236,12 +238,9 @@ def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = 
     overrides = overrides or Overrides()
     if overrides.data is not None and not overrides.data.is_dir():
         raise InputError("no such folder; --data names the folder of the corpus", overrides.data)
-    data = read_bytes(path)
+    text = decode_text(read_bytes(path), path)
     try:
-        text = data.decode("utf-8")
         table = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8", path, data.count(b"\n", 0, error.start) + 1) from error
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         raise InputError(f"not TOML: {error}", path, int(line[1]) if line else None) from error

@@ -30,7 +30,8 @@ typedef struct {
 
 /* ---- numbers as text: the C locale's, whatever the locale of the program ---- */
 
-/* Reads the whole text as strtod does. LSCFG_EINPUT where it is no number, or has more than 1200 characters. */
+/* Reads the whole text, a decimal number, as strtod does. LSCFG_EINPUT where it is none, or has more than 1200
+ * characters. */
 int lscfg_parse_double(const char *text, size_t length, double *value);
 /* Writes at most so many significant digits, as printf's %.*g. Returns the length, as snprintf does. */
 int lscfg_print_double(double value, int32_t digits, char *text, size_t size);

@@ -153,6 +153,11 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             r"e\.toml:15: heuristics must be one of grow-diag-final-and, .*, not 'x'",
         ),
         ("[tuning]", "[alignment]\nheuristics = []\n[tuning]", r"e\.toml:15: heuristics must name one or more"),
+        (
+            "[tuning]",
+            '[alignment]\nheuristics = ["union", "union"]\n[tuning]',
+            r"e\.toml:15: heuristics must name each one once",
+        ),
         ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:15: negative must be one of flip, clamp"),
         ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:15: floor must be more than 0, not -1.0"),
         ("order = 3", "order = 9", r"e\.toml:11: order must be at most 6, not 9"),

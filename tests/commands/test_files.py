@@ -1,0 +1,137 @@
+"""Commands and their files: no input is overwritten, what is there is not replaced unasked, pipes are read twice."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lscfg.adapter import example_model
+from lscfg.cli import main
+from lscfg.io.text import read_lines, write_lines
+from moses_bridge.rule_table import GLUE, ROOT
+from tuning.commands import demo
+
+SRC = ["una casa", "una casa roja", "la casa", "la flor roja"]
+TGT = ["a house", "a red house", "the house", "the red flower"]
+LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A small corpus with derivations, grammar, model, configuration and weights; the working folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("f", SRC), ("e", TGT), ("links", LINKS), ("weights", ["EgivenF -1"])):
+        write_lines(name, lines)
+    run("derive f e links -o deriv")
+    run("grammar deriv -o g")
+    run("estimate mle deriv -o model")
+    write_lines("cdec.ini", ["formalism=scfg", "grammar=g", "feature_function=LSCFG model=model", "weights=weights"])
+    return tmp_path
+
+
+def run(line):
+    assert main([*shlex.split(line), "--quiet"]) == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "align f e -o e",
+        "derive f e links -o links",
+        "grammar deriv -o deriv",
+        "grammar --hiero f e links -o links",
+        "grammar deriv --filter f -o f",
+        "lm e -o e --order 2",
+        "estimate mle deriv -o deriv",
+        "estimate clusters deriv -m 2 --context f -o f",
+        "compress model --cp 2 -o model",
+        "diagnose model --train deriv --held-out deriv -o model",
+        "marginals model f -o f",
+        "decode -c cdec.ini f -o f",
+        "decode -c cdec.ini f -o cdec.ini",
+        "decode -c cdec.ini f -o g",
+        "decode -c cdec.ini f -o weights",
+        "evaluate --reference e A=f --json f",
+        "evaluate --reference e A=f --sentences e --baseline A",
+        "cdec fold -c cdec.ini -w weights -o .",
+        "cdec decode -c cdec.ini f -o f",
+        "marginals cdec.ini f --per-sentence-grammars .",
+        "tune --config cdec.ini --source f --reference e --weights weights -o .",
+        "moses weights moses.ini -c cdec.ini -o cdec.ini",
+    ],
+)
+def test_no_command_overwrites_its_input(folder, capsys, line):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main(shlex.split(line)) == 1
+    assert "is an input, too, and would be overwritten; name another" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("simulate -m 2 --sentences 5 -o out", ["train.deriv", "train.src", "train.tgt", "model.lscfg"]),
+        ("moses convert -c cdec.ini -o out", ["moses.ini", "rule-table.gz", "glue-grammar"]),
+        ("grammar deriv --format moses -o out/table", ["glue-grammar"]),
+        ("demo -o out", ["demo.toml", "corpus/train.es"]),
+    ],
+)
+def test_files_that_nobody_named_are_not_replaced(folder, capsys, line, names):
+    for name in names:
+        path = folder / "out" / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("precious\n")
+        assert main(shlex.split(line)) == 1
+        assert f"{name}: is there already and would be replaced" in capsys.readouterr().err
+        assert path.read_text() == "precious\n"
+        path.unlink()
+
+
+def test_what_lscfg_made_may_be_made_again(folder, monkeypatch):
+    for glue in (GLUE, ROOT):
+        (folder / "out").mkdir(exist_ok=True)
+        write_lines("out/glue-grammar", glue)
+        run("grammar deriv --format moses -o out/table")
+        assert read_lines("out/glue-grammar") == list(ROOT)
+    run("simulate --sentences 5 -m 2 -o simulated")
+    (folder / "other").mkdir()
+    run("simulate --sentences 5 --model simulated/model.lscfg -o other")
+    calls = []
+    monkeypatch.setattr("tuning.experiment.run.run_experiment", lambda *args: calls.append(args) or sys.exit(0))
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            main(["demo", "-o", "demo", "--quiet"])
+    assert len(calls) == 2 and Path("demo/demo.toml").read_text() == demo.EXPERIMENT
+
+
+def shell(line):
+    command = line.replace("lscfg", f"{shlex.quote(sys.executable)} -P -m lscfg", 1)
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+
+def test_forests_may_come_through_a_pipe(folder):
+    run("marginals model f -o forests")
+    run("marginals model forests --forests -o expected")
+    done = shell("lscfg marginals model <(cat forests) --forests -o out")
+    assert done.returncode == 0, done.stderr
+    assert read_lines("out") == read_lines("expected") and len(read_lines("out")) == len(SRC)
+    assert all(json.loads(line)["parsed"] for line in read_lines("out"))
+
+
+def test_corpora_may_come_through_pipes(folder):
+    run("derive f e links links -o expected")
+    done = shell("lscfg derive <(cat f) <(cat e) links links -o out")
+    assert done.returncode == 0, done.stderr
+    assert Path("out").read_bytes() == Path("expected").read_bytes()
+    done = shell("lscfg derive <(cat f) <(head -3 e) <(cat links) -o short")
+    assert done.returncode == 1 and not Path("short").exists()
+    assert "/dev/fd/" in done.stderr and ": 3 lines, but /dev/fd/" in done.stderr and " has 4;" in done.stderr
+
+
+def test_a_model_may_come_through_a_pipe(folder):
+    example_model().save(folder / "example")
+    done = shell("lscfg inspect <(cat example)")
+    assert done.returncode == 0 and done.stdout == shell("lscfg inspect example").stdout != ""

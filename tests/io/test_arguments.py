@@ -1,0 +1,141 @@
+"""The files of a command line: what would be overwritten is refused, and pipes can be read again."""
+
+import argparse
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from lscfg.cli import build_parser, load_commands
+from lscfg.errors import InputError
+from lscfg.formats.ini import IniFile
+from lscfg.io.arguments import InputFile, InputFolder, NamedFile, OutputFile, OutputFolder, checked_files, output_folder
+
+NO_FILES = {
+    "align --model",
+    "cdec --cdec-root", "estimate --checkpoint", "moses --moses-root", "run --data",
+    "evaluate --baseline", "evaluate --metrics", "heatmap --sentences", "inspect --nearest", "inspect --rule",
+    "marginals --features", "moses --flag", "run --decoder", "run --systems",
+}  # fmt: skip
+"""Arguments of any text: names and lists, and folders of programs, of data and of states."""
+
+
+def arguments(parser):
+    """All arguments of a parser and those below it, with the command's name."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                yield from ((f"{name} {where}".strip(), found) for where, found in arguments(below))
+        else:
+            yield "", action
+
+
+def test_every_argument_that_is_a_file_says_so():
+    """An argument of plain text is a file that is not checked, unless it is known to be none."""
+    plain = {
+        f"{where.split()[0]} {(action.option_strings or [action.dest])[-1]}"
+        for where, action in arguments(build_parser(load_commands()))
+        if action.type in (None, str) and action.nargs != 0 and not action.choices
+    }
+    assert plain == NO_FILES
+    kinds = [action.type for _, action in arguments(build_parser(load_commands()))]
+    assert sum(kind in (InputFile, NamedFile, IniFile) for kind in kinds) > 40
+    assert sum(kind is OutputFile for kind in kinds) > 15
+
+
+def namespace(**values):
+    return argparse.Namespace(**values)
+
+
+def check(**values):
+    with checked_files(namespace(**values)):
+        pass
+
+
+@pytest.mark.parametrize("way", ["same", "link", "hard link", "another way"])
+def test_an_output_that_is_an_input_is_refused(tmp_path, way):
+    (tmp_path / "a").write_text("a\n")
+    output = tmp_path / "b"
+    if way == "same":
+        output = tmp_path / "a"
+    elif way == "link":
+        output.symlink_to("a")
+    elif way == "hard link":
+        output.hardlink_to(tmp_path / "a")
+    else:
+        output = tmp_path / ".." / tmp_path.name / "a"
+    for read in (InputFile(tmp_path / "a"), NamedFile(f"A={tmp_path / 'a'}"), tmp_path / "a"):
+        with pytest.raises(InputError, match="is an input, too, and would be overwritten; name another output"):
+            check(texts=[InputFile("other"), read], output=OutputFile(output))
+    assert (tmp_path / "a").read_text() == "a\n"
+
+
+def test_what_an_ini_file_names_is_an_input(tmp_path):
+    (tmp_path / "cdec.ini").write_text(
+        "grammar=g  # comment\nfeature_function=KLanguageModel -n LM lm\nfeature_function=LSCFG model=m log=true\n"
+    )
+    for name in ("g", "lm", "m"):
+        (tmp_path / name).touch()
+        with pytest.raises(InputError, match=f"{name}: is an input, too"):
+            check(config=IniFile(tmp_path / "cdec.ini"), output=OutputFile(tmp_path / name))
+    check(config=IniFile(tmp_path / "missing"), output=OutputFile(tmp_path / "out"))
+
+
+def test_a_folder_keeps_the_inputs_that_are_in_it(tmp_path):
+    (tmp_path / "weights").touch()
+    (tmp_path / "kbest.001.gz").touch()
+    folder = output_folder("weights", "kbest.*.gz")(str(tmp_path))
+    assert isinstance(folder, OutputFolder)
+    for name in ("weights", "kbest.001.gz"):
+        with pytest.raises(InputError, match=f"{name}: is an input, too.*another folder"):
+            check(read=InputFile(tmp_path / name), output=folder)
+    with pytest.raises(InputError, match=r"kbest\.001\.gz: is an input, too"):
+        check(read=InputFolder(tmp_path), output=output_folder("kbest.*.gz")(str(tmp_path)))
+    check(read=InputFile(tmp_path / "weights"), output=output_folder("kbest.*.gz")(str(tmp_path)))
+    with pytest.raises(InputError, match="weights: is no folder"):
+        check(output=output_folder()(str(tmp_path / "weights")))
+
+
+def test_two_outputs_are_two_files(tmp_path):
+    (tmp_path / "a").touch()
+    with pytest.raises(InputError, match="is to be written twice"):
+        check(one=OutputFile(tmp_path / "a"), other=OutputFile(tmp_path / "." / "a"))
+
+
+def test_devices_may_be_read_and_written():
+    check(read=InputFile("/dev/null"), output=OutputFile("/dev/null"))
+
+
+def fed(path: Path, content: bytes) -> threading.Thread:
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    return writer
+
+
+def test_a_pipe_can_be_read_twice(tmp_path):
+    writers = [fed(tmp_path / name, name.encode()) for name in ("a", "b", "c")]
+    (tmp_path / "file").touch()
+    args = namespace(
+        one=InputFile(tmp_path / "a"),
+        some=[InputFile(tmp_path / "a"), NamedFile(f"B={tmp_path / 'b'}"), NamedFile(tmp_path / "file")],
+        setting=tmp_path / "c",
+        number=3,
+    )
+    with checked_files(args):
+        copies = [args.one.path, args.some[0].path, args.some[1].path, str(args.setting)]
+        assert [Path(path).read_bytes() for path in copies * 2] == [b"a", b"a", b"b", b"c"] * 2
+        assert args.some[1].name == "B" and args.some[2] == str(tmp_path / "file") and args.number == 3
+    assert not any(map(os.path.exists, copies))
+    for writer in writers:
+        writer.join()
+
+
+def test_an_error_names_the_pipe(tmp_path):
+    writer = fed(tmp_path / "a", b"x\n")
+    args = namespace(one=InputFile(tmp_path / "a"))
+    with pytest.raises(InputError) as caught, checked_files(args):
+        raise InputError("is bad", args.one, 1)
+    writer.join()
+    assert str(caught.value) == f"{tmp_path / 'a'}:1: is bad"

@@ -1,0 +1,217 @@
+"""Text files: what readers refuse, and how files come into being and what is left of them."""
+
+import errno
+import gzip
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.formats.kbest import read_kbest
+from lscfg.formats.weights import read_weights
+from lscfg.io import text
+from lscfg.io.text import (
+    atomic_write,
+    check_output,
+    check_replaceable,
+    read_blocks,
+    read_bytes,
+    read_lines,
+    remove_temporaries,
+    stream_lines,
+    write_blocks,
+    write_json,
+    write_lines,
+)
+from lscfg.kernel import Grammar
+from moses_bridge.config import read_moses_weights
+
+TEXT_READERS = {
+    "lines": read_lines,
+    "stream": lambda path: list(stream_lines(path)),
+    "blocks": lambda path: list(read_blocks(path, 2)),
+    "grammar": lambda path: Grammar().read(path),
+    "weights": read_weights,
+    "k-best": read_kbest,
+    "moses.ini": read_moses_weights,
+}
+
+
+@pytest.mark.parametrize("read", [read_bytes, *TEXT_READERS.values()], ids=["bytes", *TEXT_READERS])
+def test_an_empty_file_is_no_compressed_one(tmp_path, read):
+    path = tmp_path / "a.gz"
+    path.touch()
+    with pytest.raises(InputError, match=r"a\.gz: compressed file is cut off or damaged; make it anew"):
+        read(path)
+
+
+@pytest.mark.parametrize("read", TEXT_READERS.values(), ids=TEXT_READERS)
+@pytest.mark.parametrize("name", ["a", "a.gz"])
+def test_a_byte_order_mark_is_refused(tmp_path, read, name):
+    write_lines(tmp_path / name, ["\ufeffLanguageModel 2"])
+    with pytest.raises(InputError, match=r"a(\.gz)?:1: begins with a byte order mark; remove it"):
+        read(tmp_path / name)
+
+
+def test_the_cure_of_a_byte_order_mark_works(tmp_path):
+    (tmp_path / "a").write_text("\ufeffLanguageModel 2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"sed '(.*)'") as caught:
+        read_lines(tmp_path / "a")
+    script = str(caught.value).split("'")[1]
+    cured = subprocess.run(["sed", script, tmp_path / "a"], capture_output=True, check=True)
+    assert cured.stdout == b"LanguageModel 2\n"
+
+
+@pytest.mark.parametrize("read", [Grammar().read, read_weights, read_kbest, read_moses_weights])
+def test_a_file_that_is_cut_within_a_number_is_refused(tmp_path, read):
+    lines = {
+        Grammar().read.__func__: "[X] ||| a ||| b ||| A=0.25",
+        read_weights: "A 1\nB 0.25",
+        read_kbest: "0 ||| a ||| A=1 ||| 0.25",
+        read_moses_weights: "[weight]\nA= 0.25",
+    }
+    path, content = tmp_path / "file", lines[getattr(read, "__func__", read)]
+    path.write_text(content + "\n")
+    read(path)
+    path.write_text(content)
+    with pytest.raises(InputError, match=f"file:{content.count(chr(10)) + 1}: the last line has no newline"):
+        read(path)
+
+
+@pytest.mark.parametrize("content", ["", "# LanguageModel 1\n\n"])
+def test_a_weights_file_without_a_weight_is_refused(tmp_path, content):
+    (tmp_path / "weights").write_text(content)
+    with pytest.raises(InputError, match="weights: no weights; expected lines 'name value'"):
+        read_weights(tmp_path / "weights")
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to("far/file")
+    for content in ("new", "again"):
+        write_lines(tmp_path / "link", [content])
+        assert (tmp_path / "link").is_symlink() and (tmp_path / "far" / "file").read_text() == f"{content}\n"
+    assert [path.name for path in (tmp_path / "far").iterdir()] == ["file"]
+
+
+def test_a_temporary_of_a_name_that_is_taken_is_not_followed(tmp_path, monkeypatch):
+    names = iter(["taken", "free"])
+    monkeypatch.setattr(text, "secrets", SimpleNamespace(token_hex=lambda n: next(names)))
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / ".lscfg.taken.tmp").symlink_to("victim")
+    write_lines(tmp_path / "out", ["a"])
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert not (tmp_path / "out").is_symlink() and (tmp_path / "out").read_text() == "a\n"
+
+
+def test_names_of_temporaries_cannot_be_guessed(tmp_path):
+    names = set()
+    for _ in range(20):
+        with atomic_write(tmp_path / "out") as file:
+            file.write("a")
+            names |= {path.name for path in tmp_path.glob(".*")}
+    assert len(names) == 20 and not any(str(os.getpid()) in name.split(".") for name in names)
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_permissions_are_those_of_any_new_file(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        write_lines(tmp_path / "ours", ["a"])
+        (tmp_path / "other").write_text("a")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "other").stat().st_mode
+    assert stat.S_IMODE((tmp_path / "ours").stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_failed_write_leaves_nothing_and_the_old_file(tmp_path):
+    write_lines(tmp_path / "out", ["old"])
+
+    def blocks():
+        yield lambda: b"new\n"
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write_blocks(tmp_path / "out", blocks())
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "out", float("inf"))
+    assert [path.name for path in tmp_path.iterdir()] == ["out"] and read_lines(tmp_path / "out") == ["old"]
+
+
+WRITER = """
+import sys
+from lscfg.io.text import atomic_write
+with atomic_write(sys.argv[1]) as file:
+    file.write("half")
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / ".other.tmp").write_text("of another program")
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, tmp_path / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for name in ("a", "below/b", "c")
+    ]
+    try:
+        assert [writer.stdout.readline() for writer in writers] == [b"writing\n"] * 3
+        assert len(list(tmp_path.rglob(".lscfg.*.tmp"))) == 3
+        for writer in writers[:2]:
+            writer.send_signal(signal.SIGKILL)
+            writer.wait()
+        remove_temporaries(tmp_path)
+        assert len(list(tmp_path.rglob(".lscfg.*.tmp"))) == 1
+        writers[2].communicate(b"")
+        assert writers[2].returncode == 0 and (tmp_path / "c").read_text() == "half"
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".other.tmp", "below", "c"]
+
+
+def test_a_read_only_file_system_is_called_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with pytest.raises(InputError, match=os.strerror(errno.EROFS)):
+        check_output(tmp_path / "out")
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=0))
+    with pytest.raises(InputError, match="Permission denied"):
+        check_output(tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "loop"])
+def test_a_name_that_no_file_can_have_is_one_clear_error(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    if name == "loop":  # a link that leads nowhere is replaced
+        write_lines(tmp_path / name, ["a"])
+        assert (tmp_path / name).read_text() == "a\n"
+    else:
+        with pytest.raises(InputError, match="cannot write: File name too long"):
+            write_lines(tmp_path / name, ["a"])
+
+
+def test_what_is_there_is_replaced_only_if_it_is_what_lscfg_writes(tmp_path):
+    path = tmp_path / "glue"
+    check_replaceable(path)
+    path.write_text("ours\n")
+    check_replaceable(path, "theirs\n", "ours\n")
+    for contents in ((), ("theirs\n",)):
+        with pytest.raises(InputError, match="glue: is there already and would be replaced"):
+            check_replaceable(path, *contents)
+
+
+def test_compressed_content_is_read_as_it_was_written(tmp_path):
+    write_lines(tmp_path / "a.gz", ["a", "b"])
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"a\nb\n"
+    assert read_lines(tmp_path / "a.gz") == list(stream_lines(Path(tmp_path / "a.gz"))) == ["a", "b"]
+    assert list(read_blocks(tmp_path / "a.gz", 1)) == [(b"a\n", 1), (b"b\n", 1)]
