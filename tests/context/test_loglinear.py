@@ -243,7 +243,7 @@ def test_source_of_several_alignments(tmp_path):
     once, twice = (tokens_of(derivations).places.tolist() for derivations in (one, two))
     assert sorted(twice) == sorted(once * 2)
     write_lines(tmp_path / "f", [*source[:7], "a b", *source[8:]])
-    with pytest.raises(InputError, match="f:8: is shorter"):
+    with pytest.raises(InputError, match="f:8: is not as long as its derivation: 2, not 3 words"):
         read_source(tmp_path / "f", two)
     write_lines(tmp_path / "f", source * 2)
     with pytest.raises(InputError, match="80 source sentences, but derivations of 40"):
@@ -370,7 +370,7 @@ def test_command(tmp_path, capsys):
     assert main([*arguments, str(tmp_path / "short")]) == 1
     assert "short: 299 source sentences, but derivations of 300" in capsys.readouterr().err
     assert main([*arguments, str(tmp_path / "cut")]) == 1
-    assert "cut:300: is shorter than the sentence of its derivation" in capsys.readouterr().err
+    assert "cut:300: is not as long as its derivation: 1, not 3 words" in capsys.readouterr().err
     assert main([*arguments, str(tmp_path / "none")]) == 1 and not (tmp_path / "m").exists()
     assert main([*arguments, str(tmp_path / "source"), "--quiet"]) == 0
     first = (tmp_path / "m").read_bytes()
