@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -144,16 +144,16 @@ def _write_array(file: IO[bytes], array: np.ndarray | Blocks | Spool) -> None:
         file.write(values.reshape(-1).view(np.uint8).data)
 
 
-def _type_of(name: str, code: str, path: str | os.PathLike[str]) -> np.dtype:
+def _type_of(name: str, code: str, shape: Sequence[int], path: str | os.PathLike[str]) -> np.dtype:
     """NumPy's type for a type of the format.
 
     Raises:
-        InputError: no file of lscfg has arrays of that type; NumPy has not even a name for some.
+        InputError: no file of lscfg has arrays of that type, or NumPy can have none of that shape, not even empty ones.
     """
     for known, its_code in _DTYPES.items():
-        if its_code == code:
+        if its_code == code and math.prod(size for size in shape if size) < 2**60:
             return np.dtype(known).newbyteorder("<")
-    raise InputError(f"array {name!r} has type {code}, which no file of lscfg has; make the file anew", path)
+    raise InputError(f"array {name!r} is {code} {list(shape)}, as in no file of lscfg; make the file anew", path)
 
 
 def _load_compressed(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
@@ -163,7 +163,9 @@ def _load_compressed(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray
     data = read_bytes(path)
     arrays = {}
     for name, found in safetensors.deserialize(data):  # checks the header, too
-        arrays[name] = np.frombuffer(found["data"], _type_of(name, found["dtype"], path)).reshape(found["shape"])
+        arrays[name] = np.frombuffer(found["data"], _type_of(name, found["dtype"], found["shape"], path)).reshape(
+            found["shape"]
+        )
     return arrays, json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
 
 
@@ -192,7 +194,8 @@ def load(
             _check(kind, metadata, present, names, path)
             wanted = present if names is None else names
             for name in wanted:
-                _type_of(name, file.get_slice(name).get_dtype(), path)
+                header = file.get_slice(name)
+                _type_of(name, header.get_dtype(), header.get_shape(), path)
             return {name: file.get_tensor(name) for name in wanted}, metadata
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
