@@ -63,11 +63,11 @@ for name in "hang fault crash long lose litter change orphan refuse".split():
 
 
 def test_damage_repeats_and_is_damage():
-    from mutations import mutate, mutate_tensors
+    from mutations import mutate_arrays, mutate_text
 
     data = b"a b c\n" * 40
-    changed = {mutate(data, random.Random(seed)) for seed in range(50)}
+    changed = {mutate_text(data, random.Random(seed)) for seed in range(50)}
     assert len(changed) > 45 and data not in changed
-    assert mutate(data, random.Random(3)) == mutate(data, random.Random(3))
+    assert mutate_text(data, random.Random(3)) == mutate_text(data, random.Random(3))
     model = (ATTACK.parent / "fuzz" / "corpus" / "model" / "low-rank3").read_bytes()
-    assert len({mutate_tensors(model, random.Random(seed)) for seed in range(50)}) > 30
+    assert len({mutate_arrays(model, random.Random(seed)) for seed in range(50)}) > 30

@@ -24,6 +24,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.estimate.spectral import Estimate
 from lscfg.extract.derive import Derivations
+from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
@@ -66,11 +67,26 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     lines = read_lines(path)
     if len(lines) != derivations.pairs:
         raise InputError(f"{len(lines)} source sentences, but derivations of {derivations.pairs}", path)
-    lengths = np.array([len(line.split()) for line in lines], np.int64)
-    pair = np.repeat(np.arange(len(derivations)) % derivations.pairs, np.diff(derivations.trees))
-    if len(wrong := np.nonzero(derivations.span[:, 1] > lengths[pair])[0]):
-        raise InputError("is shorter than the sentence of its derivation", path, int(pair[wrong].min()) + 1)
+    numbers = {word: k for k, word in enumerate(derivations.rules.words)}
+    split = [line.split() for line in lines]
+    lengths = np.array([len(words) for words in split], np.int64)
+    ids = np.array([numbers.get(word, -1) for word in chain.from_iterable(split)], np.int32)
+    tree = np.nonzero(np.diff(derivations.trees))[0]  # a dropped pair has a tree without nodes
+    pair, expected = tree % derivations.pairs, derivations.span[derivations.trees[tree], 1]
+    if len(wrong := np.nonzero(lengths[pair] != expected)[0]):
+        first = wrong[pair[wrong].argmin()]
+        raise _other_text(
+            f"is not as long as its derivation: {lengths[pair[first]]}, not {expected[first]} words", path, pair[first]
+        )
+    found = ids[expand_ranges((np.cumsum(lengths) - lengths)[pair], lengths[pair])]
+    if len(wrong := np.nonzero(found != derivations.kernel.words()[0])[0]):
+        pairs = pair[np.searchsorted(np.cumsum(expected), wrong, "right")]
+        raise _other_text("has other words than its derivation", path, pairs.min())
     return lines
+
+
+def _other_text(what: str, path: str | os.PathLike[str], pair: int) -> InputError:
+    return InputError(f"{what}; give the source text that lscfg derive was given", path, int(pair) + 1)
 
 
 def add_context(model: AnyModel, tokens: RuleTokens, source: list[str], settings: Settings | None = None) -> AnyModel:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
+from lscfg.estimate.checkpoint import check_state
 from lscfg.estimate.mle import by_arity, one_state, spread_oov
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors as files
+from lscfg.io.layout import check_layout, check_range
 from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
 from lscfg.log import info, warn
 from lscfg.model.parameters import Parameters
@@ -477,8 +479,25 @@ class EM:
         arrays, metadata = files.load(path, "em", ["C0", "C1", "C2", "scale", "root"])
         if metadata.get("made from") != self._fingerprint():
             raise InputError("the checkpoint is of other settings or derivations; give those, or another folder", path)
-        weights = Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"])
-        return weights, json.loads(metadata["state"])
+        try:
+            self._check(arrays)
+            facts = files.read_json(metadata, "state")
+            check_state(facts, self.settings.restarts, bool(self.test))
+        except ValueError as error:
+            raise InputError(f"the checkpoint is damaged: {error}; delete it and begin anew", path) from error
+        return Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"]), facts
+
+    def _check(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Refuses arrays that are no parameters of the rules.
+
+        Raises:
+            ValueError: the array that is wrong.
+        """
+        m = self.settings.m
+        shapes = {f"C{k}": [self.tying.rows[k], *[m] * (k + 1)] for k in ARITIES} | {"scale": [m], "root": [2, m]}
+        check_layout(arrays, {name: f"float64 {shape}" for name, shape in shapes.items()})
+        for name, array in arrays.items():
+            check_range(name, array, 0, np.inf)
 
     def _load(self) -> None:
         weights, facts = self._read(CHECKPOINT)

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 
@@ -17,11 +18,22 @@ from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.io import tensors
+from lscfg.io.layout import check_layout, check_range
 from lscfg.io.text import read_blocks
-from lscfg.kernel import DeriveOptions, Deriver, LineError
+from lscfg.kernel import DeriveOptions, Deriver, LineError, Trees
 from lscfg.parallel.engine import in_threads
+from lscfg.settings import settings_of
 
-_ARRAYS = ("trees", "node.rule", "node.parent", "node.slot", "node.span", "lexicon.words", "lexicon.count")
+NODES = {
+    "trees": "int64 [trees + 1]",
+    "node.rule": "int32 [nodes]",
+    "node.parent": "int32 [nodes]",
+    "node.slot": "int32 [nodes]",
+    "node.span": "int32 [nodes, 4]",
+    "lexicon.words": "int32 [pairs, 2]",
+    "lexicon.count": "int64 [pairs]",
+}
+"""The arrays of a derivation file beside those of its rules (docs/FORMATS.md)."""
 
 BLOCK = 2000
 """Sentence pairs that are read, derived and written at a time."""
@@ -81,40 +93,62 @@ class Derivations:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the derivation file (docs/FORMATS.md)."""
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
-        arrays = {**dict(zip(_ARRAYS, nodes, strict=True)), **self.rules.arrays()}
+        arrays = {**dict(zip(NODES, nodes, strict=True)), **self.rules.arrays()}
         tensors.save(path, arrays, _metadata(self.options, self.dropped, self.alignments))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Derivations:
-        """Reads a derivation file.
+        """Reads a derivation file; all that is in it is checked.
 
         Raises:
-            InputError: the file is missing, cut off or of another kind.
+            InputError: the file is missing, cut off, damaged or of another kind.
         """
         arrays, metadata = tensors.load(path, "derivations")
         try:
-            options = DeriveOptions(**json.loads(metadata.get("options", "{}")))
-            dropped = json.loads(metadata.get("dropped", "{}"))
-            alignments = int(metadata.get("alignments", "1"))
-        except (TypeError, ValueError) as error:
+            options, dropped = (tensors.read_json(metadata, key, {}) for key in ("options", "dropped"))
+            made = cls._of(arrays, _read_options(options), dropped, int(metadata.get("alignments", "1")))
+            made._check()
+        except ValueError as error:
             raise InputError(
-                f"its options are not understood ({error}); was it made by another version?", path
+                f"damaged, or made by another version: {error}; make the file anew with lscfg derive", path
             ) from error
-        try:
-            made = cls._of(arrays, options, dropped, alignments)
-        except KeyError as error:
-            raise InputError(f"array {error} is missing; make the file anew", path) from error
-        if alignments < 1 or len(made) % alignments:
-            raise InputError(f"{len(made)} trees by {alignments} alignments; make the file anew", path)
         return made
 
     @classmethod
     def _of(
         cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int], alignments: int = 1
     ) -> Derivations:
-        trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in _ARRAYS)
-        rules = RuleTable.from_arrays(dict(arrays))
+        check_layout(arrays, NODES)
+        trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in NODES)
+        rules = RuleTable.from_arrays(arrays)
         return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped, alignments)
+
+    @cached_property
+    def kernel(self) -> Trees:
+        """The trees as the kernel sees them.
+
+        Raises:
+            ValueError: arrays that do not fit together.
+        """
+        return Trees(self.trees, self.rule, self.parent, self.slot, self.span, self.rules.kernel)
+
+    def _check(self) -> None:
+        """Refuses what no derivation file holds.
+
+        Raises:
+            ValueError: the array, node or fact that is wrong.
+        """
+        self.kernel.check()
+        self.rules.check_distinct()
+        check_range("lexicon.words", self.lexicon, -1, len(self.rules.words))
+        check_range("lexicon.count", self.lexicon_count, 1, 2**53)  # a double has room for each
+        if (self.lexicon.max(axis=1, initial=-1) < 0).any():
+            raise ValueError("array 'lexicon.words' has a link of no words")
+        if self.alignments < 1 or len(self) % self.alignments:
+            raise ValueError(f"{len(self)} trees of {self.alignments} alignments")
+        empty = int((np.diff(self.trees) == 0).sum())
+        if not all(type(n) is int and n >= 0 for n in self.dropped.values()) or sum(self.dropped.values()) != empty:
+            raise ValueError(f"{empty} trees have no nodes, and its metadata 'dropped' has another number")
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log: pairs, trees, dropped pairs by reason, tokens and types of rules by arity."""
@@ -123,6 +157,19 @@ class Derivations:
         return _statistics(
             len(self), self.alignments, self.rules.arity, self.counts, self.options, n_above, self.dropped
         )
+
+
+def _read_options(facts: Mapping[str, object]) -> DeriveOptions:
+    """The options that a file was made with.
+
+    Raises:
+        ValueError: one is unknown, of another type, or out of its range.
+    """
+    types = {item.name: item.kind for item in settings_of(DeriveOptions)}
+    for name, value in facts.items():
+        if type(value) is not types.get(name):
+            raise ValueError(f"its metadata 'options' has {name} = {value!r:.40}")
+    return DeriveOptions(**facts)  # type: ignore[arg-type]
 
 
 def _metadata(options: DeriveOptions, dropped: Mapping[str, int], alignments: int) -> dict[str, str]:

@@ -15,7 +15,7 @@ class Yields:
     """Sentences as word ids, and where each node's span begins and ends in them.
 
     Attributes:
-        words: for source and target, int64: all sentences, one behind the other; ids of ``derivations.rules.words``.
+        words: for source and target, int32: all sentences, one behind the other; ids of ``derivations.rules.words``.
         begin, end: for source and target, int64 [nodes], the node's words are ``words[begin:end]``.
     """
 
@@ -30,8 +30,16 @@ class Yields:
         Raises:
             InputError: spans and rules do not fit together.
         """
-        sides = [_side(derivations, side) for side in (0, 1)]
-        words, begin, end = zip(*sides, strict=True)
+        span, tree = (
+            derivations.span.astype(np.int64),
+            np.repeat(np.arange(len(derivations)), np.diff(derivations.trees)),
+        )
+        try:
+            words = derivations.kernel.words()
+        except ValueError as error:
+            raise InputError(f"spans and rules do not fit together ({error}); derive the corpus anew") from error
+        starts = [np.cumsum(lengths) - lengths for lengths in (_lengths(derivations, side) for side in (0, 1))]
+        begin, end = ((starts[0][tree] + span[:, place], starts[1][tree] + span[:, 2 + place]) for place in (0, 1))
         return cls(words, begin, end)
 
     def first(self, side: int) -> np.ndarray:
@@ -73,50 +81,3 @@ def _lengths(derivations: Derivations, side: int) -> np.ndarray:
     lengths = np.zeros(len(filled), np.int64)
     lengths[filled] = derivations.span[derivations.trees[:-1][filled], 2 * side + 1]
     return lengths
-
-
-def _side(derivations: Derivations, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Words of all sentences, and each node's range in them: every terminal of every rule is put in its place.
-
-    A terminal's place is the begin of its node's span plus the width of what stands before it in the rule: 1 for each
-    terminal, the child's span for each nonterminal.
-    """
-    rules, rule = derivations.rules, derivations.rule
-    span = derivations.span[:, 2 * side : 2 * side + 2].astype(np.int64)
-    width = span[:, 1] - span[:, 0]
-    base = np.concatenate([[0], np.cumsum(_lengths(derivations, side))])
-    tree = np.repeat(np.arange(len(derivations)), np.diff(derivations.trees))
-    first = rules.offsets[:-1] + (rules.src_length if side else 0)
-    length = rules.offsets[1:] - first if side else rules.src_length.astype(np.int64)
-
-    lengths = length[rule]
-    node = np.repeat(np.arange(len(rule)), lengths)
-    symbol = rules.symbols[expand_ranges(first[rule], lengths)]
-    nonterminal = symbol < 0
-    if side:
-        slot = -1 - symbol[nonterminal].astype(np.int64)
-    else:
-        before = np.cumsum(nonterminal) - nonterminal
-        begins = np.cumsum(lengths) - lengths
-        of_node = before[np.minimum(begins, max(len(before) - 1, 0))] if len(before) else begins
-        slot = before[nonterminal] - of_node[node[nonterminal]]
-    # preorder lists children in order of their slots, so sorting nodes by parent lists each node's children by slot
-    inner = np.nonzero(derivations.parent >= 0)[0]
-    inner = inner[np.argsort(derivations.parent[inner], kind="stable")]
-    n_children = np.bincount(derivations.parent[inner], minlength=len(rule))
-    child = inner[(np.cumsum(n_children) - n_children)[node[nonterminal]] + slot]
-    widths = np.ones(len(symbol), np.int64)
-    widths[nonterminal] = width[child]
-    total = np.cumsum(widths) - widths
-    begins = np.cumsum(lengths) - lengths
-    position = total - np.repeat(total[np.minimum(begins, max(len(total) - 1, 0))], lengths) if len(total) else total
-    begin, end = base[tree] + span[:, 0], base[tree] + span[:, 1]
-    place = begin[node] + position
-    words = np.full(base[-1], -1, np.int64)
-    fits = np.array_equal(np.bincount(node, widths, len(rule)), width)
-    fits = fits and (len(place) == 0 or bool(place.min() >= 0 and place.max() < len(words)))
-    if fits:
-        words[place[~nonterminal]] = symbol[~nonterminal]
-    if not fits or (words < 0).any():
-        raise InputError("spans and rules of the derivations do not fit together; derive the corpus anew")
-    return words, begin, end

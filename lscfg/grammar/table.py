@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from lscfg.kernel import Rules
+from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.kernel import Rules, words_fault
 
 MAX_ARITY = 2
+
+LAYOUT = {
+    "rules.symbols": "int32 [symbols]",
+    "rules.src_length": "int32 [rules]",
+    "rules.offsets": "int64 [rules + 1]",
+    "rules.arity": "int32 [rules]",
+    "vocab.bytes": "uint8 [bytes]",
+    "vocab.offsets": "int64 [words + 1]",
+}
+"""The arrays of a table in a file (docs/FORMATS.md)."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +143,76 @@ class RuleTable:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> RuleTable:
-        """The inverse of ``arrays``."""
-        data = arrays["vocab.bytes"].tobytes()
-        ends = arrays["vocab.offsets"].tolist()
-        words = [data[a:b].decode("utf-8") for a, b in pairwise(ends)]
-        return cls(
-            words,
-            arrays["rules.symbols"],
-            arrays["rules.offsets"],
-            arrays["rules.src_length"],
-            arrays["rules.arity"],
-        )
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> RuleTable:
+        """The inverse of ``arrays``.
+
+        Raises:
+            ValueError: something is missing, or is no table of rules; the array is named.
+        """
+        sizes = check_layout(arrays, LAYOUT)
+        symbols, offsets = arrays["rules.symbols"], arrays["rules.offsets"]
+        src_length, arity = arrays["rules.src_length"], arrays["rules.arity"]
+        check_offsets("rules.offsets", offsets, len(symbols))
+        check_range("rules.symbols", symbols, -len(symbols), sizes["words"])
+        _check_sides(symbols, offsets, src_length, arity)
+        return cls(_words(arrays), symbols, offsets, src_length, arity)
+
+    def check_distinct(self) -> None:
+        """Refuses a table that has a rule twice.
+
+        Raises:
+            ValueError: it has.
+        """
+        sides = np.sort(self.source_id * len(self) + self.target_id)
+        if (sides[1:] == sides[:-1]).any():
+            raise ValueError("two rules are the same")
+
+
+def _words(arrays: Mapping[str, np.ndarray]) -> list[str]:
+    """The vocabulary: words that can stand in a grammar, each once.
+
+    Raises:
+        ValueError: it is another one.
+    """
+    data, offsets = arrays["vocab.bytes"].tobytes(), arrays["vocab.offsets"]
+    check_offsets("vocab.offsets", offsets, len(data))
+    try:
+        words = [data[a:b].decode("utf-8") for a, b in pairwise(offsets.tolist())]
+    except UnicodeDecodeError as error:
+        raise ValueError("array 'vocab.bytes' holds a word that is not UTF-8") from error
+    if fault := words_fault(" ".join(words)):
+        raise ValueError(f"array 'vocab.bytes' holds a {fault}")
+    if b" " in data or len(set(words)) < len(words) or "" in words:
+        raise ValueError("array 'vocab.bytes' holds an empty word, a blank, or a word twice")
+    return words
+
+
+def _check_sides(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray, arity: np.ndarray) -> None:
+    """Refuses rules without a source side, and those whose sides have not the nonterminals that the arity says.
+
+    Raises:
+        ValueError: the first such rule.
+    """
+    lengths = np.diff(offsets)
+    _refuse("source side", (src_length < 1) | (src_length > lengths))
+    rule = np.repeat(np.arange(len(arity)), lengths)
+    nonterminal = np.nonzero(symbols < 0)[0]
+    rule, index = rule[nonterminal], -1 - symbols[nonterminal].astype(np.int64)
+    source = nonterminal < offsets[rule] + src_length[rule]
+    found = np.bincount(rule[source], minlength=len(arity))
+    wrong = found != arity
+    wrong[rule[source & (index != 0)]] = True
+    _refuse("source side", wrong | ((src_length == 1) & (arity == 1)))
+    rule, index = rule[~source], index[~source]
+    wrong = np.bincount(rule, minlength=len(arity)) != arity
+    wrong[rule[index >= arity[rule]]] = True
+    _refuse("target side", wrong)
+    first = np.cumsum(arity, dtype=np.int64) - arity
+    times = np.bincount(first[rule] + index, minlength=len(rule))
+    wrong[rule[times[first[rule] + index] != 1]] = True
+    _refuse("target side", wrong)
+
+
+def _refuse(what: str, wrong: np.ndarray) -> None:
+    if wrong.any():
+        raise ValueError(f"rule {int(wrong.argmax())} has a {what} that no rule has")

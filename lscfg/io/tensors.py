@@ -9,10 +9,10 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -144,16 +144,29 @@ def _write_array(file: IO[bytes], array: np.ndarray | Blocks | Spool) -> None:
         file.write(values.reshape(-1).view(np.uint8).data)
 
 
-def _load_compressed(
-    path: str | os.PathLike[str], names: Collection[str] | None
-) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def _type_of(name: str, code: str, shape: Sequence[int], path: str | os.PathLike[str]) -> np.dtype:
+    """NumPy's type for a type of the format.
+
+    Raises:
+        InputError: no file of lscfg has arrays of that type, or NumPy can have none of that shape, not even empty ones.
+    """
+    for known, its_code in _DTYPES.items():
+        if its_code == code and math.prod(size for size in shape if size) < 2**60:
+            return np.dtype(known).newbyteorder("<")
+    raise InputError(f"array {name!r} is {code} {list(shape)}, as in no file of lscfg; make the file anew", path)
+
+
+def _load_compressed(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Arrays and metadata of a compressed file; it is read whole."""
-    import safetensors.numpy
+    import safetensors
 
     data = read_bytes(path)
-    arrays = safetensors.numpy.load(data)
-    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
-    return {name: array for name, array in arrays.items() if names is None or name in names}, metadata
+    arrays = {}
+    for name, found in safetensors.deserialize(data):  # checks the header, too
+        arrays[name] = np.frombuffer(found["data"], _type_of(name, found["dtype"], found["shape"], path)).reshape(
+            found["shape"]
+        )
+    return arrays, json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
 
 
 def load(
@@ -172,18 +185,42 @@ def load(
 
     try:
         if str(path).endswith(".gz"):
-            arrays, metadata = _load_compressed(path, names)
+            arrays, metadata = _load_compressed(path)
             _check(kind, metadata, arrays, names, path)
-            return arrays, metadata
+            return {name: arrays[name] for name in (arrays if names is None else names)}, metadata
         with safetensors.safe_open(os.fspath(path), "numpy") as file:
             metadata = dict(file.metadata() or {})
             present = sorted(file.keys())
             _check(kind, metadata, present, names, path)
-            return {name: file.get_tensor(name) for name in (present if names is None else names)}, metadata
+            wanted = present if names is None else names
+            for name in wanted:
+                header = file.get_slice(name)
+                _type_of(name, header.get_dtype(), header.get_shape(), path)
+            return {name: file.get_tensor(name) for name in wanted}, metadata
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
         raise InputError(f"not a safetensors file, or cut off ({error}); make it anew", path) from error
+
+
+def read_json(metadata: Mapping[str, str], key: str, default: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The object that a file has under a key of its metadata.
+
+    Args:
+        default: where the key is missing.
+
+    Raises:
+        ValueError: it is missing, or is no object.
+    """
+    if default is not None and key not in metadata:
+        return dict(default)
+    try:
+        found = json.loads(metadata.get(key, ""))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its metadata '{key}' is not JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"its metadata '{key}' is no JSON object")
+    return found
 
 
 def _check(

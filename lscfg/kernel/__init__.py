@@ -23,6 +23,7 @@ from lscfg.kernel.extract import (
     Matcher,
     Rules,
     TreeOptions,
+    Trees,
 )
 from lscfg.kernel.forest import (
     EPSILON,
@@ -91,6 +92,7 @@ __all__ = [
     "Rules",
     "S",
     "TreeOptions",
+    "Trees",
     "Vocab",
     "X",
     "add_moments",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import KernelError
+from lscfg.errors import InputError, KernelError
 from lscfg.kernel.base import LineError, check, view
 from lscfg.kernel.forest import Forest
 from lscfg.settings import Declared, setting
@@ -377,6 +377,62 @@ class Rules:
             return ffi.buffer(text[0], length[0])[:] if length[0] else b""
         finally:
             lib.lscfg_rules_text_free(text[0])
+
+
+class Trees:
+    """Derivation trees in arrays, as of ``lscfg.extract.derive.Derivations``; anything may be wrong with them.
+
+    Args:
+        trees: int64 [trees + 1]; rule, parent, slot: int32 [nodes]; span: int32 [nodes, 4].
+        rules: what the nodes' rules are numbers of.
+
+    Raises:
+        ValueError: arrays that do not fit together.
+    """
+
+    def __init__(
+        self,
+        trees: np.ndarray,
+        rule: np.ndarray,
+        parent: np.ndarray,
+        slot: np.ndarray,
+        span: np.ndarray,
+        rules: Rules,
+    ):
+        self._trees = np.ascontiguousarray(trees, np.int64)
+        self._nodes = [np.ascontiguousarray(array, np.int32) for array in (rule, parent, slot, span)]
+        n = len(rule)
+        if len(trees) < 1 or [array.shape for array in self._nodes] != [(n,), (n,), (n,), (n, 4)]:
+            raise ValueError("trees: arrays that do not fit together")
+        self._rules = rules
+        views = (ffi.from_buffer("int32_t[]", array) for array in self._nodes)
+        self._pointer = ffi.new("lscfg_trees *", (len(trees) - 1, n, ffi.from_buffer("int64_t[]", self._trees), *views))
+
+    def _read(self, *words: Any) -> None:
+        error = ffi.new("lscfg_error *")
+        check(lib.lscfg_trees_read(self._pointer, self._rules._pointer, *words, error), error)
+
+    def check(self) -> None:
+        """Nodes in preorder, each with the children that its rule needs and the span that these and its words fill.
+
+        Raises:
+            InputError: the first node found that is otherwise.
+        """
+        self._read(ffi.NULL, ffi.NULL)
+
+    def words(self) -> tuple[np.ndarray, np.ndarray]:
+        """The words of all sentences, one behind the other, int32, of the source and of the target side.
+
+        Raises:
+            InputError: as of ``check``.
+        """
+        span = self._nodes[3]
+        roots = self._trees[:-1][np.diff(self._trees) > 0]
+        if len(roots) and not (roots.min() >= 0 and roots.max() < len(span)):
+            raise InputError("the trees are not in order")
+        src, tgt = (np.empty(int(np.maximum(span[roots, end], 0).sum(dtype=np.int64)), np.int32) for end in (1, 3))
+        self._read(ffi.from_buffer("int32_t[]", src), ffi.from_buffer("int32_t[]", tgt))
+        return src, tgt
 
 
 class Matcher:

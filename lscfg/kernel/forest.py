@@ -64,10 +64,10 @@ class Grammar:
     @classmethod
     def from_files(cls, paths: Iterable[str | os.PathLike[str]], vocab: Vocab | None = None) -> Grammar:
         """The finished grammar of one or more files in cdec's format (.gz allowed)."""
-        grammar = cls(vocab)
-        for path in paths:
+        grammar, files = cls(vocab), [os.fspath(path) for path in paths]
+        for path in files:
             grammar.read(path)
-        grammar.finish()
+        grammar.finish(", ".join(files))
         return grammar
 
     def read(self, path: str | os.PathLike[str]) -> None:
@@ -94,10 +94,17 @@ class Grammar:
         check(rule, error)
         return int(rule)
 
-    def finish(self) -> None:
-        """Builds the index by source side; to be called after the last rule."""
+    def finish(self, path: str | None = None) -> None:
+        """Builds the index by source side; to be called after the last rule.
+
+        Args:
+            path: where the rules are from, for the message.
+
+        Raises:
+            InputError: rules whose source side is a single nonterminal lead from a category back to itself.
+        """
         error = ffi.new("lscfg_error *")
-        check(lib.lscfg_grammar_finish(self._pointer, error), error)
+        check(lib.lscfg_grammar_finish(self._pointer, error), error, path)
 
     def __len__(self) -> int:
         return int(lib.lscfg_grammar_size(self._pointer))

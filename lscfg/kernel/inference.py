@@ -52,7 +52,7 @@ class Model:
         grammar = Grammar()
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_model_add_rules(self._pointer, grammar._pointer, error), error, self.path)
-        grammar.finish()
+        grammar.finish(self.path)
         return grammar
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -163,12 +162,11 @@ def compress(path: str | os.PathLike[str], output: str | os.PathLike[str], setti
     Raises:
         InputError: the model cannot be read, or is of low rank already.
     """
-    arrays, metadata = tensors.load(path, "model")
-    if "C2.components" in arrays:
+    if "C2.components" in tensors.load(path, "model")[0]:
         raise InputError("the model is of low rank already; compress the one that it was made from", path)
     parameters = Parameters.load(path)
     found = low_rank(parameters.tensors[2], settings)
-    about = json.loads(metadata["about"]) | {
+    about = parameters.about | {
         "components at most": settings.rank,
         "tolerance of a tensor": settings.tolerance,
         "components": int(found.components[-1]),

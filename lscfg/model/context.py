@@ -7,8 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.table import LAYOUT as RULES
+from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.kernel import CONTEXT_LENGTHS, CONTEXT_SHAPES, CONTEXT_WORD_KINDS
+
+LAYOUT = {
+    "counts": "float64 [rules]",
+    "offsets": "int64 [outcomes + 1]",
+    "items": "int32 [weights]",
+    "weights": "float32 [weights]",
+}
+"""The arrays of a context model in a file beside those of its rules, without ``context.`` (docs/FORMATS.md)."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +55,45 @@ class ContextModel:
         """The inverse of ``arrays``.
 
         Raises:
-            KeyError: one is missing.
+            ValueError: something is missing or wrong; the array is named.
         """
         start = "context."
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        symbols, offsets, lengths = (own[f"rules.{name}"] for name in ("symbols", "offsets", "src_length"))
-        source = np.arange(len(symbols)) - np.repeat(offsets[:-1], np.diff(offsets)) < np.repeat(
-            lengths, np.diff(offsets)
-        )
-        nonterminals = np.concatenate([[0], np.cumsum(source & (symbols < 0))])
-        own["rules.arity"] = np.diff(nonterminals[offsets]).astype(np.int32)
-        return cls(RuleTable.from_arrays(own), own["counts"], own["offsets"], own["items"], own["weights"])
+        check_layout(own, LAYOUT | {name: kind for name, kind in RULES.items() if name != "rules.arity"})
+        own["rules.arity"] = _arity(own["rules.symbols"], own["rules.offsets"], own["rules.src_length"])
+        made = cls(RuleTable.from_arrays(own), own["counts"], own["offsets"], own["items"], own["weights"])
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        """Refuses what no model has.
+
+        Raises:
+            ValueError: the array that is wrong.
+        """
+        self.rules.check_distinct()
+        if self.rules.arity.max(initial=0) > MAX_ARITY:
+            raise ValueError("array 'context.rules.symbols' has a rule of too many nonterminals")
+        if len(self.offsets) != self.outcomes(self.rules) + 1:
+            raise ValueError("array 'context.offsets' is not of the context's rules and words")
+        check_offsets("context.offsets", self.offsets, len(self.items))
+        check_range("context.items", self.items, 0, context_items(len(self.rules.words)))
+        check_range("context.counts", self.counts, np.nextafter(0, 1), np.inf)
+        check_range("context.weights", self.weights, float(np.finfo(np.float32).min), np.inf)
+
+
+def _arity(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray) -> np.ndarray:
+    """int32 [rules], nonterminals of the source sides.
+
+    Raises:
+        ValueError: the offsets are wrong.
+    """
+    check_offsets("context.rules.offsets", offsets, len(symbols))
+    lengths = np.diff(offsets)
+    source = np.arange(len(symbols)) - np.repeat(offsets[:-1], lengths) < np.repeat(src_length, lengths)
+    nonterminals = np.concatenate([[0], np.cumsum(source & (symbols < 0))])
+    found: np.ndarray = np.diff(nonterminals[offsets]).astype(np.int32)
+    return found
 
 
 def context_items(words: int) -> int:

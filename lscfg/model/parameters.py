@@ -16,7 +16,25 @@ from lscfg import __version__
 from lscfg.errors import InputError
 from lscfg.grammar.table import MAX_ARITY, RuleTable
 from lscfg.io import tensors
+from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.context import ContextModel
+
+MAX_RANK = 1024
+"""Most hidden states of a model, here and in the kernel."""
+
+LARGE = 1e150
+"""What no singular value reaches; its square is a number yet."""
+
+STATES = {
+    "CS": "float64 [m]",
+    "unk": "float64 [m]",
+    "C0": "float32|float64 [rules0, m]",
+    "C1": "float32|float64 [rules1, m, m]",
+}
+FULL = {"C2": "float32|float64 [rules2, m, m, m]"}
+LOW_RANK = {"C2.components": "int64 [rules2 + 1]", "C2.factors": "float32 [components, 3, m]"}
+ONE = {"one.rules": "float64 [rules]", "one.unk": "float64 [1]"}
+"""The arrays of a model file beside those of its rules and of its context model (docs/FORMATS.md)."""
 
 
 @dataclass(frozen=True)
@@ -96,22 +114,55 @@ class Parameters:
         """Reads a model file.
 
         Raises:
-            InputError: the file is missing, cut off or of another kind.
+            InputError: the file is missing, cut off, damaged or of another kind.
         """
         arrays, metadata = tensors.load(path, "model")
         try:
+            low_rank = "C2.components" in arrays
+            sizes = check_layout(arrays, {**STATES, **(LOW_RANK if low_rank else FULL)})
+            if not 1 <= sizes["m"] <= MAX_RANK:
+                raise ValueError(f"{sizes['m']} hidden states; 1 to {MAX_RANK} are possible")
             rules = RuleTable.from_arrays(arrays)
-            if "C2.components" in arrays:
-                arrays["C2"] = full_tensors(arrays["C2.components"], arrays["C2.factors"])
-            parameters = tuple(arrays[f"C{k}"] for k in range(MAX_ARITY + 1))
-            one = OneState(arrays["one.rules"], arrays["one.unk"]) if "one.rules" in arrays else None
-            context = None
+            rules.check_distinct()
+            one = context = None
+            if "one.rules" in arrays:
+                check_layout(arrays, ONE)
+                one = OneState(arrays["one.rules"], arrays["one.unk"])
             if "context.weights" in arrays:
                 context = ContextModel.from_arrays(arrays)
-            about = json.loads(metadata["about"])
-            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context)  # type: ignore[arg-type]
-        except (KeyError, ValueError) as error:
+            about = tensors.read_json(metadata, "about")
+            _check_about(about)
+            if low_rank:
+                check_offsets("C2.components", arrays["C2.components"], sizes["components"])
+                if sizes["rules2"] != (rules.arity == 2).sum():
+                    raise ValueError(f"it has {sizes['rules2']} tensors of arity 2, but other rules")
+                arrays["C2"] = full_tensors(arrays["C2.components"], arrays["C2.factors"])
+            parameters = (arrays["C0"], arrays["C1"], arrays["C2"])
+            if len({tensor.dtype for tensor in parameters}) > 1:
+                raise ValueError("its tensors are of two types")
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context)
+        except ValueError as error:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
+
+
+def _check_about(about: Mapping[str, Any]) -> None:
+    """Refuses facts that are shown, but are not what estimators write; others may be anything.
+
+    Raises:
+        ValueError: the fact that is wrong.
+    """
+
+    def is_number(value: object) -> bool:
+        return type(value) in (int, float) and 0 <= value < LARGE  # type: ignore[operator]
+
+    sigma = about.get("singular values", [])
+    if not isinstance(sigma, list) or not all(map(is_number, sigma)) or (sigma and not sigma[0] > 0):
+        raise ValueError("its 'singular values' are none")
+    if not is_number(about.get("condition", 1)) and about["condition"] != np.inf:
+        raise ValueError("its 'condition' is no number")
+    templates = about.get("features by template", {})
+    if not isinstance(templates, dict) or not all(isinstance(columns, dict) for columns in templates.values()):
+        raise ValueError("its 'features by template' are none")
 
 
 class ModelParts(Protocol):

@@ -15,7 +15,7 @@ from lscfg.model.parameters import Parameters
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:
-    width = max(len(name) for name, _ in rows)
+    width = max((len(name) for name, _ in rows), default=0)
     return [f"{name:<{width}}  {value}" for name, value in rows]
 
 

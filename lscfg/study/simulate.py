@@ -48,7 +48,7 @@ def random_model(settings: GrammarSettings, seed: int) -> Parameters:
     Half of the binary rules exchange their nonterminals, and so does every other rule of one nonterminal with its word;
     the first two binary rules have no words, the others one on each side.
     """
-    rng, m = np.random.default_rng(seed), settings.rank
+    rng, m = _generator(seed), settings.rank
     rules = [([f"f{k}"], [f"e{k}"]) for k in range(settings.lexical)]
     for k in range(settings.unary):
         rules.append(([f"u{k}", "[X,1]"], [f"v{k}", "[X,1]"] if k % 2 else ["[X,1]", f"v{k}"]))
@@ -65,6 +65,12 @@ def random_model(settings: GrammarSettings, seed: int) -> Parameters:
     about["shares"] = list(settings.shares)
     root = rng.dirichlet(np.ones(m))
     return Parameters(_table(rules), (tensors[0], tensors[1], tensors[2]), root, np.zeros(m), about)
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if seed < 0:
+        raise InputError(f"the seed must be at least 0, not {seed}")
+    return np.random.default_rng(seed)
 
 
 def _table(rules: list[tuple[list[str], list[str]]]) -> RuleTable:
@@ -137,7 +143,7 @@ def sample(model: Parameters, n: int, seed: int) -> Derivations:
     """
     if n < 1:
         raise InputError(f"the number of sentence pairs must be at least 1, got {n}")
-    rng, choices = np.random.default_rng(seed), _Choices(model)
+    rng, choices = _generator(seed), _Choices(model)
     arity = model.rules.arity
     # breadth first: all nodes of one depth at a time
     state = rng.choice(model.rank, size=n, p=choices.root)

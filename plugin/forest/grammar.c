@@ -337,6 +337,21 @@ static int32_t unary_child(const lscfg_grammar *g, const grammar_group *group) {
   return rule->n_src == 1 && symbol < 0 ? -1 - symbol : -1;
 }
 
+/* A category on a circle: every category without a place is built from another one without a place. */
+static int32_t on_circle(const lscfg_grammar *g, const char *placed, int32_t n) {
+  int32_t c = 0;
+  while (placed[c]) c++;
+  for (int32_t step = 0; step < n; step++) {
+    int32_t next = c == CATEGORY_S && !placed[CATEGORY_X] ? CATEGORY_X : -1;
+    for (int32_t k = 0; k < g->n_unary && next < 0; k++) {
+      const grammar_group *group = &g->groups.data[g->unary_groups[k]];
+      if (group->lhs == c && !placed[unary_child(g, group)]) next = unary_child(g, group);
+    }
+    c = next;
+  }
+  return c;
+}
+
 /* Lists the categories so that each comes after those that unary rules (the glue rule S -> X too) build it from. */
 static int order_categories(lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(&g->categories), done = 0;
@@ -362,16 +377,19 @@ static int order_categories(lscfg_grammar *g) {
       g->categories_in_order[done++] = c;
     }
   }
-  free(placed);
   g->n_ordered = done;
-  g->cyclic = done < n;
+  g->cyclic = done < n ? 1 + on_circle(g, placed, n) : 0;
+  free(placed);
   return LSCFG_OK;
 }
 
 static int check_order(const lscfg_grammar *g, lscfg_error *error) {
   if (!g->cyclic) return LSCFG_OK;
+  size_t length;
+  const char *name = lscfg_vocab_word(&g->categories, g->cyclic - 1, &length);
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "rules whose source side is a single nonterminal lead from a category back to itself; remove one");
+                    "rules whose source side is a single nonterminal lead from [%.*s] back to itself; remove one",
+                    length < 60 ? (int)length : 60, name);
 }
 
 /* ---- the index by both sides ---- */

@@ -33,7 +33,7 @@ struct lscfg_grammar {
   ARRAY(double) feature_values;
   /* made by lscfg_grammar_finish */
   int finished;
-  int cyclic;         /* unary rules lead from a category back to itself */
+  int cyclic;         /* unary rules lead from a category back to itself: 1 + the category */
   int32_t *by_source; /* rule ids, those of one group together, in order of addition */
   ARRAY(grammar_group) groups;
   int32_t *rule_group;       /* rule -> group */

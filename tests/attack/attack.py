@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import datetime
+import gzip
 import random
 import shlex
 import shutil
@@ -26,7 +27,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 from bad_files import BAD_FILES, name_of  # noqa: E402
 from cases import FAULTS, Outcome, adopt_orphans, empty, run_case  # noqa: E402
-from mutations import mutate, mutate_tensors  # noqa: E402
+from mutations import mutate_arrays, mutate_text, mutations  # noqa: E402
 from sums import TOLERANCE, compare  # noqa: E402
 from world import Attack, attacks, file_of, make_world  # noqa: E402
 
@@ -119,7 +120,7 @@ class Attacker:
         while True:
             attack = self.rng.choice([attack for attack in self.attacks if attack.files])
             name = file_of(attack.words[self.rng.choice(attack.files)])
-            yield self._mutated(f"mutated {self._kind(name)}", attack, name, mutate)
+            yield self._mutated(f"mutated {self._kind(name)}", attack, name, self._change(name))
 
     def tensors(self) -> Iterator[None]:
         """A derivation file or a model whose arrays, rather than bytes, are changed."""
@@ -131,7 +132,7 @@ class Attacker:
         ]
         while True:
             attack, name = self.rng.choice(binary)
-            yield self._mutated(f"changed arrays of {self._kind(name)}", attack, name, mutate_tensors)
+            yield self._mutated(f"changed arrays of {self._kind(name)}", attack, name, mutate_arrays)
 
     def hidden(self) -> Iterator[None]:
         """A file that an ini or an experiment names, changed."""
@@ -141,7 +142,7 @@ class Attacker:
         ]
         while True:
             attack, name = self.rng.choice(users)
-            yield self._mutated(f"mutated {self._kind(name)}, named by a file", attack, name, mutate)
+            yield self._mutated(f"mutated {self._kind(name)}, named by a file", attack, name, self._change(name))
 
     def sums(self) -> Iterator[None]:
         """Marginals of a random system against sums over its derivations."""
@@ -155,6 +156,11 @@ class Attacker:
                 print(f"wrong number: seed {seed}: {error:g} of the mass")
             self.largest_error = max(self.largest_error, error)
             yield
+
+    def _change(self, name: str) -> Callable[[bytes, random.Random], bytes]:
+        if name.endswith(".gz"):  # what is in it: the checksum would find all else
+            return lambda data, rng: gzip.compress(mutate_text(gzip.decompress(data), rng), mtime=0)
+        return mutations if name.endswith((".deriv", ".lscfg")) else mutate_text
 
     def _kind(self, name: str) -> str:
         for ending, kind in (

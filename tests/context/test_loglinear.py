@@ -21,7 +21,17 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
-from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X, feature_names
+from lscfg.kernel import (
+    CONTEXT_FEATURES,
+    Binding,
+    DeriveOptions,
+    FeatureOptions,
+    Grammar,
+    Model,
+    ParseOptions,
+    X,
+    feature_names,
+)
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
 
@@ -234,6 +244,18 @@ def test_context_decides_between_translations(tmp_path):
     assert found["d b y", "C"] > 0.4 > -1 > found["d b y", "B"]
 
 
+def test_source_of_dropped_pairs_is_not_compared(tmp_path):
+    source = ["a b", "", "b a"]
+    options = DeriveOptions(drop=True)
+    derivations = derive(source, ["A B", "x", "A B"], ["0-0 1-1", "", "0-1 1-0"], options=options)
+    for dropped in source:
+        write_lines(tmp_path / "f", [source[0], dropped, source[2]])
+        assert read_source(tmp_path / "f", derivations) == [source[0], dropped, source[2]]
+    write_lines(tmp_path / "f", [source[0], "", "b b"])
+    with pytest.raises(InputError, match="f:3: has other words"):
+        read_source(tmp_path / "f", derivations)
+
+
 def test_source_of_several_alignments(tmp_path):
     source, target, links = ambiguous(0, 40)
     write_lines(tmp_path / "f", source)
@@ -243,8 +265,15 @@ def test_source_of_several_alignments(tmp_path):
     once, twice = (tokens_of(derivations).places.tolist() for derivations in (one, two))
     assert sorted(twice) == sorted(once * 2)
     write_lines(tmp_path / "f", [*source[:7], "a b", *source[8:]])
-    with pytest.raises(InputError, match="f:8: is shorter"):
+    with pytest.raises(InputError, match="f:8: is not as long as its derivation: 2, not 3 words"):
         read_source(tmp_path / "f", two)
+    # as many words, but others; one that no rule has, and two in another order
+    for other in (source[7].replace(source[7].split()[0], "zzz", 1), " ".join(source[7].split()[::-1])):
+        assert other != source[7]
+        write_lines(tmp_path / "f", [*source[:7], other, *source[8:]])
+        for derivations in (one, two):
+            with pytest.raises(InputError, match="f:8: has other words than its derivation; give the source text that"):
+                read_source(tmp_path / "f", derivations)
     write_lines(tmp_path / "f", source * 2)
     with pytest.raises(InputError, match="80 source sentences, but derivations of 40"):
         read_source(tmp_path / "f", two)
@@ -370,7 +399,7 @@ def test_command(tmp_path, capsys):
     assert main([*arguments, str(tmp_path / "short")]) == 1
     assert "short: 299 source sentences, but derivations of 300" in capsys.readouterr().err
     assert main([*arguments, str(tmp_path / "cut")]) == 1
-    assert "cut:300: is shorter than the sentence of its derivation" in capsys.readouterr().err
+    assert "cut:300: is not as long as its derivation: 1, not 3 words" in capsys.readouterr().err
     assert main([*arguments, str(tmp_path / "none")]) == 1 and not (tmp_path / "m").exists()
     assert main([*arguments, str(tmp_path / "source"), "--quiet"]) == 0
     first = (tmp_path / "m").read_bytes()

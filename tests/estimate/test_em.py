@@ -16,6 +16,7 @@ from lscfg.estimate.em import EM, Pieces, Tying
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
+from lscfg.io.tensors import load, save
 from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
 from lscfg.model.parameters import Parameters
 
@@ -313,6 +314,33 @@ def test_checkpoints_of_others_are_refused(tmp_path):
         estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
     shutil.rmtree(tmp_path)
     with pytest.raises(InputError, match=r"checkpoint\.em"):
+        estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("scale", lambda array: array * np.nan, "array 'scale' holds nan"),
+        ("root", lambda array: -array, "array 'root' holds -"),
+        ("C0", lambda array: array[1:], "array 'C0' is float64"),
+        ("C1", lambda array: array.astype(np.float32), "array 'C1' is float32"),
+        ("state", "[" * 100_000, "metadata 'state' is not JSON"),
+        ("state", '{"restart": 0, "history": [{"train": "x"}], "finished": []}', "its state has no history"),
+        ("state", '{"restart": 7, "history": [], "finished": []}', "its state has no restart"),
+        ("state", '{"restart": 0, "history": [], "finished": [[]]}', "other restarts"),
+        ("state", '{"restart": 0, "iteration": 1}', "its state has no score"),
+    ],
+)
+def test_damaged_checkpoints_are_refused(name, change, message, tmp_path):
+    derivations, path = corpus(40), tmp_path / "checkpoint.em"
+    estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path)
+    arrays, metadata = load(path, "em")
+    if name in arrays:
+        arrays[name] = change(arrays[name])
+    else:
+        metadata[name] = change
+    save(path, arrays, metadata)
+    with pytest.raises(InputError, match=f"^{path}: the checkpoint is damaged: .*{message}.*; delete it and"):
         estimate_iterated(derivations, EMSettings(2, 2), folder=tmp_path, resume=True)
 
 

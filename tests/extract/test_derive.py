@@ -261,7 +261,7 @@ def _arrays(derivations, folder):
 
 def test_trees_that_are_not_so_many_for_each_pair(tmp_path):
     dataclasses.replace(derive(SRC, TGT, LINKS), alignments=7).save(tmp_path / "d")
-    with pytest.raises(InputError, match="60 trees by 7 alignments"):
+    with pytest.raises(InputError, match="60 trees of 7 alignments"):
         Derivations.load(tmp_path / "d")
 
 

@@ -126,6 +126,8 @@ def test_random_damage_never_crashes(model_file, tmp_path):
 def test_damaged_header(model_file, change, message):
     with pytest.raises(InputError, match=message):
         Model(rewritten(model_file, change))
+    with pytest.raises(InputError, match=f"^{model_file}: not a "):
+        Parameters.load(model_file)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +149,8 @@ def test_damaged_values(model_file, name, value, message):
 
     with pytest.raises(InputError, match=message):
         Model(rewritten(model_file, change))
+    with pytest.raises(InputError, match=f"^{model_file}: not a "):
+        Parameters.load(model_file)
 
 
 def test_rule_twice(tmp_path):

@@ -59,8 +59,22 @@ def test_unary_cycle_is_refused():
     g = Grammar()
     g.read_text("[X] ||| [Y,1] ||| a [1]\n[Y] ||| [X,1] ||| [1]\n")
     for _ in range(2):  # asked again, it is no better
-        with pytest.raises(InputError, match="back to itself"):
+        with pytest.raises(InputError, match=r"lead from \[Y\] back to itself"):
             g.finish()
+
+
+@pytest.mark.parametrize(
+    ("rules", "category"),
+    [
+        ("[X] ||| [X,1] ||| a [1]", "X"),
+        ("[Z] ||| [Y,1] ||| [1]\n[Y] ||| [W,1] ||| [1]\n[W] ||| [Y,1] ||| [1] b", "Y"),
+        ("[X] ||| [S,1] ||| [1]", "X"),
+    ],
+)
+def test_unary_cycle_names_its_file_and_a_category_on_it(rules, category, tmp_path):
+    (tmp_path / "g").write_text(f"[X] ||| a ||| b\n{rules}\n")
+    with pytest.raises(InputError, match=rf"^{tmp_path / 'g'}: rules .* lead from \[{category}\] back to itself"):
+        Grammar.from_files([tmp_path / "g"])
 
 
 def test_grammars_share_a_vocabulary_that_is_still_empty():

@@ -30,6 +30,33 @@ def test_nearest_is_the_cosine_of_tensors_of_the_same_arity(tmp_path):
         show_nearest(path, "x ||| y", 1)
 
 
+def test_a_model_without_rules(tmp_path):
+    path = model(tmp_path, [], [])
+    described = describe_model(path, 3)
+    assert re.search(r"rules of arity 0 +0$", described, re.M) and "negative" not in described
+    assert show_states(path, 2).startswith("state 0: root 25.0 %")
+    with pytest.raises(InputError, match="no rule 'a"):
+        show_nearest(path, "a ||| A", 1)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"singular values": "none"},
+        {"singular values": [0.0, 0.0]},
+        {"singular values": [10**400]},
+        {"singular values": [1.0], "condition": []},
+        {"features by template": [1]},
+        {"features by template": {"inside": 3}},
+    ],
+)
+def test_facts_of_another_kind_are_refused(about, tmp_path):
+    made = Parameters(rule_table(["a ||| A"]), (np.ones((1, 2)), *EMPTY), np.ones(2), np.ones(2), about)
+    made.save(tmp_path / "m")
+    with pytest.raises(InputError, match=rf"m: not a whole model \(its '{list(about)[-1]}'"):
+        describe_model(tmp_path / "m", 1)
+
+
 def test_rules_of_the_oov_rule_in_either_precision(tmp_path):
     third = np.array([0.1, 1 / 3])  # is another number in single precision
     made = Parameters(rule_table(["a ||| A", "b ||| B"]), (np.array([[1.0, 0], third]), *EMPTY), np.ones(2), third)

@@ -8,6 +8,7 @@ from estimates import estimate_spectral
 from helpers import node_children
 from trees import expand
 
+from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.estimate.spectral import Settings as SpectralSettings
 from lscfg.extract.derive import Derivations
@@ -163,3 +164,11 @@ def test_models_that_cannot_be_sampled():
     endless = (MODEL.tensors[0] * 0.01, *MODEL.tensors[1:])
     with pytest.raises(InputError, match="grow without end"):
         sample(Parameters(MODEL.rules, endless, MODEL.root, MODEL.unk), 5, 1)
+
+
+def test_a_seed_below_zero_is_refused(tmp_path, capsys):
+    with pytest.raises(InputError, match="the seed must be at least 0, not -2"):
+        sample(random_model(GrammarSettings(), 1), 5, -2)
+    assert main(["simulate", "--seed", "-1", "-o", str(tmp_path / "s")]) == 1
+    assert capsys.readouterr().err.endswith("the seed must be at least 0, not -1\n")
+    assert not (tmp_path / "s").exists()

@@ -104,6 +104,24 @@ void lscfg_derivations_flush(lscfg_derivations *);
 /* Valid until the next call that changes the derivations. */
 void lscfg_derivations_get(const lscfg_derivations *, lscfg_derivations_view *);
 
+/* ---- derivation trees in arrays, as files have them ---- */
+
+/* As in lscfg_derivations_view. */
+typedef struct {
+  int64_t n_trees, n_nodes;
+  const int64_t *trees;  /* [n_trees + 1] */
+  const int32_t *rule;   /* [n_nodes] */
+  const int32_t *parent; /* [n_nodes] */
+  const int32_t *slot;   /* [n_nodes] */
+  const int32_t *span;   /* [n_nodes][4] */
+} lscfg_trees;
+
+/* Checks that these are trees over whole sentences: nodes in preorder, each with as many children as its rule has
+ * nonterminals, and with the span that its rule and its children fill. Only the rules' offsets must be in order, and
+ * the source lengths within. The words of all sentences, one behind the other, go to src and tgt, unless they are NULL;
+ * there is to be room for the spans of all roots. */
+int lscfg_trees_read(const lscfg_trees *, const lscfg_rules *, int32_t *src, int32_t *tgt, lscfg_error *);
+
 /* ---- Hiero: the rules of word-aligned sentence pairs by the heuristics of Chiang (2007) ---- */
 
 typedef struct lscfg_hiero lscfg_hiero;

@@ -1,0 +1,68 @@
+"""What arrays a file has to hold: their types and shapes, declared as in docs/FORMATS.md, and checks of their values.
+
+Whatever is wrong is a ``ValueError`` that names the array; who reads the file knows its name and the cure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+Layout = Mapping[str, str]
+"""Arrays by name, such as ``"int32 [nodes, 4]"``.
+
+Types that may stand for each other are separated by ``|``. A dimension is a number, a name, or a name and 1 more
+(``trees + 1``); all dimensions of a name are equal.
+"""
+
+
+def check_layout(arrays: Mapping[str, np.ndarray], layout: Layout) -> dict[str, int]:
+    """The sizes of the named dimensions.
+
+    Raises:
+        ValueError: an array is missing, of another type or shape, or two do not fit together.
+    """
+    sizes: dict[str, int] = {}
+    for name, declared in layout.items():
+        if name not in arrays:
+            raise ValueError(f"array '{name}' is missing")
+        array = arrays[name]
+        types, _, shape = declared.partition(" ")
+        dimensions = shape.strip("[]").split(", ")
+        fits = array.dtype.name in types.split("|") and array.ndim == len(dimensions)
+        if not fits or not all(map(_agrees, array.shape, dimensions, [sizes] * array.ndim)):
+            known = {dimension: size for dimension, size in sizes.items() if dimension in shape}
+            told = "".join(f", {dimension} = {size}" for dimension, size in known.items())
+            raise ValueError(f"array '{name}' is {array.dtype} {list(array.shape)}, not {declared}{told}")
+    return sizes
+
+
+def _agrees(size: int, dimension: str, sizes: dict[str, int]) -> bool:
+    """Whether a size is the declared one; the first of a name declares it."""
+    if dimension.isdigit():
+        return size == int(dimension)
+    name, _, more = dimension.partition(" + ")
+    size -= int(more or 0)
+    return size >= 0 and sizes.setdefault(name, size) == size
+
+
+def check_offsets(name: str, offsets: np.ndarray, end: int) -> None:
+    """Refuses offsets that do not ascend from 0 to the end.
+
+    Raises:
+        ValueError: the array by its name.
+    """
+    if offsets[0] != 0 or offsets[-1] != end or (offsets[1:] < offsets[:-1]).any():
+        raise ValueError(f"array '{name}' does not ascend from 0 to {end}")
+
+
+def check_range(name: str, values: np.ndarray, least: float, end: float) -> None:
+    """Refuses values outside [least, end), and those that are no numbers.
+
+    Raises:
+        ValueError: the array by its name, and a value.
+    """
+    if values.size and not (values.min() >= least and values.max() < end):
+        wrong = values[~((values >= least) & (values < end))].flat[0]
+        raise ValueError(f"array '{name}' holds {wrong}")
