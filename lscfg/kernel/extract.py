@@ -402,7 +402,11 @@ class Trees:
         self._trees = np.ascontiguousarray(trees, np.int64)
         self._nodes = [np.ascontiguousarray(array, np.int32) for array in (rule, parent, slot, span)]
         n = len(rule)
-        if len(trees) < 1 or [array.shape for array in self._nodes] != [(n,), (n,), (n,), (n, 4)]:
+        if (
+            self._trees.ndim != 1
+            or len(trees) < 1
+            or [array.shape for array in self._nodes] != [(n,), (n,), (n,), (n, 4)]
+        ):
             raise ValueError("trees: arrays that do not fit together")
         self._rules = rules
         views = (ffi.from_buffer("int32_t[]", array) for array in self._nodes)

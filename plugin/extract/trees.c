@@ -84,10 +84,9 @@ static int read_tree(const lscfg_trees *t, const lscfg_rules *r, int64_t first, 
 static int check_ends(const lscfg_trees *t, int64_t *longest, lscfg_error *error) {
   *longest = 0;
   for (int64_t k = 0; k < t->n_trees; k++) {
-    int64_t n = t->trees[k + 1] - t->trees[k];
     if (t->trees[k] < 0 || t->trees[k + 1] < t->trees[k] || t->trees[k + 1] > t->n_nodes)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the trees are not in order");
-    if (n > *longest) *longest = n;
+    if (t->trees[k + 1] - t->trees[k] > *longest) *longest = t->trees[k + 1] - t->trees[k];
   }
   if (t->trees[0] || t->trees[t->n_trees] != t->n_nodes || t->n_nodes > INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the trees are not all of the nodes");

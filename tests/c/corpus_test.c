@@ -54,6 +54,26 @@ static int32_t line_of(const lscfg_vocab *vocab, const char *line, int32_t *word
   return n;
 }
 
+/* ---- trees as a file has them ---- */
+
+/* The words of all trees are as many as their roots cover; a root over more words is refused. */
+static void check_trees(const lscfg_derivations_view *v) {
+  const lscfg_tables *t = &v->tables;
+  const lscfg_rules rules = {t->n_rules,     t->symbols,       t->offsets, t->src_length,
+                             t->vocab_bytes, t->vocab_offsets, t->n_words};
+  lscfg_trees trees = {v->n_trees, v->n_nodes, v->trees, v->node_rule, v->node_parent, v->node_slot, v->node_span};
+  int32_t src[PAIRS * MAX_WORDS], tgt[PAIRS * MAX_WORDS], span[NODES][4];
+  CHECK(v->n_nodes <= NODES);
+  if (!good(lscfg_trees_read(&trees, &rules, src, tgt, &error))) return;
+  CHECK(src[0] >= 0 && src[0] < t->n_words && tgt[0] >= 0 && tgt[0] < t->n_words);
+  memcpy(span, v->node_span, (size_t)v->n_nodes * sizeof *span);
+  span[0][1]++;
+  trees.span = span[0];
+  int code = lscfg_trees_read(&trees, &rules, NULL, NULL, &error);
+  CHECK(code == LSCFG_EINPUT || !had(code != LSCFG_ENOMEM));
+  error.code = LSCFG_OK;
+}
+
 /* ---- EM ---- */
 
 static int8_t arity[NODES];
@@ -272,6 +292,7 @@ static void derive(void) {
   if (ready) {
     lscfg_derivations_view v, merged;
     lscfg_derivations_get(whole, &v);
+    check_trees(&v);
     lscfg_derivations_get(part[0], &merged);
     compare(&v, &merged);
     /* two of the four phrases of the second pair are words of their parent's rule */
