@@ -357,6 +357,11 @@ def _record(
     )
 
 
+def is_feature_name(name: str) -> bool:
+    """Whether k-best lists and weights files can hold a feature of the name."""
+    return name.isprintable() and name.split() == [name] and "|||" not in name and "#" not in name
+
+
 def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
     """The lists as reading them back from a checkpoint gives them: 32-bit feature values, single blanks between words.
 
@@ -368,7 +373,7 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]
     def copy(sentence: int, hypothesis: Hypothesis) -> Hypothesis:
         text = " ".join(hypothesis.text.split())
         for name in hypothesis.features.keys() - good_names:
-            if "|||" in name or name.split() != [name]:
+            if not is_feature_name(name):
                 raise InputError(f"sentence {sentence}: bad feature name {name!r}")
             good_names.add(name)
         if "|||" in text and "|||" in text.split():
