@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.corpus.parallel import check_length
     from lscfg.errors import InputError
     from lscfg.io.text import check_output, read_lines, write_json
+    from tuning.commands import check_names
     from tuning.evaluate import evaluate
     from tuning.replication import compare_runs
 
@@ -103,6 +104,7 @@ def run(args: argparse.Namespace) -> None:
         name, equals, path = item.partition("=")
         if not (name and equals and path):
             raise InputError(f"expected NAME=FILE, found {item!r}")
+        check_names(name)
         systems.setdefault(name, []).append(read_checked(path))
     source = read_checked(args.source) if args.source else None
     if all(len(runs) == 1 for runs in systems.values()):

@@ -20,7 +20,7 @@ from safetensors import safe_open
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, write_json
+from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, remove_temporaries, write_json
 from tuning.evaluate import bleu_signature
 from tuning.experiment.cache import StageCache, locked
 from tuning.experiment.config import NO_ESTIMATOR, Experiment, Overrides, read_experiment
@@ -30,6 +30,11 @@ from tuning.experiment.stages import decoding, model, rules
 from tuning.replication import ReplicatedScore, compare_runs
 from tuning.report.content import Content
 from tuning.report.page import render
+
+RESULTS = ("results.json", "manifest.json", "report.html")
+
+PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
+"""What a user wants of a system: in the folder of its first run all four, in those of others all but the first."""
 
 PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safetensors", "matplotlib")
 
@@ -52,6 +57,8 @@ def run_experiment(
     experiment = _checked(path, overrides)
     folder = Path(output)
     with locked(folder):
+        _check_places(folder, experiment)
+        remove_temporaries(folder)
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
         system = ""
         for stage in run.plan.stages():
@@ -69,6 +76,23 @@ def run_experiment(
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
     return format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+
+
+def _check_places(folder: Path, experiment: Experiment) -> None:
+    """Refuses what stands where the run will write, before the work.
+
+    Raises:
+        InputError: a file is in the place of a folder, or the other way round.
+    """
+    folders = ["cache", "systems", *(f"systems/{system}" for system in experiment.systems)]
+    later = range(2, experiment.tuning.runs + 1)
+    for name in (*folders, *(f"{folder}/run{number}" for folder in folders[2:] for number in later)):
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise InputError("is in the way of a folder; remove this file and run again", folder / name)
+    published = [f"systems/{system}/{name}" for system in experiment.systems for name in PUBLISHED]
+    for name in (*RESULTS, *published):
+        if (folder / name).is_dir():
+            raise InputError("is in the way of a file; remove this folder and run again", folder / name)
 
 
 def _make(run: Run, stage: Stage, jobs: int) -> None:
@@ -153,6 +177,7 @@ def _publish(folder: Path, run: Run, name: str) -> None:
 
     system, path = run.plan.systems[name], run.cache.path
     folder.mkdir(parents=True, exist_ok=True)
+    remove_temporaries(folder)
     for old in folder.iterdir():
         if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
             shutil.rmtree(old)
