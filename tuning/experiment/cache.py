@@ -21,7 +21,7 @@ from typing import IO, Any
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write, file_hash, remove_temporaries
-from lscfg.parallel.worker import end_with
+from lscfg.parallel.worker import defer_interruption, end_with
 from tuning.experiment.plan import Input, Output, Stage
 
 _locks: set[IO[str]] = set()
@@ -209,16 +209,21 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     sys.stderr.flush()
     reading, writing = os.pipe()
     start = time.monotonic()
+    let_in = defer_interruption()
     parent, child = os.getpid(), os.fork()
     if child == 0:
         os.close(reading)
         for lock in _locks:  # held by the parent alone: once it is killed, another run may begin
             lock.close()
         end_with(parent)
-        os._exit(_in_child(work, writing))
+        try:
+            os._exit(_in_child(work, writing, let_in))
+        finally:  # a second interruption must not lead back into the parent's code
+            os._exit(1)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         try:
+            let_in()
             message = pipe.read().decode("utf-8")
         except KeyboardInterrupt:  # the stage has to tidy up before the end of this process is its own
             os.kill(child, signal.SIGINT)
@@ -232,8 +237,9 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     return time.monotonic() - start, usage.ru_maxrss
 
 
-def _in_child(work: Callable[[], None], pipe: int) -> int:
+def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:
     try:
+        let_in()
         work()
         return 0
     except (LscfgError, OSError) as error:  # a full disk, for one
