@@ -161,16 +161,22 @@ class Setting:
     option_name: str
 
     def check(self, value: Any) -> None:
-        """Refuses a value out of its range.
+        """Refuses a value out of its range; of several values, none at all or one that is there twice.
 
         Raises:
             SettingError: it is.
         """
         if value is None and self.optional:
             return
+        if self.many and self.default and not value:  # where none is an answer, it is the default
+            raise SettingError(self.name, "must name one or more")
+        seen = set()
         for single in value if self.many else (value,):
             if requirement := self.limits.requirement(single):
                 raise SettingError(self.name, requirement)
+            if single in seen:
+                raise SettingError(self.name, f"must not name {single!r} twice")
+            seen.add(single)
 
     @property
     def option(self) -> str:

@@ -152,6 +152,25 @@ class Iteration:
     weights: dict[str, float]
     """The weights decoded with, sorted by name."""
 
+    def check(self, number: int) -> None:
+        """Refuses what no tuning writes.
+
+        Args:
+            number: which run it is, from 1.
+
+        Raises:
+            ValueError: a field is of another type, or is not the number of the run or finite.
+        """
+        measures = {"dev_bleu": self.dev_bleu, "length_ratio": self.length_ratio, "oracle_bleu": self.oracle_bleu}
+        measures |= {} if self.pool_bleu is None else {"pool_bleu": self.pool_bleu}
+        if not isinstance(self.weights, dict):
+            raise ValueError("weights of a run are no table")
+        for name, value in {**measures, **self.weights}.items():
+            if not isinstance(value, float) or not math.isfinite(value):
+                raise ValueError(f"{name} of run {number} is no finite number")
+        if self.iteration != number or not isinstance(self.hypotheses, int) or not isinstance(self.added, int):
+            raise ValueError(f"run {number} lacks its number or its size")
+
 
 @dataclass(frozen=True)
 class TuneResult:
@@ -357,6 +376,11 @@ def _record(
     )
 
 
+def is_feature_name(name: str) -> bool:
+    """Whether k-best lists and weights files can hold a feature of the name."""
+    return name.isprintable() and name.split() == [name] and "|||" not in name and "#" not in name
+
+
 def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
     """The lists as reading them back from a checkpoint gives them: 32-bit feature values, single blanks between words.
 
@@ -368,7 +392,7 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]
     def copy(sentence: int, hypothesis: Hypothesis) -> Hypothesis:
         text = " ".join(hypothesis.text.split())
         for name in hypothesis.features.keys() - good_names:
-            if "|||" in name or name.split() != [name]:
+            if not is_feature_name(name):
                 raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
             good_names.add(name)
         if "|||" in text and "|||" in text.split():
@@ -427,7 +451,9 @@ class _Checkpoint:
         try:
             content = json.loads(read_bytes(path))
             identity, history = content["identity"], [Iteration(**record) for record in content["history"]]
-        except (ValueError, KeyError, TypeError) as error:
+            for number, record in enumerate(history, 1):
+                record.check(number)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"not the history of a tuning ({error})", path) from error
         if identity != self._identity:
             raise InputError("was made with other data, start weights, decoder or settings; name another folder", path)
@@ -449,7 +475,7 @@ class _Checkpoint:
         """Seconds of so many saved runs; 0 for one whose times are not there, since nothing but a sum needs them."""
         past: dict[str, list[float]] = {"learning": [], "decoding": []}
         if self._folder is not None and iterations:
-            with suppress(InputError, ValueError, KeyError, TypeError):
+            with suppress(InputError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 saved = json.loads(read_bytes(self._folder / SECONDS))
                 past = {key: [float(value) for value in saved[key]] for key in past}
         return {key: (values + [0.0] * iterations)[:iterations] for key, values in past.items()}

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=OutputFile, metavar="ARPA", required=True, help="model to write (.gz allowed)"
     )
     parser.add_argument(
-        "--order", type=int, default=4, metavar="N", help="longest n-grams, 1..6 (default: %(default)s)"
+        "--order", type=int, default=4, metavar="N", help="longest n-grams, 2..6 (default: %(default)s)"
     )
     parser.add_argument(
         "--prune",

@@ -20,6 +20,7 @@ class Settings(Declared):
         None,
         "sweeps of the last stage, with a quarter as many of each of the two before it",
         least=1,
+        most=1_000_000_000,  # all stages together are counted in 32 bits
         shown="5000 over the root of the number of pairs",
     )
     seed: int = setting(1, "seed of the samples", least=0, most=2**32 - 1)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from lscfg import log
 from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
-from lscfg.parallel.worker import end_with
+from lscfg.parallel.worker import defer_interruption, end_with
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -221,11 +221,13 @@ class _Call:
 @contextlib.contextmanager
 def _no_interruption() -> Iterator[None]:
     """An interruption waits for the end of the block, and reaches no process that is started there."""
+    let_in = defer_interruption()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        let_in()
 
 
 # ---- in a worker ----

@@ -333,3 +333,30 @@ def test_workers_end_with_their_parent(tmp_path, start, state, how):
     while not all(map(gone, pids)) and time.monotonic() < end:
         time.sleep(0.01)
     assert all(map(gone, pids))
+
+
+FORKED = """
+import os, signal, sys, threading, time
+sys.path[:0] = sys.argv[1:]
+from multiprocessing import active_children
+from work import rest
+from lscfg.parallel.processes import Processes
+
+if __name__ == "__main__":
+    engine = Processes(2, start="fork")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Thread(target=time.sleep, args=(1,)).start()  # takes the signal in the main thread's place
+    os.register_at_fork(before=lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(0.05)))
+    try:
+        list(engine.map(rest, [600, 600]))
+    except KeyboardInterrupt:
+        print("interrupted", len(active_children()), flush=True)
+"""
+
+
+def test_an_interruption_is_not_lost_in_a_fork(tmp_path):
+    """Python ignores what its hooks around a fork raise."""
+    (tmp_path / "program.py").write_text(FORKED)
+    command = [sys.executable, str(tmp_path / "program.py"), *sys.path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.stdout, done.returncode) == ("interrupted 0\n", 0), done.stderr

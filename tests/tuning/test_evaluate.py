@@ -15,7 +15,7 @@ from lscfg.errors import InputError
 from lscfg.io.text import write_lines
 from tuning.bleu import bleu, corpus_stats
 from tuning.commands import evaluate as command
-from tuning.evaluate import METRICS, evaluate
+from tuning.evaluate import MAX_SAMPLES, METRICS, bleu_signature, evaluate
 from tuning.replication import compare_runs
 from tuning.sentences import best_and_worst, differences
 
@@ -286,3 +286,16 @@ def test_command_example_and_refusals(files, tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             command.run(parse(*options, names[0], *extra))
+
+
+@pytest.mark.parametrize("references", [1, 3])
+def test_the_signature_needs_no_samples(references):
+    documents = [["a b c"]] * references
+    signed = evaluate({"": ["a"]}, documents, None, samples=17, seed=9).signatures["BLEU"]
+    assert bleu_signature(references, 17, 9) == signed
+
+
+@pytest.mark.parametrize("name", ["samples", "trials"])
+def test_more_samples_than_any_memory_holds_are_refused(name):
+    with pytest.raises(InputError, match=f"{name} must be at most {MAX_SAMPLES}, not 99999999999"):
+        evaluate({"A": ["a"]}, [["a"]], **{name: 99999999999})

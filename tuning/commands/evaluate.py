@@ -85,6 +85,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.corpus.parallel import check_length
     from lscfg.errors import InputError, quote
     from lscfg.io.text import read_lines, write_json
+    from tuning.commands import check_names
     from tuning.evaluate import evaluate
     from tuning.replication import compare_runs
 
@@ -112,6 +113,7 @@ def run(args: argparse.Namespace) -> None:
     for item in args.systems:
         if not item.name or item.endswith("="):
             raise InputError(f"expected NAME=FILE, found {quote(item)}")
+        check_names(item.name)
         systems.setdefault(item.name, []).append(read_checked(item.path))
     source = read_checked(args.source) if args.source else None
     if all(len(runs) == 1 for runs in systems.values()):

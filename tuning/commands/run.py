@@ -52,9 +52,11 @@ def run(args: argparse.Namespace) -> None:
     """
     from pathlib import Path
 
+    from tuning.commands import check_names
     from tuning.experiment.config import Overrides
     from tuning.experiment.run import run_experiment, show_plan
 
+    check_names(args.experiment, args.output, args.data)  # the manifest has them
     overrides = Overrides(
         data=Path(args.data) if args.data else None,
         runs=args.runs,

@@ -6,7 +6,6 @@ import dataclasses
 import math
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,13 +26,14 @@ from lscfg.kinds import (
     kind,
     kinds,
 )
-from lscfg.lm.estimate import MAX_ORDER
+from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
-from lscfg.settings import Declared, SettingError, setting, settings_of
+from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from tuning.decoders import DECODERS
+from tuning.evaluate import MAX_SAMPLES
 from tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
-from tuning.experiment.reader import Keys, Reader
-from tuning.tune import TuneSettings
+from tuning.experiment.reader import Keys, Reader, parse_toml
+from tuning.tune import TuneSettings, is_feature_name
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,6 @@ class Alignment(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.heuristics:
-            raise SettingError("heuristics", "must name one or more")
-        if len(set(self.heuristics)) < len(self.heuristics):
-            raise SettingError("heuristics", "must name each one once: a repeated one adds no alignment")
         object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
 
     def joined_by(self, heuristic: str) -> AlignmentSettings:
@@ -85,7 +81,7 @@ class Alignment(Declared):
 class LanguageModelSettings(Declared):
     """The language model of the target side."""
 
-    order: int = setting(4, "order of the n-grams", least=1, most=MAX_ORDER)
+    order: int = setting(4, "order of the n-grams", least=MIN_ORDER, most=MAX_ORDER)
     file: Path | None = setting(None, "an ARPA file to use; without one the corpus's target side is counted")
     estimator: str = setting(
         "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
@@ -108,15 +104,19 @@ class Tuning(TuneSettings):
     """Weights learned on the development set."""
 
     patience: int = setting(4, "runs without better BLEU after which tuning ends", least=1)
-    runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1)
+    runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
     """Start weights."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.seed + self.runs - 1 > LARGEST:
+            raise SettingError("seed", f"of the last of {self.runs} runs must be at most {LARGEST}")
         for name, weight in self.weights.items():
+            if not is_feature_name(name):
+                raise SettingError("weights", f"must be of features; {name!r} cannot name one")
             if not math.isfinite(weight):
-                raise InputError(f"the weight of {name} must be a finite number, not {weight}")
+                raise SettingError("weights", f"must be finite numbers; that of {name} is {weight}")
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ class EvaluationSettings(Declared):
 
     baseline: str = setting("MIN", "system that all others are tested against")
     against: tuple[str, ...] = setting((), "further systems that all others are tested against")
-    samples: int = setting(1000, "samples of the bootstrap", least=1)
-    trials: int = setting(10000, "trials of the approximate randomisation", least=1)
+    samples: int = setting(1000, "samples of the bootstrap", least=1, most=MAX_SAMPLES)
+    trials: int = setting(10000, "trials of the approximate randomisation", least=1, most=MAX_SAMPLES)
     seed: int = setting(12345, "seed of both tests", least=1)
 
 
@@ -239,11 +239,7 @@ def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = 
     if overrides.data is not None and not overrides.data.is_dir():
         raise InputError("no such folder; --data names the folder of the corpus", overrides.data)
     text = decode_text(read_bytes(path), path)
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise InputError(f"not TOML: {error}", path, int(line[1]) if line else None) from error
+    table = parse_toml(text, path)
     table.setdefault("systems", DEFAULT_SYSTEMS)
     reader = Reader(Path(path), text, overrides.data)
     experiment = _overridden(_build(table, reader), overrides)
@@ -353,9 +349,11 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
         InputError: an unknown decoder or system, or too few runs.
     """
     if overrides.runs is not None:
-        if overrides.runs < 1:
-            raise InputError(f"--runs must be at least 1, not {overrides.runs}")
-        experiment = dataclasses.replace(experiment, tuning=dataclasses.replace(experiment.tuning, runs=overrides.runs))
+        try:
+            tuning = dataclasses.replace(experiment.tuning, runs=overrides.runs)
+        except SettingError as error:
+            raise InputError(f"--{error}") from error
+        experiment = dataclasses.replace(experiment, tuning=tuning)
     if overrides.decoder is not None:
         if overrides.decoder not in DECODERS:
             raise InputError(f"--decoder must be one of {', '.join(DECODERS)}, not {overrides.decoder!r}")
@@ -394,8 +392,6 @@ def _check(experiment: Experiment, reader: Reader) -> None:
     for name in experiment.evaluation.against:
         if name not in experiment.systems or name == experiment.evaluation.baseline:
             raise reader.error(("evaluation", "against"), f"against: {name!r} is no system beside the baseline")
-        if experiment.evaluation.against.count(name) > 1:
-            raise reader.error(("evaluation", "against"), f"against: {name!r} is there twice")
 
 
 def _check_systems(experiment: Experiment, reader: Reader) -> None:

@@ -19,17 +19,22 @@ from safetensors import safe_open
 
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
-from lscfg.errors import InputError
+from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, write_json
-from tuning.evaluate import evaluate
+from tuning.evaluate import bleu_signature
 from tuning.experiment.cache import StageCache, locked
 from tuning.experiment.config import NO_ESTIMATOR, Experiment, Overrides, read_experiment
 from tuning.experiment.installed import check_host, programs
-from tuning.experiment.plan import Output, Plan, format_plan, make_plan
+from tuning.experiment.plan import Output, Plan, Stage, format_plan, make_plan
 from tuning.experiment.stages import decoding, model, rules
 from tuning.replication import ReplicatedScore, compare_runs
 from tuning.report.content import Content
 from tuning.report.page import render
+
+RESULTS = ("results.json", "manifest.json", "report.html")
+
+PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
+"""What a user wants of a system: in the folder of its first run all four, in those of others all but the first."""
 
 PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safetensors", "matplotlib")
 
@@ -52,13 +57,14 @@ def run_experiment(
     experiment = _checked(path, overrides)
     folder = Path(output)
     with locked(folder):
+        _check_places(folder, experiment)
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
         system = ""
         for stage in run.plan.stages():
             if (user := next(iter(run.plan.owners(stage)), system)) != system:
                 system = user
                 log.info(f"system {system}")
-            run.cache.make(stage, jobs)
+            _make(run, stage, jobs)
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         results = _results(run)
@@ -69,6 +75,31 @@ def run_experiment(
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
     return format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+
+
+def _check_places(folder: Path, experiment: Experiment) -> None:
+    """Refuses what stands where the run will write, before the work.
+
+    Raises:
+        InputError: a file is in the place of a folder, or the other way round.
+    """
+    folders = ["cache", "systems", *(f"systems/{system}" for system in experiment.systems)]
+    later = range(2, experiment.tuning.runs + 1)
+    for name in (*folders, *(f"{folder}/run{number}" for folder in folders[2:] for number in later)):
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise InputError("is in the way of a folder; remove this file and run again", folder / name)
+    published = [f"systems/{system}/{name}" for system in experiment.systems for name in PUBLISHED]
+    for name in (*RESULTS, *published):
+        if (folder / name).is_dir():
+            raise InputError("is in the way of a file; remove this folder and run again", folder / name)
+
+
+def _make(run: Run, stage: Stage, jobs: int) -> None:
+    try:
+        run.cache.make(stage, jobs)
+    except LscfgError as error:
+        users = ", ".join(run.plan.users(stage))
+        raise LscfgError(f"system {users}: {error}" if users else str(error)) from error
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
@@ -166,14 +197,12 @@ def _results(run: Run) -> dict[str, Any]:
     numbers = settings.samples, settings.trials, settings.seed
     scores = compare_runs(outputs, references, settings.baseline, *numbers, list(settings.against))
     rows = [_row(score, run) for score in scores]
-    # of a single sentence: only the description of the metric is wanted
-    signed = evaluate({"": [""]}, [lines[:1] for lines in references], None, settings.samples, settings.seed)
     return {
         "baseline": settings.baseline,
         "against": list(settings.against),
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
-        "signature": signed.signatures["BLEU"],
+        "signature": bleu_signature(len(references), settings.samples, settings.seed),
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
         "derivations": run.json(run.plan.derivations / rules.STATISTICS),
