@@ -10,11 +10,14 @@ import argparse
 import errno
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import entry_points
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 # in order of the data flow, then the whole job
@@ -109,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        with checked_files(args):
+        with _ending_when_told(), checked_files(args):
             commands[args.command].run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -126,6 +129,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _drop_output()
         return status
     return GOOD
+
+
+@contextmanager
+def _ending_when_told() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the work as an exception does, so that temporary files and workers go."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    told = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        told = []  # only the main thread may say what a signal does
+    for number in told:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in told:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def explain(error: Exception) -> tuple[str, int]:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -431,3 +432,19 @@ def test_out_of_memory_is_one_line(tmp_path):
     run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 1 and run.stderr.count("\n") == 1 and "out of memory" in run.stderr
     assert not list(tmp_path.glob("*arpa*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_told_to_end_leaves_nothing(tmp_path, number):
+    code = (
+        "import sys, time\nfrom lscfg import cli\nimport lscfg.commands.simulate as command\n"
+        "from lscfg.io.text import atomic_write\n"
+        "def run(args):\n  with atomic_write('out') as file:\n    print('writing', flush=True)\n    time.sleep(60)\n"
+        "command.run = run\nsys.exit(cli.main(['simulate', '-o', 'folder']))"
+    )
+    process = subprocess.Popen([sys.executable, "-P", "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"writing\n" and list(tmp_path.glob(".lscfg.*.tmp"))
+    process.send_signal(number)
+    assert process.wait(20) == 128 + number
+    process.stdout.close()
+    assert not list(tmp_path.glob(".lscfg.*.tmp")) and not (tmp_path / "out").exists()
