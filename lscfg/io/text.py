@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,19 +27,30 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Of errors in writing: there is no room."""
 
 
+@contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """The file's bytes, decompressed if its name ends in .gz.
+
+    Raises:
+        InputError: it cannot be read, or its compressed data are cut or damaged.
+    """
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
+            yield file  # type: ignore[misc]
+    except (EOFError, zlib.error) as error:
+        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The file's content, decompressed if its name ends in .gz.
 
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
     """
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            return file.read()
-    except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    with _reading(path) as file:
+        return file.read()
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
@@ -60,14 +72,20 @@ def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[byte
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
     """
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            while block := list(islice(file, lines)):
-                yield b"".join(block), len(block)
-    except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    with _reading(path) as file:
+        while block := list(islice(file, lines)):
+            yield b"".join(block), len(block)
+
+
+def read_chunks(path: str | os.PathLike[str], size: int = 1 << 16) -> Iterator[bytes]:
+    """The file's bytes, decompressed if its name ends in .gz, at most ``size`` at a time.
+
+    Raises:
+        InputError: the file cannot be read, or its compressed data are cut or damaged.
+    """
+    with _reading(path) as file:
+        while chunk := file.read(size):
+            yield chunk
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
@@ -102,17 +120,13 @@ def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     Raises:
         InputError: as ``read_lines``.
     """
-    number = 0
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            for number, line in enumerate(file, 1):  # noqa: B007 (the number is for the message)
-                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("not valid UTF-8; convert the file, for example with iconv", path, number) from error
-    except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    with _reading(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError("not valid UTF-8; convert the file, for example with iconv", path, number) from error
+            yield text.removesuffix("\n").removesuffix("\r")
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
@@ -237,6 +251,33 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
         if zipped:
             raw.write(zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
             raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))
+
+
+@contextmanager
+def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+    """A temporary neighbour of the folder that takes its name when all went well.
+
+    Args:
+        mark: a file of a folder that was made so before, which alone gives way.
+
+    Raises:
+        InputError: there is something else by that name, or the folder cannot be made.
+    """
+    path = Path(path).absolute()
+    if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
+        raise InputError(f"is there, and not a folder with {mark} that could be replaced; give another name", path)
+    make_folder(path.parent)
+    temporary, old = (path.with_name(f".{path.name}.{os.getpid()}{end}") for end in (_TEMPORARY, f".old{_TEMPORARY}"))
+    try:
+        yield make_folder(temporary)
+        if path.exists():
+            path.rename(old)
+        temporary.rename(path)
+    finally:
+        if old.exists() and not path.exists():
+            old.rename(path)
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def split_fields(line: str) -> list[str]:
