@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -13,13 +13,14 @@ from lscfg.io.text import read_lines, write_lines
 
 CASINGS = ("true", "lower", "none")
 
-_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_END = {
-    True: re.compile(r"\s[.?!…]+\s"),
-    False: re.compile(r"[.?!…][^\w\s]*\s|[。！？]"),
+_LETTERS = r"\w+(?:['’-]\w+)*"
+_WORD = re.compile(_LETTERS)
+_FIRST = {
+    True: re.compile(rf"(?:^|(?<=\s)[.?!…]+\s)\W*(?P<word>{_LETTERS})"),
+    False: re.compile(rf"(?:^|[.?!…][^\w\s]*\s|[。！？])\W*(?P<word>{_LETTERS})"),
 }
-"""What is between two sentences of a line, where words are tokenised and where not. In tokenised text the full stop of
-an abbreviation belongs to its word."""
+"""The first word of each sentence of a line, where words are tokenised and where not. In tokenised text the full stop
+of an abbreviation belongs to its word."""
 
 
 class Caser(Protocol):
@@ -80,15 +81,12 @@ class Truecaser:
 
         A word that is not known in any form stays.
         """
-        starts = _starts(line, self.tokenised)
+        if not self.forms.keys() >= set(_WORD.findall(line)):
+            line = _WORD.sub(lambda found: found[0] if found[0] in self.forms else self._best(found[0]), line)
+        return _with_first(line, self.tokenised, self._best)
 
-        def form(found: re.Match[str]) -> str:
-            word = found[0]
-            if word in self.forms and found.start() not in starts:
-                return word
-            return self.best.get(word.lower(), word)
-
-        return line if line.islower() else _WORD.sub(form, line)
+    def _best(self, word: str) -> str:
+        return self.best.get(word.lower(), word)
 
     def decode(self, line: str) -> str:
         """See ``Lower.decode``."""
@@ -102,36 +100,28 @@ def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool) -> Ca
     return Truecaser(forms, tokenised) if casing == "true" and forms is not None else AsIs()
 
 
-def _starts(line: str, tokenised: bool) -> set[int]:
-    """Where the first words of sentences begin."""
-    begins, end = set(), 0
-    for found in _WORD.finditer(line):
-        if not end or _END[tokenised].search(line, end, found.start()):
-            begins.add(found.start())
-        end = found.end()
-    return begins
+def _with_first(line: str, tokenised: bool, change: Callable[[str], str]) -> str:
+    """The line with the first word of each sentence changed."""
+
+    def changed(found: re.Match[str]) -> str:
+        before = found.start("word") - found.start()
+        return found[0][:before] + change(found["word"])
+
+    return _FIRST[tokenised].sub(changed, line)
 
 
 def raise_starts(line: str, tokenised: bool) -> str:
     """The line whose sentences begin with a capital letter; a word that has one anywhere stays."""
-    starts = _starts(line, tokenised)
-
-    def form(found: re.Match[str]) -> str:
-        word = found[0]
-        return word[0].title() + word[1:] if found.start() in starts and word.islower() else word
-
-    return _WORD.sub(form, line)
+    return _with_first(line, tokenised, lambda word: word[0].title() + word[1:] if word.islower() else word)
 
 
 def count_forms(lines: Iterable[str], tokenised: bool) -> dict[str, int]:
     """How often each form of a word stands within sentences; at the start of one only a small form tells something."""
     counts: Counter[str] = Counter()
     for line in lines:
-        starts = _starts(line, tokenised)
-        counts.update(
-            found[0] for found in _WORD.finditer(line) if found.start() not in starts or found[0] == found[0].lower()
-        )
-    return dict(counts)
+        counts.update(_WORD.findall(line))
+        counts.subtract(word for word in _FIRST[tokenised].findall(line) if word != word.lower())
+    return dict(+counts)
 
 
 def write_forms(path: Path, forms: dict[str, int]) -> None:
