@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,10 +50,10 @@ def read_pairs(files: Sequence[Path], languages: tuple[str, str], settings: Sett
                         yield RawPair(str(path), row, pair[0] or "", pair[1] or "", fault)
         except UnicodeDecodeError as error:
             raise InputError(f"text behind row {row} is not UTF-8", path) from error
-        except pyarrow.ArrowInvalid as error:
+        except (pyarrow.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise InputError(f"cannot read: {os.strerror(error.errno)}", path) from error
             raise InputError("not a Parquet file, or cut off or damaged; fetch it anew", path) from error
-        except OSError as error:
-            raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
 
 def _columns(path: Path, schema: Any, languages: tuple[str, str], settings: Settings) -> list[tuple[str, ...]]:

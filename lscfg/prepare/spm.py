@@ -75,9 +75,8 @@ def train_model(lines: Sequence[str], side: str, settings: Settings) -> bytes:
         )
     except RuntimeError as error:
         reason = str(error).rpartition("] ")[2] or str(error)
-        raise InputError(
-            f"no SentencePiece model of the {side} text with {settings.vocabulary} pieces: {reason}"
-        ) from error
+        message = f"no SentencePiece model of {settings.vocabulary} pieces can be made of the {side} text: {reason}"
+        raise InputError(message) from error
     return out.getvalue()
 
 

@@ -68,6 +68,8 @@ class _Units:
         except expat.ExpatError as error:
             reason = expat.errors.messages[error.code]
             raise InputError(f"not well-formed XML, or cut off: {reason}", self.path, error.lineno) from error
+        except InputError:
+            raise
         except (LookupError, ValueError) as error:  # an encoding that Python does not have, or of several bytes
             raise InputError(f"cannot read this encoding: {error}; convert the file to UTF-8", self.path, 1) from error
         found, self.found = self.found, []
