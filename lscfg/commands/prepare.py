@@ -66,15 +66,18 @@ def _corpus(args: argparse.Namespace) -> None:
     from lscfg.prepare.pairs import source_kind
     from lscfg.prepare.record import RECORD
     from lscfg.prepare.settings import PrepareSettings, text_sources, tokenisers
-    from lscfg.settings import from_kind_options, from_options
+    from lscfg.settings import SettingError, from_kind_options, from_options, option_error
 
     kinds = text_sources()
     reading = from_kind_options(source_kind(args.files, getattr(args, "format", "")), kinds, args)
     tokenisation = from_kind_options(getattr(args, "tokeniser", PrepareSettings.tokeniser), tokenisers(), args)
     settings = from_options(PrepareSettings, args, reading=reading, tokenisation=tokenisation)
     files = RawFiles(tuple(args.files), tuple(args.dev_files), tuple(args.test_files))
-    with in_processes(args.jobs) as engine, replaced_folder(args.output, RECORD) as folder:
-        record = prepare_corpus(files, settings, folder, engine)
+    try:
+        with in_processes(args.jobs) as engine, replaced_folder(args.output, RECORD) as folder:
+            record = prepare_corpus(files, settings, folder, engine)
+    except SettingError as error:  # what no setting tells by itself
+        raise option_error(PrepareSettings, error) from None
     log.info("pairs: " + ", ".join(f"{name} {count}" for name, count in record.sizes.items()))
     for done, counts in record.counts.items():
         if counts:

@@ -15,7 +15,7 @@ from lscfg.settings import SettingError
 TMX = """<?xml version="1.0" encoding="ENCODING"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">
 <tmx version="1.4"><header srclang="de-DE" segtype="sentence"><note>&lt;nothing&gt;</note></header><body>
-<tu><tuv xml:lang="de-DE"><seg>ein <bpt i="1">&lt;b <sub>code</sub>&gt;</bpt>Haus<ept i="1">&lt;/b&gt;</ept> <hi>hier</hi></seg></tuv>
+<tu><tuv xml:lang="de-DE"><seg>ein <bpt i="1">&lt;b <sub>code</sub>&gt;</bpt>Haus<ept>/b</ept> <hi>hier</hi></seg></tuv>
 <tuv xml:lang="EN_us"><seg>a house
 here</seg></tuv><tuv xml:lang="en-GB"><seg>second</seg></tuv></tu>
 <tu><tuv xml:lang="de"><seg>allein</seg></tuv><tuv xml:lang="end"><seg>not English</seg></tuv></tu>
@@ -188,12 +188,11 @@ def test_memory_that_is_cut_in_its_compression(tmp_path):
 @pytest.fixture
 def table(tmp_path):
     """Writes a table of columns."""
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
     def write(**columns):
         path = tmp_path / "a.parquet"
-        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+        parquet.write_table(pyarrow.table(columns), path)
         return path
 
     return write

@@ -15,8 +15,8 @@ from lscfg.kernel import words_fault
 from lscfg.kinds import TOKENISERS, kind
 from lscfg.prepare.casing import Lower, Truecaser, count_forms, raise_starts, read_forms, write_forms
 from lscfg.prepare.clean import UNICODE_FORMS, clean, protect_words, restore_words
-from lscfg.prepare.sides import ModelFile, SideRecipe
 from lscfg.prepare.settings import tokenisers
+from lscfg.prepare.sides import ModelFile, SideRecipe
 
 TEXT = [
     "Two young, White males are outside near many bushes.",
@@ -137,7 +137,7 @@ def test_the_truecaser_counts_forms_within_sentences():
 def test_sentences_of_text_that_is_not_tokenised():
     forms = count_forms(["He is. The man is the one.", 'Yes." The end'], tokenised=False)
     assert forms["the"] == 1 and "The" not in forms
-    assert raise_starts('¿ you are? "it\'s e.g. this. well', False) == '¿ You are? "It\'s e.g. This. Well'
+    assert raise_starts("¿ you are? \"it's e.g. this. well", False) == "¿ You are? \"It's e.g. This. Well"
     assert raise_starts("ßa ǆa 3 men", False) == "Ssa ǆa 3 men"
 
 
@@ -260,7 +260,7 @@ def test_text_that_does_not_do_for_a_model():
     pytest.importorskip("sentencepiece")
     module = kind(TOKENISERS, "spm")
     for lines, settings in ((TEXT, module.Settings(vocabulary=10)), ([], module.Settings())):
-        with pytest.raises(InputError, match="no SentencePiece model of .* pieces can be made of the source text: "):
+        with pytest.raises(InputError, match=r"no SentencePiece model of .* pieces can be made of the source text: "):
             module.train_model(lines, "source", settings)
 
 

@@ -39,7 +39,13 @@ def row(name, estimator="none", states=None, **more):
         **{"start_dev_bleu": 20.0, "dev_bleu": 25.5, "dev_bleu_deviation": 0.7, "test_bleu": 23.5},
         **{"test_bleu_deviation": 0.7, "test_bleu_mean": 23.4, "test_bleu_ci": 1.5, "p_value": None},
         **{"p_bootstrap": None, "test_chrF2": 40.0, "test_TER": 60.0, "test_precisions": [50.0, 30.0, 20.0, 10.0]},
-        **{"restored_bleu": None, "test_length_ratio": 1.01, "brevity_penalty": 1.0, "p_against": {"MLE": 0.125}, "runs": runs},
+        **{
+            "restored_bleu": None,
+            "test_length_ratio": 1.01,
+            "brevity_penalty": 1.0,
+            "p_against": {"MLE": 0.125},
+            "runs": runs,
+        },
         **more,
     }
 

@@ -294,7 +294,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
 
     sources = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
     corpus = table.get("corpus")
-    raw = isinstance(corpus, dict) and corpus.get("raw") is True
+    raw = isinstance(corpus, dict) and reader.value(bool, corpus.get("raw", False), ("corpus", "raw"))
     made: dict[str, Any] = {
         "sources": {
             name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
