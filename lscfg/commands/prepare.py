@@ -69,7 +69,7 @@ def _corpus(args: argparse.Namespace) -> None:
     from lscfg.settings import SettingError, from_kind_options, from_options, option_error
 
     kinds = text_sources()
-    reading = from_kind_options(source_kind(args.files, getattr(args, "format", "")), kinds, args)
+    reading = from_kind_options(source_kind(args.files, getattr(args, "format", None)), kinds, args)
     tokenisation = from_kind_options(getattr(args, "tokeniser", PrepareSettings.tokeniser), tokenisers(), args)
     settings = from_options(PrepareSettings, args, reading=reading, tokenisation=tokenisation)
     files = RawFiles(tuple(args.files), tuple(args.dev_files), tuple(args.test_files))

@@ -36,7 +36,7 @@ def plain_name(path: Path) -> str:
     return path.name.removesuffix(".gz")
 
 
-def source_kind(files: Sequence[Path], wanted: str = "") -> str:
+def source_kind(files: Sequence[Path], wanted: str | None = None) -> str:
     """The kind of source that reads the files: the wanted one, else that of the first name's ending.
 
     Raises:

@@ -23,8 +23,8 @@ BATCH = 10_000
 class Settings(Declared):
     """Which columns."""
 
-    source_field: str = setting("", "column of the source sentence", shown=f"that of its language, in {STRUCT} or not")
-    target_field: str = setting("", "column of its translation", shown=f"that of its language, in {STRUCT} or not")
+    source_field: str = setting("", "column of the source sentence", shown=f"that of its language, first in `{STRUCT}`")
+    target_field: str = setting("", "column of its translation", shown=f"that of its language, first in `{STRUCT}`")
 
 
 def read_pairs(files: Sequence[Path], languages: tuple[str, str], settings: Settings) -> Iterator[RawPair]:
