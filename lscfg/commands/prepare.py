@@ -78,11 +78,9 @@ def _corpus(args: argparse.Namespace) -> None:
             record = prepare_corpus(files, settings, folder, engine)
     except SettingError as error:  # what no setting tells by itself
         raise option_error(PrepareSettings, error) from None
-    log.info("pairs: " + ", ".join(f"{name} {count}" for name, count in record.sizes.items()))
-    for done, counts in record.counts.items():
-        if counts:
-            text = ", ".join(f"{reason} {count}" for reason, count in counts.items())
-            log.info(f"{done}: {text}; by line in {Path(args.output) / DROPPED}")
+    for line in record.summary():
+        log.info(line)
+    log.info(f"wrote {args.output}; each pair that was dropped is in {Path(args.output) / DROPPED}")
 
 
 def _convert(args: argparse.Namespace) -> None:

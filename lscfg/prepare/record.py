@@ -57,6 +57,14 @@ class Record:
         }
         write_json(folder / RECORD, made)
 
+    def summary(self) -> list[str]:
+        """Lines of log: pairs of each set, then what was dropped or remarked, by reason."""
+        lines = ["pairs: " + ", ".join(f"{name} {count}" for name, count in self.sizes.items())]
+        for done, counts in self.counts.items():
+            if counts:
+                lines.append(f"{done}: " + ", ".join(f"{reason} {count}" for reason, count in counts.items()))
+        return lines
+
     @classmethod
     def read(cls, folder: Path) -> Self:
         """The preparation in a folder.

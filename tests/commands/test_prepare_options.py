@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("reader", "tokeniser"), PREPARATIONS)
 def test_prepare_corpus(monkeypatch, reader, tokeniser):
     """Every setting of the preparation and of its kinds, each with a value of its own."""
-    record = SimpleNamespace(sizes={"read": 1}, counts={"dropped": {}, "kept": {}})
+    record = SimpleNamespace(summary=lambda: ["pairs: read 1"])
     prepare_corpus = double(monkeypatch, "lscfg.prepare.corpus.prepare_corpus", record)
     assert main(prepare_words(reader, tokeniser)) == 0
     (files, settings, folder, engine), _ = prepare_corpus.call_args

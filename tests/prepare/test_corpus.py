@@ -82,6 +82,11 @@ def test_each_drop_has_its_line_and_reason(tmp_path):
     assert record.sizes == {"read": 9, "train": 2, "test": 3}
     assert record.counts["dropped"] == {"copy": 1, "duplicate": 1, "empty": 2, "held out": 1, "long": 1, "ratio": 1}
     assert record.counts["kept"] == {"empty": 1}
+    assert record.summary() == [
+        "pairs: read 9, train 2, test 3",
+        "dropped: copy 1, duplicate 1, empty 2, held out 1, long 1, ratio 1",
+        "kept: empty 1",
+    ]
 
 
 def test_duplicates_and_copies_may_stay(tmp_path):

@@ -53,14 +53,12 @@ class Corpus:
     test_reference: list[Path]
     alignment: list[Path] = field(default_factory=list)
     """Pharaoh alignments of source and target; made by the align stage if not given."""
-    raw: bool = False
 
 
 @dataclass(frozen=True)
 class RawCorpus:
     """Files of raw text, which [prepare] makes a corpus of; paths as in ``Corpus``."""
 
-    raw: bool
     source: Path
     target: Path | None = None
     """None where one file has both sides."""
@@ -204,6 +202,8 @@ class System:
 
 
 NO_ESTIMATOR = "none"
+RAW = "raw"
+"""The key of [corpus] that says which of both its tables it is."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
 
     sources = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
     corpus = table.get("corpus")
-    raw = isinstance(corpus, dict) and reader.value(bool, corpus.get("raw", False), ("corpus", "raw"))
+    raw = isinstance(corpus, dict) and reader.value(bool, corpus.pop(RAW, False), ("corpus", RAW))
     made: dict[str, Any] = {
         "sources": {
             name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
@@ -311,7 +311,10 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         if name not in known:
             raise reader.error((name,), f"unknown key {name!r}; known here are {', '.join(tables)}")
     parts = PARTS | {"corpus": RawCorpus} if raw else PARTS
-    values = {name: reader.build(parts[name], part(name), (name,)) for name in known if name in table}
+    beside = {"corpus": [RAW]}
+    values = {
+        name: reader.build(parts[name], part(name), (name,), beside.get(name, ())) for name in known if name in table
+    }
     if "corpus" not in values:
         raise reader.error((), "corpus is missing")
     if raw:

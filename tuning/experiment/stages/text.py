@@ -31,7 +31,8 @@ def prepare(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     )
     with in_processes(jobs) as engine:
         record = prepare_corpus(files, options, folder, engine)
-    log.info("pairs: " + ", ".join(f"{name} {count}" for name, count in record.sizes.items()))
+    for line in record.summary():
+        log.info(line)
 
 
 @version(1)
