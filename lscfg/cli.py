@@ -22,6 +22,7 @@ from typing import Any
 
 # in order of the data flow, then the whole job
 ORDER = (
+    "prepare",
     "align",
     "derive",
     "grammar",

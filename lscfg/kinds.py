@@ -7,7 +7,10 @@ output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the f
 - ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.grammar.source``;
 - ``lscfg.context_models``: ``add_context(model, tokens, source, settings)``, see ``lscfg.context.loglinear``;
 - ``lscfg.aligners``: ``align_corpus(source, target, settings)``, see ``lscfg.corpus.align``;
-- ``lscfg.optimisers``: ``learn(step, settings)``, see ``tuning.optimisers``.
+- ``lscfg.optimisers``: ``learn(step, settings)``, see ``tuning.optimisers``;
+- ``lscfg.text_sources``: ``read_pairs(files, languages, settings)``, see ``lscfg.prepare.pairs``;
+- ``lscfg.tokenisers``: ``SUBWORDS``, ``train_model(lines, side, settings)`` and ``open_tokeniser(language, settings,
+  model)``, see ``lscfg.prepare.sides``.
 
 Another package adds a kind by a row of its own.
 """
@@ -24,6 +27,8 @@ RULE_SOURCES = "lscfg.rule_sources"
 CONTEXT_MODELS = "lscfg.context_models"
 ALIGNERS = "lscfg.aligners"
 OPTIMISERS = "lscfg.optimisers"
+TEXT_SOURCES = "lscfg.text_sources"
+TOKENISERS = "lscfg.tokenisers"
 
 DEFAULT_CONTEXT_MODEL = "loglinear"
 
@@ -33,6 +38,8 @@ _NAMES = {
     CONTEXT_MODELS: "context model",
     ALIGNERS: "aligner",
     OPTIMISERS: "optimiser",
+    TEXT_SOURCES: "text source",
+    TOKENISERS: "tokeniser",
 }
 
 

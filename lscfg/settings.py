@@ -271,9 +271,13 @@ def from_options(cls: type[Declared], args: argparse.Namespace, prefix: str = ""
     try:
         return cls(**given_options(cls, args, prefix) | others)
     except SettingError as error:
-        item = next((item for item in settings_of(cls) if item.name == error.name), None)
-        name = _option(item, prefix) if item else error.name
-        raise SettingError(name, error.requirement) from None
+        raise option_error(cls, error, prefix) from None
+
+
+def option_error(cls: type[Declared], error: SettingError, prefix: str = "") -> SettingError:
+    """The error with the option in place of the setting."""
+    item = next((item for item in settings_of(cls) if item.name == error.name), None)
+    return SettingError(_option(item, prefix) if item else error.name, error.requirement)
 
 
 def add_kind_options(parser: argparse._ActionsContainer, classes: Mapping[str, type[Declared]]) -> None:

@@ -16,7 +16,7 @@ FLOORS = (
     ("lscfg.parallel",),
     ("lscfg.io",),
     ("lscfg.kernel",),
-    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.demo"),
+    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.prepare", "lscfg.demo"),
     ("lscfg.grammar",),
     ("lscfg.extract", "lscfg.model"),
     ("lscfg.estimate", "lscfg.adapter"),
@@ -30,6 +30,7 @@ FLOORS = (
 """A room uses rooms of lower floors only."""
 
 OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
+OF_KINDS |= {"read_pairs", "train_model", "open_tokeniser"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 
 C_SUFFIXES = {".c", ".h", ".cc", ".cpp"}

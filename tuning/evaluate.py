@@ -137,6 +137,30 @@ def evaluate(
     return Evaluation([scores[name] for name in systems], signatures, samples, trials, seed)
 
 
+TOKENS = {"zh": "zh", "yue": "zh"} | dict.fromkeys(("ja", "th", "lo", "km", "my", "bo", "dz"), "char")
+"""sacrebleu's tokenisation of languages without blanks between words."""
+
+
+def restored_tokens(language: str) -> str:
+    """sacrebleu's tokenisation of text as people write it: 13a, or what does for a language without blanks."""
+    return TOKENS.get(language.lower().replace("_", "-").partition("-")[0], "13a")
+
+
+def restored_bleu(lines: Sequence[str], references: Sequence[Sequence[str]], tokens: str = "13a") -> tuple[float, str]:
+    """BLEU of text as people write it, and its signature.
+
+    Args:
+        tokens: one of sacrebleu's tokenisations.
+
+    Raises:
+        InputError: numbers of lines differ or are 0.
+    """
+    check_systems({"restored text": lines}, references, None)
+    metric = BLEU(tokenize=tokens)
+    score = float(metric.corpus_score(list(lines), [list(document) for document in references]).score)
+    return score, str(metric.get_signature())
+
+
 def _system_score(
     name: str, metrics: dict[str, MetricScore], lines: Sequence[str], references: Sequence[Sequence[str]]
 ) -> SystemScore:

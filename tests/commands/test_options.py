@@ -19,6 +19,7 @@ import helpers
 import numpy as np
 import pytest
 from other_settings import option_words, other_value, other_values
+from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings, aligners
@@ -37,6 +38,8 @@ from tuning.experiment.config import Overrides
 from tuning.tune import Iteration, TuneResult, TuneSettings
 
 LINES = {
+    "prepare apply": APPLY,
+    "prepare restore": RESTORE,
     "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --threads 3",
     "derive the good": "derive f e a1 -o out --drop-bad",
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --threads 97 "
@@ -112,6 +115,7 @@ def estimate_words(name: str) -> list[str]:
 
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
+    *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
     *map(tune_words, kinds(OPTIMISERS)),

@@ -23,11 +23,15 @@ from lscfg.kinds import (
     ESTIMATORS,
     OPTIMISERS,
     RULE_SOURCES,
+    TEXT_SOURCES,
+    TOKENISERS,
     kind,
     kinds,
 )
 from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
+from lscfg.prepare.pairs import source_kind
+from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from tuning.decoders import DECODERS
 from tuning.evaluate import MAX_SAMPLES
@@ -49,6 +53,30 @@ class Corpus:
     test_reference: list[Path]
     alignment: list[Path] = field(default_factory=list)
     """Pharaoh alignments of source and target; made by the align stage if not given."""
+
+
+@dataclass(frozen=True)
+class RawCorpus:
+    """Files of raw text, which [prepare] makes a corpus of; paths as in ``Corpus``."""
+
+    source: Path
+    target: Path | None = None
+    """None where one file has both sides."""
+    dev_source: Path | None = None
+    """None where pairs of the text are set off."""
+    dev_reference: list[Path] = field(default_factory=list)
+    test_source: Path | None = None
+    test_reference: list[Path] = field(default_factory=list)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the training text."""
+        return (self.source, self.target) if self.target else (self.source,)
+
+    def held_out(self, name: str) -> tuple[Path, ...]:
+        """Source and references of the dev or test set; none if its pairs are set off."""
+        source, references = getattr(self, f"{name}_source"), getattr(self, f"{name}_reference")
+        return (source, *references) if source else ()
 
 
 @dataclass(frozen=True)
@@ -176,6 +204,8 @@ class System:
 
 
 NO_ESTIMATOR = "none"
+RAW = "raw"
+"""The key of [corpus] that says which of both its tables it is."""
 
 
 @dataclass(frozen=True)
@@ -186,10 +216,11 @@ class Experiment:
         sources: settings of every source of rules by its name.
     """
 
-    corpus: Corpus
+    corpus: Corpus | RawCorpus
     systems: dict[str, System]
     sources: dict[str, Declared]
     context: Chosen
+    prepare: PrepareSettings = field(default_factory=PrepareSettings)
     alignment: Alignment = field(default_factory=Alignment)
     derive: TreeOptions = field(default_factory=TreeOptions)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
@@ -257,6 +288,8 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         return found
 
     sources = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
+    corpus = table.get("corpus")
+    raw = isinstance(corpus, dict) and reader.value(bool, corpus.pop(RAW, False), ("corpus", RAW))
     made: dict[str, Any] = {
         "sources": {
             name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
@@ -266,14 +299,23 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
-    known = [item.name for item in dataclasses.fields(Experiment) if item.name not in made]
+    preparation = part("prepare")
+    known = [item.name for item in dataclasses.fields(Experiment) if item.name not in (*made, "prepare")]
     tables = [*known, *(source.TABLE for source in sources.values()), *(name for name in made if name != "sources")]
     for name in table:
         if name not in known:
             raise reader.error((name,), f"unknown key {name!r}; known here are {', '.join(tables)}")
-    values = {name: reader.build(PARTS[name], part(name), (name,)) for name in known if name in table}
+    parts = PARTS | {"corpus": RawCorpus} if raw else PARTS
+    beside = {"corpus": [RAW]}
+    values = {
+        name: reader.build(parts[name], part(name), (name,), beside.get(name, ())) for name in known if name in table
+    }
     if "corpus" not in values:
         raise reader.error((), "corpus is missing")
+    if raw:
+        made["prepare"] = _prepare(values["corpus"], preparation, reader)
+    elif preparation:
+        raise reader.error(("prepare",), "prepare is for raw text: set raw = true in [corpus]")
     return Experiment(**made, **values)
 
 
@@ -299,13 +341,55 @@ def _chosen(
     return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
-def _with_kind(cls: Any, group: str, key: str, own: str, table: Mapping[str, Any], keys: Keys, reader: Reader) -> Any:
+def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> PrepareSettings:
+    """The preparation, whose keys are its own and those of its tokeniser and of the files' kind."""
+    keys = ("prepare",)
+    wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
+    if wanted and wanted not in kinds(TEXT_SOURCES):
+        raise reader.error((*keys, "format"), f"format must be one of {', '.join(kinds(TEXT_SOURCES))}, not {wanted!r}")
+    try:
+        cls = kind(TEXT_SOURCES, source_kind(corpus.files, wanted)).Settings
+    except InputError as error:
+        raise reader.error(("corpus",), str(error)) from error
+    names = {item.name for item in settings_of(cls)}
+    reading = reader.build(cls, {name: table[name] for name in table if name in names}, keys)
+    rest = {name: table[name] for name in table if name not in names}
+    made = _with_kind(PrepareSettings, TOKENISERS, "tokeniser", "tokenisation", rest, keys, reader, ("reading",))
+    settings = dataclasses.replace(made, reading=reading)
+    try:
+        settings.languages(corpus.files)
+    except SettingError as error:
+        raise reader.error((*keys, error.name), str(error)) from error
+    except InputError as error:
+        raise reader.error(keys, str(error)) from error
+    for name in ("dev", "test"):
+        source, references = getattr(corpus, f"{name}_source"), getattr(corpus, f"{name}_reference")
+        if bool(source) != bool(references):
+            raise reader.error(("corpus",), f"the {name} set needs both {name}_source and {name}_reference")
+        if source and getattr(settings, name):
+            raise reader.error((*keys, name), f"{name} is for pairs of the corpus, but the {name} set has files")
+        if not source and not getattr(settings, name):
+            message = f"no {name} set: name {name}_source and {name}_reference, or set {name} in [prepare]"
+            raise reader.error(("corpus",), message)
+    return settings
+
+
+def _with_kind(
+    cls: Any,
+    group: str,
+    key: str,
+    own: str,
+    table: Mapping[str, Any],
+    keys: Keys,
+    reader: Reader,
+    others: Sequence[str] = (),
+) -> Any:
     """The dataclass of a table whose keys are its own and those of the kind that it names.
 
     Args:
-        key: names the kind; own: the field for the kind's settings.
+        key: names the kind; own: the field for the kind's settings; others: fields that are no keys either.
     """
-    names = {item.name for item in dataclasses.fields(cls)} - {own}
+    names = {item.name for item in dataclasses.fields(cls)} - {own, *others}
     default = next(item.default for item in settings_of(cls) if item.name == key)
     rest = {key: table.get(key, default)} | {name: value for name, value in table.items() if name not in names}
     chosen = _chosen(group, key, default, rest, keys, reader, sorted(names - {key}))

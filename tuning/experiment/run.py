@@ -20,13 +20,15 @@ from safetensors import safe_open
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, write_json
+from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, replaced_folder, write_json
+from lscfg.prepare.corpus import DROPPED
+from lscfg.prepare.record import RECORD, Record
 from tuning.evaluate import bleu_signature
 from tuning.experiment.cache import StageCache, locked
-from tuning.experiment.config import NO_ESTIMATOR, Experiment, Overrides, read_experiment
+from tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
 from tuning.experiment.installed import check_host, programs
-from tuning.experiment.plan import Output, Plan, Stage, format_plan, make_plan
-from tuning.experiment.stages import decoding, model, rules
+from tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
+from tuning.experiment.stages import decoding, model, rules, text
 from tuning.replication import ReplicatedScore, compare_runs
 from tuning.report.content import Content
 from tuning.report.page import render
@@ -67,6 +69,8 @@ def run_experiment(
             _make(run, stage, jobs)
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
+        if run.plan.texts.prepared:
+            _publish_preparation(folder / "prepare", run.cache.path(run.plan.texts.prepared))
         results = _results(run)
         write_json(folder / "results.json", results)
         manifest = _manifest(Path(path), run, jobs)
@@ -131,6 +135,11 @@ class Run:
         """What a stage wrote."""
         return json.loads(self.cache.path(output).read_text(encoding="utf-8"))
 
+    def lines(self, *files: Input) -> list[list[str]]:
+        """The lines of texts."""
+        named = {str(number): file for number, file in enumerate(files)}
+        return [read_lines(path) for path in self.cache.inputs(named).values()]
+
     def outputs(self, system: str) -> list[list[str]]:
         """The translations of each run."""
         return [read_lines(self.cache.path(stage / decoding.OUTPUT)) for stage in self.plan.systems[system].decoded]
@@ -153,6 +162,9 @@ def check_corpus(experiment: Experiment) -> None:
         InputError: see ``lscfg.corpus.parallel``; or the report is to show a sentence that is not there.
     """
     corpus = experiment.corpus
+    if isinstance(corpus, RawCorpus):  # the preparation makes good text of it
+        count = experiment.prepare.test or len(read_lines(corpus.held_out("test")[0]))
+        return _check_charted(experiment, count, corpus.test_source or corpus.source)
     read_parallel(corpus.source, corpus.target)
     for name, source, references in (
         ("dev", corpus.dev_source, corpus.dev_reference),
@@ -165,9 +177,13 @@ def check_corpus(experiment: Experiment) -> None:
         check_plain(lines, source)
         for reference in references:
             check_length(len(read_lines(reference)), reference, len(lines), source)
-    last, count = max(experiment.report.sentences, default=0), len(read_lines(corpus.test_source))
+    _check_charted(experiment, len(read_lines(corpus.test_source)), corpus.test_source)
+
+
+def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
+    last = max(experiment.report.sentences, default=0)
     if last > count:
-        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", corpus.test_source)
+        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", path)
 
 
 def _publish(folder: Path, run: Run, name: str) -> None:
@@ -187,11 +203,22 @@ def _publish(folder: Path, run: Run, name: str) -> None:
         shutil.copyfile(path(tuned / decoding.WEIGHTS), place / "weights")
         shutil.copyfile(path(tuned / decoding.HISTORY), place / "tuning.json")
         shutil.copyfile(path(decoded / decoding.OUTPUT), place / "test.output")
+        if system.restored:
+            shutil.copyfile(path(system.restored[number - 1] / text.RESTORED), place / "test.restored")
+
+
+def _publish_preparation(folder: Path, made: Path) -> None:
+    """What new text and translations need: the record and its models, and the list of what was dropped."""
+    record = Record.read(made)
+    models = [model.path.name for side in record.sides for model in (side.case_model, side.word_model) if model]
+    with replaced_folder(folder, RECORD) as place:
+        for name in (RECORD, DROPPED, *models):
+            shutil.copyfile(made / name, place / name)
 
 
 def _results(run: Run) -> dict[str, Any]:
     experiment, settings = run.experiment, run.experiment.evaluation
-    references = [read_lines(path) for path in experiment.corpus.test_reference]
+    references = run.lines(*run.plan.texts.test_reference)
     log.info("tests of significance")
     outputs = {name: run.outputs(name) for name in run.plan.systems}
     numbers = settings.samples, settings.trials, settings.seed
@@ -203,6 +230,7 @@ def _results(run: Run) -> dict[str, Any]:
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
         "signature": bleu_signature(len(references), settings.samples, settings.seed),
+        "restored_signature": _restored(run, scores[0].name)[0]["signature"] if run.plan.texts.prepared else None,
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
         "derivations": run.json(run.plan.derivations / rules.STATISTICS),
@@ -210,11 +238,16 @@ def _results(run: Run) -> dict[str, Any]:
     }
 
 
+def _restored(run: Run, system: str) -> list[dict[str, Any]]:
+    """BLEU of the text that each run's output was put back into; none where text was not prepared."""
+    return [run.json(stage / text.RESTORED_BLEU) for stage in run.plan.systems[system].restored]
+
+
 def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
     """One system: means over the runs, sample deviations (null for one run), then the runs."""
     stages, system = run.plan.systems[score.name], run.experiment.systems[score.name]
     size = run.json(stages.model / rules.SIZE) if stages.model else {"states": None, "effective": None}
-    runs = []
+    runs, restored = [], [found["bleu"] for found in _restored(run, score.name)]
     for number, bleu in enumerate(score.runs):
         dev, history = (run.json(stages.tuned[number] / name) for name in (decoding.DEV, decoding.HISTORY))
         runs.append(
@@ -226,6 +259,7 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
                 "tuning_iteration": dev["iteration"],
                 "dev_bleu_by_iteration": [record["dev_bleu"] for record in history["history"]],
                 "test_bleu": bleu,
+                "restored_bleu": restored[number] if restored else None,
                 **run.json(stages.scored[number] / decoding.SCORES),
             }
         )
@@ -248,6 +282,7 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
         "test_bleu": score.bleu,
         "test_bleu_deviation": score.deviation,
         "test_bleu_mean": score.bleu_mean,
+        "restored_bleu": statistics.fmean(restored) if restored else None,
         "test_bleu_ci": score.bleu_ci,
         "p_value": score.p_randomised,
         "p_bootstrap": score.p_bootstrap,
@@ -270,20 +305,20 @@ def _singular_values(path: Path) -> list[float] | None:
 
 def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     """What the report shows beside the manifest; of systems tuned several times the first run's translations."""
-    corpus, plan = run.experiment.corpus, run.plan
-    references = [read_lines(name) for name in corpus.test_reference]
+    plan, texts = run.plan, run.plan.texts
+    references = run.lines(*texts.test_reference)
     outputs = {name: run.outputs(name)[0] for name in plan.systems}
     lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
     charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
-    sources, examples = read_lines(corpus.test_source), run.experiment.report.examples
+    (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
     return Content(path.stem, results, sources, references, outputs, lines, charts, examples)
 
 
 def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     """What made the results: enough to make them again, and what it cost."""
-    experiment, corpus = run.experiment, run.experiment.corpus
-    files = [corpus.source, corpus.target, corpus.dev_source, *corpus.dev_reference, corpus.test_source]
-    files += [*corpus.test_reference, *corpus.alignment, *experiment.language_model.files().values()]
+    experiment = run.experiment
+    files = [*_files(experiment.corpus), *experiment.language_model.files().values()]
+    files += experiment.prepare.tokenisation.files().values() if experiment.prepare.tokenisation else []
     for system in experiment.systems.values():
         files += [system.grammar_file] if system.grammar_file else []
         files += system.estimator.settings.files().values() if system.estimator else []
@@ -307,6 +342,14 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     }
 
 
+def _files(corpus: Corpus | RawCorpus) -> list[Path]:
+    """All files of a corpus."""
+    values = [getattr(corpus, item.name) for item in dataclasses.fields(corpus)]
+    return [
+        path for value in values for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path)
+    ]
+
+
 def _plain(value: Any) -> Any:
     """The value with paths as strings, for JSON."""
     if isinstance(value, dict):
@@ -324,7 +367,8 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
         seconds: by system, of tuning and of decoding.
     """
     tested = [results["baseline"], *results["against"]]
-    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *(f"p vs {name}" for name in tested)]]
+    restored = ["restored BLEU"] if results["restored_signature"] else []
+    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
     rows[0] += ["chrF2", "TER", "length", "tuning s", "decoding s"]
     for row in results["systems"]:
         rows.append(
@@ -334,6 +378,7 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
                 _with_deviation(row["dev_bleu"], row["dev_bleu_deviation"]),
                 _with_deviation(row["test_bleu"], row["test_bleu_deviation"]),
                 f"± {row['test_bleu_ci']:.2f}",
+                *(f"{row['restored_bleu']:.2f}" for _ in restored),
                 *("" if p is None else f"{p:.4f}" for p in (row["p_value"], *row["p_against"].values())),
                 f"{row['test_chrF2']:.2f}",
                 f"{row['test_TER']:.2f}",
@@ -342,6 +387,8 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
             ]
         )
     note = f"BLEU: {results['signature']}"
+    if restored:
+        note += f"; restored: {results['restored_signature']}"
     if results["runs"] > 1:
         note += f"; means of {results['runs']} tunings, standard deviations in parentheses"
     return "\n".join([*align_columns(rows), note])

@@ -152,6 +152,7 @@ def _results(content: Content) -> str:
         text = _with_deviation(row[key], row[deviation] if deviation else None)
         return f'<td class="best">{text}</td>' if row[key] == best[key] else text
 
+    restored = ["restored BLEU"] if results["restored_signature"] else []
     lines = [
         _row(
             row["system"],
@@ -161,6 +162,7 @@ def _results(content: Content) -> str:
                 cell(row, "dev_bleu", "dev_bleu_deviation"),
                 cell(row, "test_bleu", "test_bleu_deviation"),
                 f"± {row['test_bleu_ci']:.2f}",
+                *(_number(row["restored_bleu"]) for _ in restored),
                 _p(row["p_value"], results["randomisation trials"]),
                 _number(row["p_bootstrap"], 4),
                 *(_p(p, results["randomisation trials"]) for p in row["p_against"].values()),
@@ -178,6 +180,7 @@ def _results(content: Content) -> str:
         "dev BLEU",
         "test BLEU",
         "95 % CI",
+        *restored,
         "<i>p</i> randomised",
         "<i>p</i> bootstrap",
         *(f"<i>p</i> against {escape(name)}" for name in results["against"]),
@@ -191,6 +194,8 @@ def _results(content: Content) -> str:
         f"<i>p</i> randomised is {results['randomisation trials']:,} trials of approximate randomisation"
         + (", stratified by sentence over the runs (Clark et al., 2011)." if runs > 1 else ".")
     )
+    if restored:
+        note += f" Restored BLEU, of text as people write it: <code>{escape(results['restored_signature'])}</code>."
     what = (
         "What test BLEU is made of: percentage of n-grams found, brevity penalty, length over that of the references."
     )

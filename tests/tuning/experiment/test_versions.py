@@ -27,8 +27,8 @@ HELD = Path(__file__).with_name("stages.json")
 DIGITS = 4
 """Significant digits that are compared: the last ones of a sum depend on the machine's matrix library."""
 
-UNHELD = {RECORD, "seconds.json", "cdec.ini"}
-"""Records of the run itself; configurations name folders."""
+UNHELD = {RECORD, "seconds.json", "cdec.ini", "prepare.json", "dropped.tsv"}
+"""Records of the run itself; what names folders or versions of packages."""
 
 EXPERIMENT = """
 [corpus]
@@ -70,6 +70,18 @@ grammar = "both"
 estimator = "mle"
 features = "context"
 """
+
+RAW = """
+[corpus]
+raw = true
+source = "train.es"
+target = "train.en"
+[prepare]
+tokeniser = "none"
+casing = "lower"
+dev = 20
+test = 20
+""" + EXPERIMENT.partition('test_reference = "test.en"\n')[2].replace("OPTIMISER", "mira")
 
 
 def rounded(value: float) -> str:
@@ -117,9 +129,11 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
             write_lines(folder / f"{name}.{language}", [pair[side] for pair in pairs])
     found: dict[str, dict[str, object]] = {}
     cache = StageCache(folder / "cache")
-    for optimiser in ("mira", "mert", "forest-mert", "pro"):
-        path = folder / f"{optimiser}.toml"
-        path.write_text(EXPERIMENT.replace("OPTIMISER", optimiser) + SYSTEMS * (optimiser == "mira"))
+    texts = {name: EXPERIMENT.replace("OPTIMISER", name) for name in ("mira", "mert", "forest-mert", "pro")}
+    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW}
+    for name, text in texts.items():
+        path = folder / f"{name}.toml"
+        path.write_text(text)
         for stage in make_plan(read_experiment(path)).stages():
             made = cache.make(stage, 2)
             files = sorted(path for path in made.path.iterdir() if path.name not in UNHELD)
