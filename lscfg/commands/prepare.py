@@ -13,6 +13,7 @@ EXAMPLE = "lscfg prepare corpus raw.de raw.en --dev 1000 --test 1000 -o de-en"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
+    from lscfg.io.arguments import InputFile, output_folder
     from lscfg.prepare.settings import PrepareSettings, text_sources, tokenisers
     from lscfg.settings import add_kind_options, add_options
 
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a source text and its translation, or files with both: .tsv, .tmx, .parquet (of the others .gz, too)",
     )
-    corpus.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to write")
+    corpus.add_argument("-o", "--output", type=output_folder("*"), metavar="DIR", required=True, help="folder to write")
     for name in ("dev", "test"):
         corpus.add_argument(
             f"--{name}-files",
@@ -43,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore = add_action(actions, "restore", "put translations back into text as people write it")
     for action in (apply, restore):
         action.add_argument("folder", metavar="DIR", type=Path, help="folder of lscfg prepare corpus")
-        action.add_argument("text", metavar="TEXT", nargs="?", help="file to read (default: standard input)")
+        action.add_argument(
+            "text", type=InputFile, metavar="TEXT", nargs="?", help="file to read (default: standard input)"
+        )
 
 
 def run(args: argparse.Namespace) -> None:
