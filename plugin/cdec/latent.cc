@@ -141,11 +141,16 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
     for (size_t k = 0; k < words.size(); ++k) words[k] = words_->Find(sentence.GetSourceLattice()[k][0].label);
 
   const DecoderSettings &d = settings_.decoder;
-  const lscfg_parse_options options = {d.max_span, d.glue, d.pass_through, current_->goal()};
+  const lscfg_parse_options options = {d.max_span, d.glue, d.pass_through, current_->goal(), LSCFG_MOST};
   lscfg_forest *parsed;
   lscfg_error error;
   const int code = lscfg_parse(current_->grammar(), words.data(), words.size(), &options, &parsed, &error);
   if (code < 0) throw std::runtime_error(error.message);
+  if (code == LSCFG_TOO_LARGE) {
+    Warn("large",
+         "sentence " + std::to_string(sentence_id_) + " has too many rule applications and gets no latent features");
+    return;
+  }
   ForestPtr forest(parsed, lscfg_forest_free);
   if (code == LSCFG_NO_PARSE) {
     Warn("parse", "sentence " + std::to_string(sentence_id_) +
