@@ -14,7 +14,8 @@ def cut(text: object) -> str:
     return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
 
 
-_CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160))}
+_ENDS_OF_LINES, _DIRECTIONS = (0x2028, 0x2029), (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), *_ENDS_OF_LINES, *_DIRECTIONS)}
 
 
 def quote(text: object) -> str:
