@@ -24,7 +24,7 @@ from lscfg.grammar.select import Selection, select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import read_lines
 from lscfg.kernel import Grammar
-from moses_bridge.rule_table import write_rule_table
+from lscfg.moses_bridge.rule_table import write_rule_table
 
 
 def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, str]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cdec_bridge.decoder import program_below
-from cdec_bridge.processes import ending
 from lscfg.adapter import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link, run_example
+from lscfg.cdec_bridge.decoder import program_below
+from lscfg.cdec_bridge.processes import ending
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini

@@ -21,7 +21,7 @@ from lscfg.kinds import (
 )
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import settings_of, settings_table
-from tuning.experiment import config
+from lscfg.tuning.experiment import config
 
 DOCUMENT = Path(__file__).with_name("FORMATS.md")
 GROUPS = {

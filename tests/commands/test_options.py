@@ -33,9 +33,9 @@ from lscfg.model.compress import CPSettings
 from lscfg.parallel.engine import in_threads
 from lscfg.settings import settings_of
 from lscfg.study.simulate import GrammarSettings
-from tuning.evaluate import Evaluation
-from tuning.experiment.config import Overrides
-from tuning.tune import Iteration, TuneResult, TuneSettings
+from lscfg.tuning.evaluate import Evaluation
+from lscfg.tuning.experiment.config import Overrides
+from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 LINES = {
     "prepare apply": APPLY,
@@ -205,7 +205,7 @@ def test_grammar(double):
     counted, selection = MagicMock(), MagicMock()
     extract_files = double("lscfg.extract.hiero.extract_files", counted)
     select_rules = double("lscfg.grammar.select.select_rules", selection)
-    write = double("moses_bridge.rule_table.write_rule_table")
+    write = double("lscfg.moses_bridge.rule_table.write_rule_table")
     run("grammar")
     limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
     extract_files.assert_called_once_with("f", "e", ["a1", "a2"], limits)
@@ -420,10 +420,10 @@ def test_simulate(double, name):
 def tuning(double):
     """The tuning, and what opens its decoder."""
     first = Iteration(1, 20.0, 1.0, 30.0, None, 9, 9, {"One": 2.0})
-    tune = double("tuning.tune.tune", TuneResult({"One": 2.0}, 1, (first,), "done", 0.5))
-    double("tuning.decoders.decoder_identity", "identity")
-    double("cdec_bridge.decoder.find_library", Path("library"))
-    return tune, double("tuning.decoders.open_decoder", nullcontext("decoder"))
+    tune = double("lscfg.tuning.tune.tune", TuneResult({"One": 2.0}, 1, (first,), "done", 0.5))
+    double("lscfg.tuning.decoders.decoder_identity", "identity")
+    double("lscfg.cdec_bridge.decoder.find_library", Path("library"))
+    return tune, double("lscfg.tuning.decoders.open_decoder", nullcontext("decoder"))
 
 
 @pytest.mark.parametrize("name", kinds(OPTIMISERS))
@@ -462,7 +462,7 @@ def test_settings_of_another_optimiser_are_refused(capsys):
 
 def test_tune_with_a_host(double, tuning):
     tune, open_decoder = tuning
-    host = double("tuning.hosts.host_optimiser", "learner")
+    host = double("lscfg.tuning.hosts.host_optimiser", "learner")
     run("tune with a host")
     host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
     open_decoder.assert_called_once_with("embedded", "cdec.ini", 1, library=None)
@@ -472,10 +472,10 @@ def test_tune_with_a_host(double, tuning):
 
 
 def test_evaluate(double):
-    evaluate = double("tuning.evaluate.evaluate", Evaluation([], {"BLEU": "signature"}, 50, 60, 70))
-    differences = double("tuning.sentences.differences", ["difference"])
-    write_table = double("tuning.sentences.write_table")
-    show = double("tuning.sentences.format_differences", "")
+    evaluate = double("lscfg.tuning.evaluate.evaluate", Evaluation([], {"BLEU": "signature"}, 50, 60, 70))
+    differences = double("lscfg.tuning.sentences.differences", ["difference"])
+    write_table = double("lscfg.tuning.sentences.write_table")
+    show = double("lscfg.tuning.sentences.format_differences", "")
     run("evaluate")
     one, other, references, source = ["a1 b", "c1"], ["a2 b", "c2"], [["a0 b", "c0"], ["a4 b", "c4"]], ["a3 b", "c3"]
     evaluate.assert_called_once_with(
@@ -488,18 +488,18 @@ def test_evaluate(double):
 
 
 def test_evaluate_runs(double):
-    compare_runs = double("tuning.replication.compare_runs", [])
+    compare_runs = double("lscfg.tuning.replication.compare_runs", [])
     run("evaluate runs")
     outputs = {"A": [["a1 b", "c1"], ["a2 b", "c2"]]}
     compare_runs.assert_called_once_with(outputs, [["a0 b", "c0"]], baseline="A", samples=50, trials=60, seed=70)
 
 
 def test_run(double):
-    run_experiment = double("tuning.experiment.run.run_experiment", "")
+    run_experiment = double("lscfg.tuning.experiment.run.run_experiment", "")
     run("run")
     overrides = Overrides(data=Path("data"), runs=2, decoder="moses", systems=["A", "B"])
     run_experiment.assert_called_once_with("e.toml", "folder", jobs=97, overrides=overrides)
-    show_plan = double("tuning.experiment.run.show_plan", "")
+    show_plan = double("lscfg.tuning.experiment.run.show_plan", "")
     run("run nothing")
     show_plan.assert_called_once_with("e.toml", "folder", overrides)
     assert run_experiment.call_count == 1
@@ -512,7 +512,7 @@ def test_demo(double):
     for name in ("MIN", "SPECTRAL", "LATENT"):
         Path("folder/systems", name).mkdir(parents=True)
         Path("folder/systems", name, "test.output").touch()
-    run_experiment = double("tuning.experiment.run.run_experiment", "")
+    run_experiment = double("lscfg.tuning.experiment.run.run_experiment", "")
     run("demo")
     generate.assert_called_once_with(seed=4)
     write.assert_called_once_with(corpus, Path("folder/corpus"))
@@ -520,8 +520,11 @@ def test_demo(double):
 
 
 def test_cdec_build_and_check(double):
-    at = double("cdec_bridge.library.CdecTree.at", "tree")
-    build, check = double("cdec_bridge.library.build_library"), double("cdec_bridge.library.check_library", "good")
+    at = double("lscfg.cdec_bridge.library.CdecTree.at", "tree")
+    build, check = (
+        double("lscfg.cdec_bridge.library.build_library"),
+        double("lscfg.cdec_bridge.library.check_library", "good"),
+    )
     run("cdec build")
     build.assert_called_once_with("tree", "out")
     run("cdec check")
@@ -531,15 +534,15 @@ def test_cdec_build_and_check(double):
 
 def test_cdec_fold(double):
     folded = SimpleNamespace(features=(), lines=[], weights=lambda weights: weights)
-    fold_ini = double("cdec_bridge.folding.fold_ini", folded)
+    fold_ini = double("lscfg.cdec_bridge.folding.fold_ini", folded)
     run("cdec fold")
     fold_ini.assert_called_once_with("cdec.ini", unfold=False, library="library")
     assert sorted(path.name for path in Path("folder").iterdir()) == ["cdec.ini", "weights"]
 
 
 def test_cdec_decode(double):
-    below = double("cdec_bridge.decoder.program_below", Path("cdec"))
-    processes = double("cdec_bridge.processes.CdecProcesses", MagicMock(**{"decode.return_value": [["x"], []]}))
+    below = double("lscfg.cdec_bridge.decoder.program_below", Path("cdec"))
+    processes = double("lscfg.cdec_bridge.processes.CdecProcesses", MagicMock(**{"decode.return_value": [["x"], []]}))
     run("cdec decode")
     below.assert_called_once_with("tree")
     options = ["-w", str(Path("weights").resolve()), "-r"]
@@ -549,8 +552,8 @@ def test_cdec_decode(double):
 
 
 def test_cdec_forest(double):
-    below = double("cdec_bridge.decoder.program_below", Path("cdec"))
-    record = double("cdec_bridge.forests.record", ["{}"])
+    below = double("lscfg.cdec_bridge.decoder.program_below", Path("cdec"))
+    record = double("lscfg.cdec_bridge.forests.record", ["{}"])
     run("cdec forest")
     below.assert_called_once_with("tree")
     options = ["-w", str(Path("weights").resolve())]
@@ -560,9 +563,9 @@ def test_cdec_forest(double):
 
 
 def test_cdec_forest_of_files(double):
-    double("cdec_bridge.decoder.find_cdec", Path("cdec"))
-    inputs = double("cdec_bridge.forests.binary_inputs", ["one"])
-    record = double("cdec_bridge.forests.record", [])
+    double("lscfg.cdec_bridge.decoder.find_cdec", Path("cdec"))
+    inputs = double("lscfg.cdec_bridge.forests.binary_inputs", ["one"])
+    record = double("lscfg.cdec_bridge.forests.record", [])
     run("cdec forest of files")
     inputs.assert_called_once_with("folder")
     arguments = [Path("cdec"), "liblscfg_cdec.so", None, ["one"]]
@@ -570,9 +573,12 @@ def test_cdec_forest_of_files(double):
 
 
 def test_moses_build_and_check(double):
-    at = double("moses_bridge.program.MosesTree.at", "tree")
-    build, check = double("moses_bridge.program.build_program"), double("moses_bridge.program.check_program", "good")
-    write = double("moses_bridge.program.write_sources", Path("folder"))
+    at = double("lscfg.moses_bridge.program.MosesTree.at", "tree")
+    build, check = (
+        double("lscfg.moses_bridge.program.build_program"),
+        double("lscfg.moses_bridge.program.check_program", "good"),
+    )
+    write = double("lscfg.moses_bridge.program.write_sources", Path("folder"))
     run("moses build")
     build.assert_called_once_with("tree", "out", ["-Ione", "-Ltwo"])
     run("moses build of sources")
@@ -586,7 +592,7 @@ def test_moses_build_and_check(double):
 
 def test_moses_convert(double):
     read_ini = double("lscfg.formats.ini.read_ini", SimpleNamespace(weights=None))
-    write = double("moses_bridge.config.write_moses", Path("folder/moses.ini"))
+    write = double("lscfg.moses_bridge.config.write_moses", Path("folder/moses.ini"))
     run("moses convert")
     read_ini.assert_called_once_with("cdec.ini")
     write.assert_called_once_with("folder", read_ini.return_value, {"One": 1.0}, ini="cdec.ini")
@@ -594,9 +600,9 @@ def test_moses_convert(double):
 
 def test_moses_weights(double):
     double("lscfg.decode.decoder.read_grammar", MagicMock())
-    read = double("moses_bridge.config.read_moses_weights", {"theirs": 3.0})
+    read = double("lscfg.moses_bridge.config.read_moses_weights", {"theirs": 3.0})
     conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
-    double("moses_bridge.config.Conventions.of", conventions)
+    double("lscfg.moses_bridge.config.Conventions.of", conventions)
     run("moses weights")
     read.assert_called_once_with("moses.ini")
     conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0})

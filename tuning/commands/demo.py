@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.demo import generate, write
     from lscfg.io.text import atomic_write, check_replaceable, read_lines
-    from tuning.experiment.run import run_experiment
+    from lscfg.tuning.experiment.run import run_experiment
 
     folder = Path(args.output)
     corpus = generate(args.seed)

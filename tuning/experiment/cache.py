@@ -22,7 +22,7 @@ from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write, file_hash, remove_temporaries
 from lscfg.parallel.worker import defer_interruption, end_with
-from tuning.experiment.plan import Input, Output, Stage
+from lscfg.tuning.experiment.plan import Input, Output, Stage
 
 _locks: set[IO[str]] = set()
 """Files of the locks that this process holds."""

@@ -19,9 +19,9 @@ from safetensors.numpy import load_file
 
 from lscfg.demo import generate
 from lscfg.io.text import write_lines
-from tuning.experiment.cache import RECORD, StageCache
-from tuning.experiment.config import read_experiment
-from tuning.experiment.plan import Stage, make_plan
+from lscfg.tuning.experiment.cache import RECORD, StageCache
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.plan import Stage, make_plan
 
 HELD = Path(__file__).with_name("stages.json")
 DIGITS = 4
