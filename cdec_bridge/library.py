@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ from lscfg.io.text import atomic_write
 from lscfg.kernel import LATENT_FEATURES
 
 LIBRARY = "liblscfg_cdec.so"
+
+LINKING = ("-Wl,-undefined,dynamic_lookup",) if sys.platform == "darwin" else ("-Wl,-z,nodelete",)
+"""The program has what is undefined. cdec closes the library while objects of its classes are alive: nodelete."""
 
 HEADERS = ("decoder/ff.h", "decoder/hg.h", "decoder/sentence_metadata.h", "utils/fdict.h", "utils/filelib.h")
 
@@ -78,8 +82,7 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         objects = compile_adapter("cdec", options, Path(folder))
         library = Path(folder) / LIBRARY
-        # nodelete: cdec closes the library while objects of its classes are still alive
-        link(["-shared", "-Wl,-z,nodelete", *objects, "-lpthread", "-lm"], library)
+        link(["-shared", *LINKING, *objects, "-lpthread", "-lm"], library)
         with atomic_write(output, "wb") as file:
             file.write(library.read_bytes())
 

@@ -20,6 +20,8 @@ from importlib.metadata import entry_points
 from types import FrameType, ModuleType
 from typing import Any
 
+from lscfg.errors import LscfgError
+
 # in order of the data flow, then the whole job
 ORDER = (
     "prepare",
@@ -104,7 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = load_commands()
     given = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in given if not word.startswith("-")), "")
-    args = build_parser(commands, chosen).parse_args(given)
+    try:
+        parser = build_parser(commands, chosen)
+    except (ImportError, LscfgError) as error:  # some commands ask their packages for options
+        print(f"lscfg {chosen}: {explain(error)[0]}", file=sys.stderr)
+        return explain(error)[1]
+    args = parser.parse_args(given)
 
     from lscfg import log
     from lscfg.io.arguments import checked_files
@@ -157,12 +164,14 @@ def explain(error: Exception) -> tuple[str, int]:
     An exception that is none of lscfg's own, nor one that any program may meet, is a fault of lscfg's. It has a status
     of its own, so that nobody takes it for bad input, and its traceback shows where ``LSCFG_TRACEBACK`` is set.
     """
-    from lscfg.errors import LscfgError
+    from lscfg.extras import cure
     from lscfg.io.text import FULL
 
     said = " ".join(str(error).split())
     if isinstance(error, LscfgError):
         return str(error), BAD_INPUT
+    if isinstance(error, ImportError) and (lacking := cure(error)):
+        return lacking, BAD_INPUT
     if isinstance(error, MemoryError):
         detail = f" ({said})" if said else ""
         return f"out of memory{detail}; give it less text at a time, shorter lines or fewer threads and jobs", BAD_INPUT

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = (
     ("lscfg.errors",),
-    ("lscfg.log", "lscfg.settings", "lscfg.kinds"),
+    ("lscfg.extras", "lscfg.log", "lscfg.settings", "lscfg.kinds"),
     ("lscfg.parallel",),
     ("lscfg.io",),
     ("lscfg.kernel",),

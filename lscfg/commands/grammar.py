@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     from lscfg.extract.hiero import HieroLimits
     from lscfg.io.arguments import InputFile, OutputFile, output_folder
+    from lscfg.parallel.cores import available_cores
     from lscfg.settings import add_options
 
     parser.add_argument(
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads",
         type=int,
-        default=len(os.sched_getaffinity(0)),
+        default=available_cores(),
         metavar="N",
         help="threads that write; the file is the same for any number (default: %(default)s)",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 HELP = "make a Spanish-English travel phrasebook and run a whole experiment on it"
 EXAMPLE = "lscfg demo -o demo"
@@ -44,6 +43,7 @@ features = "ratios"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import output_folder
+    from lscfg.parallel.cores import available_cores
 
     parser.add_argument(
         "-o",
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the corpus (default: %(default)s)")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+        "--jobs", type=int, default=available_cores(), metavar="N", help="processes (default: all cores)"
     )
 
 
@@ -69,9 +69,11 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.demo import generate, write
+    from lscfg.extras import need
     from lscfg.io.text import atomic_write, check_replaceable, read_lines
     from lscfg.tuning.experiment.run import run_experiment
 
+    need("report")  # it comes last
     folder = Path(args.output)
     corpus = generate(args.seed)
     write(corpus, folder / "corpus")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 HELP = "run an experiment: from a parallel corpus to a table of BLEU scores and a report"
 EXAMPLE = "lscfg run ja-en.toml -o ja-en"
@@ -12,6 +11,7 @@ EXAMPLE = "lscfg run ja-en.toml -o ja-en"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.parallel.cores import available_cores
 
     parser.add_argument(
         "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file (TOML, see docs/FORMATS.md)"
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plan", action="store_true", help="table of the stages and which are there; nothing is run")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+        "--jobs", type=int, default=available_cores(), metavar="N", help="processes (default: all cores)"
     )
 
 
@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> None:
     """
     from pathlib import Path
 
+    from lscfg.extras import need
     from lscfg.tuning.commands import check_names
     from lscfg.tuning.experiment.config import Overrides
     from lscfg.tuning.experiment.run import run_experiment, show_plan
@@ -66,4 +67,5 @@ def run(args: argparse.Namespace) -> None:
     if args.plan:
         print(show_plan(args.experiment, args.output, overrides))
         return
+    need("report")  # it comes last
     print(run_experiment(args.experiment, args.output, args.jobs, overrides))

@@ -234,7 +234,7 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
         if message:
             raise LscfgError(message)
         raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
-    return time.monotonic() - start, usage.ru_maxrss
+    return time.monotonic() - start, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)  # bytes on macOS
 
 
 def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:
