@@ -26,6 +26,7 @@ ALIGNERS = "lscfg.aligners"
 OPTIMISERS = "lscfg.optimisers"
 
 DEFAULT_CONTEXT_MODEL = "loglinear"
+DEFAULT_ESTIMATOR = "clusters"
 
 _NAMES = {
     ESTIMATORS: "estimator",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lscfg.estimate.run import ContextInputs
 
 HELP = "estimate L-SCFG parameters from derivations"
-EXAMPLE = "lscfg estimate spectral train.deriv -m 8 -o spectral8.lscfg"
+EXAMPLE = "lscfg estimate clusters train.deriv --context train.ja -o clusters16.lscfg"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",
     )
     parser.add_argument(
-        "--features", metavar="NAMES", help="comma-separated; paper (default), ratios and context stand for several"
+        "--features",
+        metavar="NAMES",
+        help="comma-separated; paper (default, which any model has), ratios and context stand for several",
     )
     parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
     parser.add_argument("--floor", type=float, help="least value of which a logarithm is taken (default: 1e-6)")
@@ -71,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.formats.forests import ForestFile, StoredForest
     from lscfg.formats.ini import read_ini
     from lscfg.io.text import atomic_write, read_lines
-    from lscfg.kernel import FeatureOptions
+    from lscfg.kernel import PAPER_FEATURES, FeatureOptions
     from lscfg.log import progress
     from lscfg.parallel.engine import in_threads
 
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
     if is_ini:
         analyser = Analyser.from_ini(args.model, grammar)
     else:
-        analyser = Analyser.from_model(args.model, FeatureOptions(**options), grammar)
+        analyser = Analyser.from_model(args.model, FeatureOptions(**{"names": PAPER_FEATURES} | options), grammar)
     grammars, total = None, None
     items: Iterable[Any]
     if forests is not None:

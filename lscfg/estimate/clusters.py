@@ -50,7 +50,7 @@ SWEEPS = 50
 class Settings(em.Iterations):
     """What EM from clusters may be told; a few iterations do, since it begins near its end."""
 
-    iterations: int = setting(5, "iterations at most", least=0)
+    iterations: int = setting(10, "iterations at most", least=0)
 
 
 def estimate(
