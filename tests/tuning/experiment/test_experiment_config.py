@@ -160,7 +160,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         (
             "[tuning]",
             '[alignment]\nheuristics = ["union", "union"]\n[tuning]',
-            r"e\.toml:15: heuristics must name each one once",
+            r"e\.toml:15: heuristics must not name .union. twice",
         ),
         ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:15: negative must be one of flip, clamp"),
         ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:15: floor must be more than 0, not -1.0"),
