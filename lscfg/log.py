@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -20,6 +20,15 @@ def info(message: str) -> None:
     """One line of log, unless quiet."""
     if not quiet:
         tqdm.write(f"[lscfg] {message}", file=sys.stderr)
+
+
+def table(figures: Mapping[str, object]) -> None:
+    """A line of log for each figure, names and numbers aligned; digits of whole numbers stand in groups of three."""
+    shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in figures.items()}
+    names = max(map(len, shown), default=0)
+    numbers = max((len(shown[name]) for name, value in figures.items() if isinstance(value, int)), default=0)
+    for name, text in shown.items():
+        info(f"  {name:<{names}}  {text:>{numbers}}")
 
 
 _held: ContextVar[list[str] | None] = ContextVar("held", default=None)

@@ -422,7 +422,6 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
         (["-o", "g"], "no rules"),
         (["d", "--hiero", "f", "e", "al", "--filter", "f", "--per-sentence", "g"], "joined by -o and in cdec's format"),
         (["d", "--per-sentence", "g"], "needs the sentences"),
-        (["d", "-o", "g", "--threads", "0"], "threads"),
         (["--hiero", "f", "e", "al", "-o", "g", "--max-arity", "3"], "--max-arity must be at most 2, not 3"),
         (["--hiero", "f", "e", "f", "-o", "g"], "f:1: 'a' is not an alignment link"),
     ],

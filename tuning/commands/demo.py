@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-HELP = "make a Spanish-English travel phrasebook and run a whole experiment on it"
+HELP = "run an experiment on a phrasebook that lscfg writes itself"
 EXAMPLE = "lscfg demo -o demo"
 
 EXPERIMENT = """\
@@ -44,19 +43,11 @@ features = "ratios"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import output_folder
+    from lscfg.options import add_jobs, add_output, add_seed
 
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_folder(),
-        metavar="DIR",
-        default="demo",
-        help="folder to write (default: %(default)s)",
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the corpus (default: %(default)s)")
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
-    )
+    add_output(parser, "folder to write (default: %(default)s)", type=output_folder(), metavar="DIR", default="demo")
+    add_seed(parser, 1, "the corpus")
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
