@@ -465,4 +465,4 @@ def test_command_writes_hiero_and_minimal_rules_in_one(tmp_path, monkeypatch, ca
     texts = {name: [line.rsplit(" |||", 1)[0] for line in lines] for name, lines in rules.items()}
     assert texts["both"] == texts["hiero"] + [text for text in texts["minimal"] if text not in texts["hiero"]]
     assert {*rules["both"]} <= {*rules["hiero"], *rules["minimal"]} and len(rules["both"]) > len(rules["hiero"]) > 0
-    assert said[-1].endswith(f"{len(rules['both'])} rules: both")
+    assert said[-1].endswith(f"both: {len(rules['both'])} rules")

@@ -70,9 +70,9 @@ def run(args: argparse.Namespace) -> None:
     check_replaceable(folder / "demo.toml", EXPERIMENT)
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
-    print(run_experiment(folder / "demo.toml", folder, args.jobs))
+    summary = run_experiment(folder / "demo.toml", folder, args.jobs)
     outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL", "LATENT")}
-    print("\nsome translations:")
+    print("some translations:")
     different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["LATENT"][k]]
     for k in different[:5]:
         print(f"  source     {corpus.test[k][0]}")
@@ -80,4 +80,4 @@ def run(args: argparse.Namespace) -> None:
         for name, lines in outputs.items():
             print(f"  {name:<9}  {lines[k]}")
         print()
-    print(f"everything is in {folder}: report.html, results.json, manifest.json, systems/")
+    print(summary)

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write, remove_temporaries
 from lscfg.parallel.worker import end_with
@@ -69,7 +68,6 @@ class StageCache:
         if stage.key not in self.made:
             reused = self.is_made(stage)
             if not reused:
-                log.info(f"stage {stage.name}")
                 self._make(stage, jobs)
             record = json.loads((self.path(stage) / RECORD).read_text(encoding="utf-8"))
             self.made[stage.key] = Made(stage, self.path(stage), record, reused)

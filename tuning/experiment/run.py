@@ -10,6 +10,7 @@ import re
 import shutil
 import statistics
 import sys
+import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -26,9 +27,10 @@ from tuning.experiment.cache import StageCache, locked
 from tuning.experiment.config import NO_ESTIMATOR, Experiment, Overrides, read_experiment
 from tuning.experiment.installed import check_host, programs
 from tuning.experiment.plan import Output, Plan, format_plan, make_plan
+from tuning.experiment.progress import Progress, duration, durations
 from tuning.experiment.stages import decoding, model, rules
 from tuning.replication import ReplicatedScore, compare_runs
-from tuning.report.content import Content
+from tuning.report.content import Content, headline
 from tuning.report.page import render
 
 PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safetensors", "matplotlib")
@@ -37,7 +39,7 @@ PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safeten
 def run_experiment(
     path: str | os.PathLike[str], output: str | os.PathLike[str], jobs: int, overrides: Overrides | None = None
 ) -> str:
-    """Runs the experiment of a TOML file and returns the table.
+    """Runs the experiment of a TOML file and returns what is said at its end: table, result in a line, places of files.
 
     Finished stages are taken from an earlier run in the same folder. Written there: ``results.json``, equal bytes for
     equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME`` with configuration, weights and translations.
@@ -49,16 +51,12 @@ def run_experiment(
     """
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
+    began = time.monotonic()
     experiment = _checked(path, overrides)
     folder = Path(output)
     with locked(folder):
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
-        system = ""
-        for stage in run.plan.stages():
-            if (user := next(iter(run.plan.owners(stage)), system)) != system:
-                system = user
-                log.info(f"system {system}")
-            run.cache.make(stage, jobs)
+        _make_stages(run, jobs, Progress(run.plan, durations(folder / "manifest.json")))
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         results = _results(run)
@@ -68,7 +66,29 @@ def run_experiment(
         content = _report_content(Path(path), run, results)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
-    return format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    table = format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    log.info(f"finished in {duration(time.monotonic() - began)}")
+    places = [
+        f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
+    ]
+    return "\n".join([table, "", headline(results), *places])
+
+
+def _make_stages(run: Run, jobs: int, progress: Progress) -> None:
+    """Makes the stages that are not there, and says which one is under way."""
+    stages = run.plan.stages()
+    missing = [stage for stage in stages if not run.cache.is_made(stage)]
+    for stage in stages:
+        if stage not in missing:
+            progress.finish(stage, run.cache.make(stage, jobs).record["seconds"])
+    if len(missing) < len(stages):
+        log.info(f"{len(stages) - len(missing)} of {len(stages)} stages are there already")
+    for stage in missing:
+        log.info(progress.title(stage))
+        seconds = run.cache.make(stage, jobs).record["seconds"]
+        progress.finish(stage, seconds)
+        left = progress.left()
+        log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
