@@ -55,7 +55,7 @@ class Progress:
         if not known or sum(known) < 1:
             return ""
         unknown = list(dict.fromkeys(stage.name for stage, seconds in expected.items() if seconds is None))
-        return f"about {rounded(sum(known))} left" + (f", without {', '.join(unknown)}" if unknown else "")
+        return f"about {rough_duration(sum(known))} left" + (f", without {', '.join(unknown)}" if unknown else "")
 
     def _expected(self, stage: Stage) -> float | None:
         same = self._same.get((stage.name, tuple(self._plan.users(stage))))
@@ -85,7 +85,7 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
 
 
-def rounded(seconds: float) -> str:
+def rough_duration(seconds: float) -> str:
     """A guess of a time: to ten seconds, or to a minute from two minutes on."""
     step = 10 if seconds < 120 else 60
     return duration(max(step, step * round(seconds / step)))

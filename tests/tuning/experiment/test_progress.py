@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tuning.experiment.plan import Stage
-from tuning.experiment.progress import Progress, duration, durations, rounded
+from tuning.experiment.progress import Progress, duration, durations, rough_duration
 
 
 def work(folder, settings, inputs, jobs):
@@ -88,4 +88,10 @@ def test_durations_as_text(seconds, text):
 
 
 def test_guesses_are_rounded():
-    assert [rounded(seconds) for seconds in (1, 34, 119, 151, 7300)] == ["10 s", "30 s", "2 min", "3 min", "2 h 2 min"]
+    assert [rough_duration(seconds) for seconds in (1, 34, 119, 151, 7300)] == [
+        "10 s",
+        "30 s",
+        "2 min",
+        "3 min",
+        "2 h 2 min",
+    ]
