@@ -23,12 +23,11 @@ def info(message: str) -> None:
 
 
 def table(figures: Mapping[str, object]) -> None:
-    """A line of log for each figure, names and numbers aligned; digits of whole numbers stand in groups of three."""
-    shown = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in figures.items()}
-    names = max(map(len, shown), default=0)
-    numbers = max((len(shown[name]) for name, value in figures.items() if isinstance(value, int)), default=0)
-    for name, text in shown.items():
-        info(f"  {name:<{names}}  {text:>{numbers}}")
+    """A line of log for each figure: names aligned to the left, and whole numbers, in groups of three, to the right."""
+    width = max(map(len, figures), default=0)
+    digits = max((len(f"{value:,}") for value in figures.values() if isinstance(value, int)), default=0)
+    for name, value in figures.items():
+        info(f"  {name:<{width}}  " + (f"{value:>{digits},}" if isinstance(value, int) else str(value)))
 
 
 _held: ContextVar[list[str] | None] = ContextVar("held", default=None)

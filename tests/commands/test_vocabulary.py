@@ -7,6 +7,7 @@ from collections import defaultdict
 
 import pytest
 
+from lscfg import log
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.errors import InputError, did_you_mean
 from lscfg.kinds import ESTIMATORS, kind
@@ -183,6 +184,15 @@ def test_bash_completes(words, expected, tmp_path, capsys):
     test += "_shtab_lscfg lscfg ${COMP_WORDS[-1]} ''; echo ${COMPREPLY[@]}"
     run = subprocess.run(["bash", "-c", test], capture_output=True, text=True, check=True)
     assert run.stdout.split() == [expected], run.stderr
+
+
+def test_figures_of_a_log_are_aligned(capsys):
+    log.table({"rules": 1234567, "tokens of arity 1": 12, "size": "1 MB -> 2 MB"})
+    assert capsys.readouterr().err.splitlines() == [
+        "[lscfg]   rules              1,234,567",
+        "[lscfg]   tokens of arity 1         12",
+        "[lscfg]   size               1 MB -> 2 MB",
+    ]
 
 
 def test_a_parser_chooses_only_what_is_named(parsers):

@@ -412,7 +412,13 @@ def test_command(tmp_path, monkeypatch, capsys):
     assert read_weights(tmp_path / "out" / "weights") == history["history"][history["best_iteration"] - 1]["weights"]
     log = capsys.readouterr()
     assert log.out == ""
-    for expected in ("15 sentences, seed 7, jobs 2", "iteration 1: BLEU", "iteration 2: BLEU", "2 iterations done"):
+    for expected in (
+        "sentences  15\n",
+        "seed       7\n",
+        "iteration 1: BLEU",
+        "iteration 2: BLEU",
+        "2 iterations done",
+    ):
         assert log.err.count(expected) == 1
     with pytest.raises(InputError, match="already"):
         command.run(parser.parse_args(options + short))

@@ -99,11 +99,11 @@ def run(args: argparse.Namespace) -> None:
     identity = decoder_identity(program, args.config, sources)
     log.table(
         {
-            "sentences": len(sources),
+            "sentences": str(len(sources)),
             "optimiser": settings.optimiser,
             "decoder": f"{program} {identity[:12]}",
-            "seed": settings.seed,
-            "jobs": args.jobs,
+            "seed": str(settings.seed),
+            "jobs": str(args.jobs),
         }
     )
     library = find_library() if program == "cdec" else None
