@@ -22,6 +22,7 @@ FLOORS = (
     ("lscfg.estimate", "lscfg.adapter"),
     ("lscfg.context", "lscfg.decode"),
     ("lscfg.study",),
+    ("lscfg.options", "lscfg.parser"),
     ("lscfg.cli",),
     ("lscfg.commands", "lscfg.__main__"),
     ("cdec_bridge", "moses_bridge"),
