@@ -11,9 +11,15 @@ EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.io.arguments import InputFile, OutputFile, file_or_stream
 
-    parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line")
+    parser.add_argument(
+        "text",
+        type=file_or_stream,
+        metavar="TEXT",
+        help="tokenized source sentences, one a line; - is standard input, of which each line is translated when it "
+        "comes, and a bad one counts as empty, with a warning",
+    )
     parser.add_argument(
         "-c", "--config", type=IniFile, metavar="INI", required=True, help="decoder configuration (cdec.ini)"
     )
@@ -27,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-k", "--k-best", type=int, metavar="K", help="k-best lists in cdec's format instead of translations"
     )
     parser.add_argument("-r", "--unique", action="store_true", help="lists of different translations")
+    parser.add_argument(
+        "--derivations",
+        type=OutputFile,
+        metavar="FILE",
+        help="write the derivations of the translations, or of the k-best lists, as JSON lines, too (.gz allowed)",
+    )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
 
 
@@ -36,18 +48,41 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    from collections.abc import Iterable, Iterator
+    from contextlib import nullcontext
+
     from lscfg import log
     from lscfg.corpus.parallel import check_plain, check_sentences
+    from lscfg.corpus.tolerant import tolerated
     from lscfg.decode.decoder import EmbeddedDecoder
+    from lscfg.decode.derivations import derivations_json
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
     from lscfg.formats.weights import read_weights, unknown_weights
-    from lscfg.io.text import put_lines, read_lines
+    from lscfg.io.arguments import StandardInput
+    from lscfg.io.stream import LineStream
+    from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
     from lscfg.parallel.engine import in_processes
 
-    sentences = read_lines(args.text)
-    check_plain(sentences, args.text)
-    check_sentences(sentences, args.text, allow_empty=True)
+    stream = LineStream() if isinstance(args.text, StandardInput) else None
+    sentences: Iterable[str]
+    if stream is None:
+        sentences = read_lines(args.text)
+        check_plain(sentences, args.text)
+        check_sentences(sentences, args.text, allow_empty=True)
+        sentences = log.progress(sentences, "decoding", len(sentences))
+    else:
+        sentences = tolerated(stream)
+
+    def groups() -> Iterator[list[str]]:
+        """The output lines of each sentence; derivations are written beside them."""
+        translated = decoder.translate(sentences, weights, k or 1, unique, args.derivations is not None, stream)
+        for number, sentence in enumerate(translated):
+            if details is not None:
+                details.write(derivations_json(number, sentence) + "\n")
+            found = sentence.hypotheses
+            yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
+
     with in_processes(args.jobs) as engine, EmbeddedDecoder.from_ini(args.config, engine, cached=0) as decoder:
         path = args.weights or decoder.config.weights
         if path is None:
@@ -57,9 +92,9 @@ def run(args: argparse.Namespace) -> None:
         weights = read_weights(path)
         if unknown := unknown_weights(weights, decoder.feature_names):
             log.warn(f"{path}: weights that no feature of the decoder has: {unknown}")
-        lists = decoder.decode(sentences, weights, 1 if k is None else k, unique)
-    if k is not None:
-        lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
-    else:
-        lines = [found[0].text for found in lists]
+        with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
+            if stream is not None:
+                put_as_they_come(args.output, groups())
+                return
+            lines = [line for group in groups() for line in group]
     put_lines(args.output, lines)

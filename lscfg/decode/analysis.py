@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from lscfg.decode.decoder import parse_options, read_grammar
+from lscfg.decode.derivations import extra_sides, rule_sides
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
@@ -126,16 +127,8 @@ class Analyser:
         return None
 
     def sides(self, rule: int) -> tuple[str, str]:
-        """Source and target side of a grammar's rule as text, nonterminals as in ``[X,1]`` on both."""
-        word, k = self.grammar.vocab.word, 0
-        src, names = [], []
-        for symbol in self.grammar.src(rule):
-            if symbol < 0:
-                k += 1
-                names.append(f"[{self.grammar.category_name(-1 - symbol)},{k}]")
-            src.append(word(symbol) if symbol >= 0 else names[-1])
-        tgt = [word(symbol) if symbol >= 0 else names[-1 - symbol] for symbol in self.grammar.tgt(rule)]
-        return " ".join(src), " ".join(tgt)
+        """Both sides of a grammar's rule; see ``rule_sides``."""
+        return rule_sides(self.grammar, rule)
 
     def json(self, number: int, analysis: Analysis) -> str:
         """The JSON object of a sentence (docs/FORMATS.md), in one line without a newline; numbers have nine digits."""
@@ -204,9 +197,3 @@ class Analyser:
 
 def _quoted(sides: tuple[str, str]) -> tuple[str, str]:
     return json.dumps(sides[0], ensure_ascii=False), json.dumps(sides[1], ensure_ascii=False)
-
-
-def extra_sides(extra: int, word: str) -> tuple[str, str]:
-    """Both sides of a rule that no grammar file holds: glue over one node, over two, pass-through of the word."""
-    text = ("[X,1]", "[S,1] [X,2]", word)[extra]
-    return text, text
