@@ -29,7 +29,7 @@ FLOORS = (
 )
 """A room uses rooms of lower floors only."""
 
-OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
+OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus", "align_text"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 
 C_SUFFIXES = {".c", ".h", ".cc", ".cpp"}

@@ -71,7 +71,7 @@ estimator = "spectral"
 m = 2
 """
 
-MADE = """align t.es t.en -o t.al --model fast-align
+MADE = """align t.es t.en -o t.al --aligner fast-align --save aligner
 derive t.es t.en t.al -o t.deriv
 grammar t.deriv -o g.gz
 grammar t.deriv -o g.moses.gz --format moses
@@ -85,7 +85,8 @@ decode -c cdec.ini -w weights dev.es -o A
 decode -c cdec.ini -w other.weights dev.es -o B"""
 """Commands that make the world, of files that are there already."""
 
-ATTACKED = """align t.es t.en -o out --model fast-align
+ATTACKED = """align t.es t.en -o out --aligner fast-align
+align t.es t.en -o out --model aligner
 derive t.es t.en t.al -o out
 derive t.es t.en t.al -o out --drop-bad
 grammar t.deriv -o out

@@ -282,7 +282,7 @@ def test_simulate(files, tmp_path):
     ("arguments", "message"),
     [
         (("align", "{f}", "{test}", "-o", "{out}"), "test: 3 lines, but"),
-        (("align", "{f}", "{e}", "--model", "all", "-o", "{out}"), "model must be one of eflomal, fast-align"),
+        (("align", "{f}", "{e}", "--aligner", "all", "-o", "{out}"), "--aligner must be one of eflomal, fast-align"),
         (("align", "{f}", "{e}", "--iterations", "0", "-o", "{out}"), "--iterations must be at least 1, not 0"),
         (("derive", "{f}", "{e}", "{test}", "-o", "{out}"), "test: 3 lines for 40 sentence pairs"),
         (("derive", "{f}", "{none}", "{links}", "-o", "{out}"), "none: cannot read: No such file"),

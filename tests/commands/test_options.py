@@ -25,6 +25,7 @@ from lscfg.corpus.align import AlignmentSettings, aligners
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
 from lscfg.grammar.source import RuleInputs, rule_source
+from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
@@ -37,6 +38,7 @@ from tuning.experiment.config import Overrides
 from tuning.tune import Iteration, TuneResult, TuneSettings
 
 LINES = {
+    "align with a saved aligner": "align f e -o out.{heuristic} --heuristic union,grow-diag --model model --jobs 3",
     "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --threads 3",
     "derive the good": "derive f e a1 -o out --drop-bad",
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --threads 97 "
@@ -49,7 +51,7 @@ LINES = {
     "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 1,0 --format png --threads 3",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
-    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 3",
+    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 3 --derivations other",
     "inspect a model": "inspect model --rules 3",
     "inspect a rule": "inspect model --rule 'a ||| b'",
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
@@ -97,7 +99,7 @@ def tune_words(name: str) -> list[str]:
 
 def align_words(name: str) -> list[str]:
     """All settings of an aligner."""
-    words = ["align", "f", "e", "-o", "out", "--model", name, "--heuristic", "intersect", "--jobs", "5"]
+    words = shlex.split(f"align f e -o out --aligner {name} --heuristic intersect --save saved --jobs 5")
     return words + option_words(aligners()[name], other_values(aligners()[name]))
 
 
@@ -176,12 +178,20 @@ def run_words(words: list[str]) -> None:
 @pytest.mark.parametrize("name", aligners())
 def test_align(double, name):
     """Every setting of the aligner, each with a value of its own."""
-    align = double("lscfg.corpus.align.align", [])
+    align = double("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
     run_words(align_words(name))
     own = other_values(aligners()[name])
     settings = AlignmentSettings.with_aligner(model=name, heuristic="intersect", **own)
     assert own and settings.aligner == aligners()[name](**own) != aligners()[name]()
-    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
+    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5, save="saved")
+    assert read_lines("out") == ["intersect"]
+
+
+def test_align_with_a_saved_aligner(double):
+    align = double("lscfg.corpus.align.align_with", SimpleNamespace(joined=lambda heuristic: [heuristic]))
+    run("align with a saved aligner")
+    align.assert_called_once_with("model", ["a0 b", "c0"], ["a1 b", "c1"], jobs=3)
+    assert [read_lines(f"out.{heuristic}") for heuristic in ("union", "grow-diag")] == [["union"], ["grow-diag"]]
 
 
 @pytest.mark.parametrize(
@@ -359,13 +369,15 @@ def test_diagnose(double):
 
 def test_decode(double):
     decoder = MagicMock()
-    decoder.__enter__.return_value.decode.return_value = []
+    translate = decoder.__enter__.return_value.translate
+    translate.return_value = []
     from_ini = double("lscfg.decode.decoder.EmbeddedDecoder.from_ini", decoder)
     run("decode")
     from_ini.assert_called_once_with("cdec.ini", ANY, cached=0)
     assert from_ini.call_args.args[1].workers == 3
-    decoder.__enter__.return_value.decode.assert_called_once_with(["a4 b", "c4"], {"One": 1}, 5, True)
-    assert Path("out").exists()
+    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None)
+    assert [*translate.call_args.args[0]] == ["a4 b", "c4"]
+    assert Path("out").exists() and Path("other").exists()
 
 
 @pytest.mark.parametrize(
