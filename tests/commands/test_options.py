@@ -22,6 +22,7 @@ from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings, aligners
+from lscfg.decode.analysis import Cut
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
 from lscfg.grammar.source import RuleInputs, rule_source
@@ -46,7 +47,7 @@ LINES = {
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --threads 97",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
-    "--threads 3",
+    "--threads 3 --top 7 --min-marginal 0.25",
     "marginals of forests": "marginals cdec.ini text --forests",
     "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 1,0 --format png --threads 3",
@@ -317,7 +318,7 @@ def test_marginals(double, analyser):
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
     resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(3)
-    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value)]
+    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value, Cut(7, 0.25))]
     assert Path("out").exists()
 
 

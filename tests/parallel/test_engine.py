@@ -102,6 +102,8 @@ class Slow:
     def __iter__(self):
         while block := os.read(self._reading, 1):
             yield block[0]
+
+    def close(self):
         os.close(self._reading)
 
 
@@ -118,6 +120,7 @@ def test_a_result_does_not_wait_for_a_block_that_is_to_come(make):
         slow.put(7)
         slow.end()
         assert list(results) == [49]
+    slow.close()
 
 
 @ALL
