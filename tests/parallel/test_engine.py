@@ -86,6 +86,8 @@ def test_results_are_in_order_and_few_blocks_are_held(make):
 class Slow:
     """Blocks that come when the test says so."""
 
+    END = 255  # a worker may have the other end of the pipe, too, so that closing it tells nothing
+
     def __init__(self):
         self._reading, self._writing = os.pipe()
         self.fileno = lambda: self._reading
@@ -93,18 +95,16 @@ class Slow:
     def put(self, *blocks):
         os.write(self._writing, bytes(blocks))
 
-    def end(self):
-        os.close(self._writing)
-
     def ready(self):
         return bool(select.select([self._reading], [], [], 0)[0])
 
     def __iter__(self):
-        while block := os.read(self._reading, 1):
-            yield block[0]
+        while (block := os.read(self._reading, 1)[0]) != self.END:
+            yield block
 
     def close(self):
         os.close(self._reading)
+        os.close(self._writing)
 
 
 @ALL
@@ -117,8 +117,7 @@ def test_a_result_does_not_wait_for_a_block_that_is_to_come(make):
             assert next(results) == n * n
         slow.put(*range(200))
         assert list(itertools.islice(results, 200)) == [n * n for n in range(200)]
-        slow.put(7)
-        slow.end()
+        slow.put(7, slow.END)
         assert list(results) == [49]
     slow.close()
 
