@@ -66,17 +66,22 @@ def run(args: argparse.Namespace) -> None:
 
     stream = LineStream() if isinstance(args.text, StandardInput) else None
     sentences: Iterable[str]
+    total = None
     if stream is None:
         sentences = read_lines(args.text)
         check_plain(sentences, args.text)
         check_sentences(sentences, args.text, allow_empty=True)
-        sentences = log.progress(sentences, "decoding", len(sentences))
+        total = len(sentences)
     else:
         sentences = tolerated(stream)
 
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; derivations are written beside them."""
-        translated = decoder.translate(sentences, weights, k or 1, unique, args.derivations is not None, stream)
+        translated = decoder.translate(
+            sentences, weights, 1 if k is None else k, unique, args.derivations is not None, stream
+        )
+        if stream is None:
+            translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
             if details is not None:
                 details.write(derivations_json(number, sentence) + "\n")
