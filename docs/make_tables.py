@@ -1,14 +1,26 @@
 """Writes the tables of settings in FORMATS.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal`` or a table of the experiment file.
+``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm`` or a table of the
+experiment file. A kind without settings has no table.
 """
 
 import re
 from pathlib import Path
 
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
-from lscfg.settings import settings_table
+from lscfg.kinds import (
+    ALIGNERS,
+    CONTEXT_MODELS,
+    ESTIMATORS,
+    OPTIMISERS,
+    RULE_SOURCES,
+    TEXT_SOURCES,
+    TOKENISERS,
+    kind,
+    kinds,
+)
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.settings import settings_of, settings_table
 from tuning.experiment import config
 
 DOCUMENT = Path(__file__).with_name("FORMATS.md")
@@ -18,16 +30,18 @@ GROUPS = {
     "context": CONTEXT_MODELS,
     "optimiser": OPTIMISERS,
     "aligner": ALIGNERS,
+    "text": TEXT_SOURCES,
+    "tokeniser": TOKENISERS,
 }
 
 
 def tables() -> dict[str, str]:
     """Every table by its name."""
     made = {name: part for name, part in config.PARTS.items() if name != "corpus"}
-    made |= {"tuning": config.Tuning, "alignment": config.Alignment}
+    made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings}
     for short, group in GROUPS.items():
         made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
-    return {name: "\n".join(settings_table(settings)) for name, settings in made.items()}
+    return {name: "\n".join(settings_table(settings)) for name, settings in made.items() if settings_of(settings)}
 
 
 def updated(text: str) -> str:

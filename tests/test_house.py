@@ -16,12 +16,13 @@ FLOORS = (
     ("lscfg.parallel",),
     ("lscfg.io",),
     ("lscfg.kernel",),
-    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.demo"),
+    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.prepare", "lscfg.demo"),
     ("lscfg.grammar",),
     ("lscfg.extract", "lscfg.model"),
     ("lscfg.estimate", "lscfg.adapter"),
     ("lscfg.context", "lscfg.decode"),
     ("lscfg.study",),
+    ("lscfg.options", "lscfg.parser"),
     ("lscfg.cli",),
     ("lscfg.commands", "lscfg.__main__"),
     ("cdec_bridge", "moses_bridge"),
@@ -29,7 +30,8 @@ FLOORS = (
 )
 """A room uses rooms of lower floors only."""
 
-OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
+OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus", "align_text"}
+OF_KINDS |= {"read_pairs", "train_model", "open_tokeniser"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 
 C_SUFFIXES = {".c", ".h", ".cc", ".cpp"}

@@ -18,6 +18,9 @@ from sacrebleu.significance import PairedTest, Result
 from lscfg.errors import InputError
 from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, check_references, corpus_stats
 
+MAX_SAMPLES = 1_000_000
+"""Most samples of a bootstrap, and trials of a randomisation: p-values then have six digits, after some minutes."""
+
 METRICS = ("BLEU", "chrF2", "TER")
 """The names sacrebleu gives its metrics; TER is an error rate, less is better."""
 
@@ -134,6 +137,30 @@ def evaluate(
     return Evaluation([scores[name] for name in systems], signatures, samples, trials, seed)
 
 
+TOKENS = {"zh": "zh", "yue": "zh"} | dict.fromkeys(("ja", "th", "lo", "km", "my", "bo", "dz"), "char")
+"""sacrebleu's tokenisation of languages without blanks between words."""
+
+
+def restored_tokens(language: str) -> str:
+    """sacrebleu's tokenisation of text as people write it: 13a, or what does for a language without blanks."""
+    return TOKENS.get(language.lower().replace("_", "-").partition("-")[0], "13a")
+
+
+def restored_bleu(lines: Sequence[str], references: Sequence[Sequence[str]], tokens: str = "13a") -> tuple[float, str]:
+    """BLEU of text as people write it, and its signature.
+
+    Args:
+        tokens: one of sacrebleu's tokenisations.
+
+    Raises:
+        InputError: numbers of lines differ or are 0.
+    """
+    check_systems({"restored text": lines}, references, None)
+    metric = BLEU(tokenize=tokens)
+    score = float(metric.corpus_score(list(lines), [list(document) for document in references]).score)
+    return score, str(metric.get_signature())
+
+
 def _system_score(
     name: str, metrics: dict[str, MetricScore], lines: Sequence[str], references: Sequence[Sequence[str]]
 ) -> SystemScore:
@@ -174,15 +201,27 @@ def check_systems(
         raise InputError(f"baseline {baseline} is not among the systems: {', '.join(systems)}")
 
 
-def check_numbers(**numbers: int) -> None:
-    """Refuses numbers below 1.
+def check_numbers(samples: int, trials: int, seed: int) -> None:
+    """Refuses numbers of samples and trials outside 1 to ``MAX_SAMPLES``, and seeds below 1.
 
     Raises:
         InputError: by name.
     """
-    for name, value in numbers.items():
+    for name, value, most in (("samples", samples, MAX_SAMPLES), ("trials", trials, MAX_SAMPLES), ("seed", seed, None)):
         if value < 1:
             raise InputError(f"{name} must be at least 1, not {value}")
+        if most is not None and value > most:
+            raise InputError(f"{name} must be at most {most}, not {value}")
+
+
+def bleu_signature(references: int, samples: int, seed: int) -> str:
+    """sacrebleu's description of BLEU with a bootstrap, as ``evaluate`` has it, of so many reference sets."""
+    metric = new_metric("BLEU")
+    metric.corpus_score([""], [[""]] * references)
+    signature = metric.get_signature()
+    signature.update("seed", str(seed))
+    signature.update("bs", samples)
+    return str(signature)
 
 
 def _same(metric: str, one: Sequence[str], other: Sequence[str], references: Sequence[Sequence[str]]) -> bool:

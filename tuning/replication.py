@@ -21,7 +21,7 @@ of the test set, N sentences. What is computed:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,8 +104,7 @@ def compare_runs(
         for name, found in outputs.items()
     }
     sentences = len(references[0])
-    drawn = _draws(sentences, samples, seed)
-    sampled = {name: bleu((drawn @ values).astype(np.float64)).mean(axis=0) for name, values in stats.items()}
+    sampled = _sampled(stats, sentences, samples, seed)
 
     def randomised(name: str, other: str | None) -> float | None:
         if other is None or name == other:
@@ -142,12 +141,33 @@ def compare_runs(
     return scores
 
 
-def _draws(sentences: int, samples: int, seed: int) -> NDArray[np.float32]:
-    """How often each sentence is in each bootstrap sample [samples, sentences]; sacrebleu draws the same ones."""
-    indices = np.random.default_rng(seed).choice(sentences, size=(samples, sentences), replace=True)
-    indices += np.arange(samples)[:, None] * sentences
-    counts = np.bincount(indices.ravel(), minlength=samples * sentences)
-    return counts.reshape(samples, sentences).astype(np.float32)
+def _sampled(
+    stats: Mapping[str, NDArray[np.float32]], sentences: int, samples: int, seed: int
+) -> dict[str, NDArray[np.float64]]:
+    """BLEU of each system on each bootstrap sample [samples], the mean over its runs.
+
+    Args:
+        stats: by system, of each output [runs, sentences, 10].
+    """
+    found: dict[str, list[NDArray[np.float64]]] = {name: [] for name in stats}
+    for drawn in _draws(sentences, samples, seed):
+        for name, values in stats.items():
+            # Counts below 2^24 are exact in 32 bits, so that blocks do not change the sums.
+            found[name].append(bleu((drawn @ values).astype(np.float64)).mean(axis=0))
+    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+
+
+def _draws(sentences: int, samples: int, seed: int) -> Iterator[NDArray[np.float32]]:
+    """How often each sentence is in each bootstrap sample, in blocks [of samples, sentences]; sacrebleu draws the same
+    ones."""
+    rng = np.random.default_rng(seed)
+    block = max(1, _BATCH // sentences)
+    for start in range(0, samples, block):
+        size = min(block, samples - start)
+        indices = rng.choice(sentences, size=(size, sentences), replace=True)
+        indices += np.arange(size)[:, None] * sentences
+        counts = np.bincount(indices.ravel(), minlength=size * sentences)
+        yield counts.reshape(size, sentences).astype(np.float32)
 
 
 def confidence_interval(sampled: NDArray[np.float64]) -> tuple[float, float]:

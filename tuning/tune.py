@@ -93,21 +93,21 @@ class TuneSettings(Declared):
     """
 
     iterations: int = setting(15, "decoding runs over the development set", least=1)
-    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K")
-    unique: bool = setting(True, "lists with derivations of equal translations, not of different ones only")
-    patience: int = setting(3, "runs without better BLEU after which tuning ends", least=1)
+    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K", letter="k")
+    unique: bool = setting(True, "k-best lists that may repeat a translation")
+    patience: int = setting(4, "runs without better BLEU before tuning stops", least=1)
     seed: int = setting(1, "seed of all random choices", least=0)
     optimiser: str = setting("mira", "optimiser", metavar="NAME")
     """One of the kinds of ``tuning.optimisers``, or the name of the one that ``tune`` is given."""
     interpolation: float | None = setting(
         None,
-        "part of the way to the learned weights that is taken",
+        "share of the way from the old to the learned weights that is taken",
         above=0,
         most=1,
         shown="1, for PRO 0.1",
     )
     restart_below: float = setting(
-        0.9, "share of the best BLEU below which learning begins at the best weights again; 0: never", least=0, most=1
+        0.9, "share of the best BLEU below which learning restarts from the best weights; 0: never", least=0, most=1
     )
     learner: Declared | None = None
     """Settings of the optimiser; its own defaults if None is given."""
@@ -151,6 +151,25 @@ class Iteration:
     """How many of this run's hypotheses were new."""
     weights: dict[str, float]
     """The weights decoded with, sorted by name."""
+
+    def check(self, number: int) -> None:
+        """Refuses what no tuning writes.
+
+        Args:
+            number: which run it is, from 1.
+
+        Raises:
+            ValueError: a field is of another type, or is not the number of the run or finite.
+        """
+        measures = {"dev_bleu": self.dev_bleu, "length_ratio": self.length_ratio, "oracle_bleu": self.oracle_bleu}
+        measures |= {} if self.pool_bleu is None else {"pool_bleu": self.pool_bleu}
+        if not isinstance(self.weights, dict):
+            raise ValueError("weights of a run are no table")
+        for name, value in {**measures, **self.weights}.items():
+            if not isinstance(value, float) or not math.isfinite(value):
+                raise ValueError(f"{name} of run {number} is no finite number")
+        if self.iteration != number or not isinstance(self.hypotheses, int) or not isinstance(self.added, int):
+            raise ValueError(f"run {number} lacks its number or its size")
 
 
 @dataclass(frozen=True)
@@ -325,7 +344,7 @@ def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
         lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
 
 
-def _describe_weights(weights: Mapping[str, float], most: int = 30) -> str:
+def _describe_weights(weights: Mapping[str, float], most: int = 8) -> str:
     """The weights by name, the largest ones only where there are many."""
     shown = sorted(sorted(weights, key=lambda name: (-abs(weights[name]), name))[:most])
     rest = f" and {len(weights) - most} smaller ones" if len(weights) > most else ""
@@ -357,6 +376,11 @@ def _record(
     )
 
 
+def is_feature_name(name: str) -> bool:
+    """Whether k-best lists and weights files can hold a feature of the name."""
+    return name.isprintable() and name.split() == [name] and "|||" not in name and "#" not in name
+
+
 def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
     """The lists as reading them back from a checkpoint gives them: 32-bit feature values, single blanks between words.
 
@@ -368,7 +392,7 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]
     def copy(sentence: int, hypothesis: Hypothesis) -> Hypothesis:
         text = " ".join(hypothesis.text.split())
         for name in hypothesis.features.keys() - good_names:
-            if "|||" in name or name.split() != [name]:
+            if not is_feature_name(name):
                 raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
             good_names.add(name)
         if "|||" in text and "|||" in text.split():
@@ -427,7 +451,9 @@ class _Checkpoint:
         try:
             content = json.loads(read_bytes(path))
             identity, history = content["identity"], [Iteration(**record) for record in content["history"]]
-        except (ValueError, KeyError, TypeError) as error:
+            for number, record in enumerate(history, 1):
+                record.check(number)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"not the history of a tuning ({error})", path) from error
         if identity != self._identity:
             raise InputError("was made with other data, start weights, decoder or settings; name another folder", path)
@@ -449,7 +475,7 @@ class _Checkpoint:
         """Seconds of so many saved runs; 0 for one whose times are not there, since nothing but a sum needs them."""
         past: dict[str, list[float]] = {"learning": [], "decoding": []}
         if self._folder is not None and iterations:
-            with suppress(InputError, ValueError, KeyError, TypeError):
+            with suppress(InputError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 saved = json.loads(read_bytes(self._folder / SECONDS))
                 past = {key: [float(value) for value in saved[key]] for key in past}
         return {key: (values + [0.0] * iterations)[:iterations] for key, values in past.items()}

@@ -11,10 +11,11 @@ import json
 import os
 import re
 import secrets
+import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -90,6 +91,17 @@ def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[byte
             yield b"".join(block), len(block)
 
 
+def read_chunks(path: str | os.PathLike[str], size: int = 1 << 16) -> Iterator[bytes]:
+    """The file's bytes, decompressed if its name ends in .gz, at most ``size`` at a time.
+
+    Raises:
+        InputError: the file cannot be read, or its compressed data are cut or damaged.
+    """
+    with _reading(path) as file:
+        while chunk := file.read(size):
+            yield chunk
+
+
 def read_lines(path: str | os.PathLike[str], closed: bool = False) -> list[str]:
     """The lines of a UTF-8 file without their newlines; only ``\\n`` (or ``\\r\\n``) ends a line.
 
@@ -127,15 +139,20 @@ def decode_text(data: bytes, path: str | os.PathLike[str], closed: bool = False)
     return text
 
 
-def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+def stream_lines(path: str | os.PathLike[str], marked: bool = False) -> Iterator[str]:
     """The lines that ``read_lines`` would give, one by one, in memory for one line.
+
+    Args:
+        marked: the text may begin with a byte order mark, which is left out.
 
     Raises:
         InputError: as ``read_lines``.
     """
     with _reading(path) as file:
         for number, line in enumerate(file, 1):
-            if number == 1:
+            if number == 1 and marked:
+                line = line.removeprefix(MARK.encode())
+            elif number == 1:
                 _check_mark(line, path)
             try:
                 yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
@@ -333,6 +350,33 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
             raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
+@contextmanager
+def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
+    """A temporary neighbour of the folder that takes its name when all went well.
+
+    Args:
+        mark: a file of a folder that was made so before, which alone gives way.
+
+    Raises:
+        InputError: there is something else by that name, or the folder cannot be made.
+    """
+    path = Path(path).absolute()
+    if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
+        raise InputError(f"is there, and not a folder with {mark} that could be replaced; give another name", path)
+    make_folder(path.parent)
+    temporary, old = (path.with_name(f".{path.name}.{os.getpid()}{end}") for end in (_TEMPORARY, f".old{_TEMPORARY}"))
+    try:
+        yield make_folder(temporary)
+        if path.exists():
+            path.rename(old)
+        temporary.rename(path)
+    finally:
+        if old.exists() and not path.exists():
+            old.rename(path)
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
 def split_fields(line: str) -> list[str]:
     """What stands between ``|||``, without blanks around it; bars within a word are part of it."""
     return [field.strip() for field in _BARS.split(line)]
@@ -350,6 +394,18 @@ def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None
         write_lines(path, lines)
     else:
         sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def put_as_they_come(path: str | os.PathLike[str] | None, groups: Iterable[Iterable[str]]) -> None:
+    """The same for lines that come over time: whoever reads them has each group before the next one is asked for.
+
+    That is so for standard output, pipes and devices. A file has its name when all are written.
+    """
+    with nullcontext(sys.stdout) if path is None else atomic_write(path) as file:
+        for lines in groups:
+            file.writelines(line + "\n" for line in lines)
+            if path is None or _is_special(Path(path)):
+                file.flush()
 
 
 def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:

@@ -20,8 +20,8 @@ X, S = 0, 1
 PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
 """Rules behind those of a grammar: a word passed through; and one that a rule translates alone, of no probability."""
 
-MOST = 1 << 25
-"""Rule applications of the largest forest that is made: with a feature or two they take a gigabyte."""
+MOST = int(lib.LSCFG_MOST)
+"""Rule applications of the largest forest that is made, the kernel's LSCFG_MOST."""
 
 EPSILON = -2
 """Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""

@@ -31,7 +31,8 @@ from lscfg.io.text import atomic_write, read_lines
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIALS = ("<unk>", "<s>", "</s>")
-MAX_ORDER = 6
+MIN_ORDER, MAX_ORDER = 2, 6
+"""Of a language model; KenLM reads no model of single words."""
 DEFAULT_FALLBACK = (0.5, 1.0, 1.5)
 """Discounts for adjusted counts 1, 2, and 3 or more, where the text does not determine them; ``lmplz`` has the same."""
 
@@ -99,8 +100,9 @@ class _Counts:
 
 def check_order(order: int) -> None:
     """Raises InputError unless the order is one that a model can have."""
-    if not 1 <= order <= MAX_ORDER:
-        raise InputError(f"order {order} of the language model is outside 1..{MAX_ORDER}; choose one inside, such as 4")
+    if not MIN_ORDER <= order <= MAX_ORDER:
+        limits = f"{MIN_ORDER}..{MAX_ORDER}"
+        raise InputError(f"order {order} of the language model is outside {limits}; choose one inside, such as 4")
 
 
 def prune_thresholds(prune: Sequence[int], order: int) -> list[int]:
@@ -253,7 +255,7 @@ def estimate_ngrams(
 
     Args:
         path: the text.
-        order: length of the longest n-grams, 1..6.
+        order: length of the longest n-grams, 2..6.
         prune: n-grams whose raw count is at most the threshold of their order are dropped; see ``prune_thresholds``.
         discount_fallback: discounts for orders where the text does not determine them, such as ``DEFAULT_FALLBACK``;
             without them such a text is an error.

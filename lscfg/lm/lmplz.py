@@ -40,7 +40,7 @@ def build_lm(
     Args:
         text_path: one tokenized sentence a line, UTF-8; decompressed if the name ends in .gz.
         arpa_path: the file to write; compressed if its name ends in .gz.
-        order: length of the longest n-grams, 1..6.
+        order: length of the longest n-grams, 2..6.
         prune: n-grams with at most that raw count are dropped, one threshold for each order, never falling.
         discount_fallback: up to three discounts for orders where the text does not determine them.
         estimator: ``lscfg`` for the built-in one, ``lmplz`` for KenLM's, ``auto`` for KenLM's where it is on the PATH.

@@ -44,6 +44,25 @@ def drop(name: str, key: Hashable) -> None:
         del _kept.things[name]
 
 
+def defer_interruption() -> Callable[[], None]:
+    """Interruptions wait from now on, until the function is called that is returned; it raises what has waited.
+
+    For the time of a fork: Python ignores what is raised in its own hooks around it. A signal mask alone does not help,
+    for another thread may take the signal, and its handler still runs in the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():  # where no handler runs
+        return lambda: None
+    waiting: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
+
+    def let_in() -> None:
+        signal.signal(signal.SIGINT, handler)
+        if waiting:
+            signal.raise_signal(signal.SIGINT)
+
+    return let_in
+
+
 def end_with(parent: int) -> None:
     """This process is killed when its parent is, where the system can do that: what it makes would be of no use.
 

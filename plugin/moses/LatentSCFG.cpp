@@ -177,6 +177,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   lscfg_error error;
   int code = lscfg_parse(rules_->grammar(), words.data(), n, &rules_->options(), &parsed, &error);
   if (code < 0) throw std::runtime_error(error.message);
+  if (code == LSCFG_TOO_LARGE) throw std::runtime_error("it has too many rule applications");
   if (code == LSCFG_NO_PARSE) throw std::runtime_error("it has no derivation");
   sentence->forest.reset(parsed);
   lscfg_forest_view &f = sentence->view;

@@ -118,6 +118,7 @@ RuleTables::RuleTables(const vector<string> &files)
   options_.glue = glue;
   options_.pass = StaticData::Instance().options()->unk.always_create_direct_transopt ? 1 : 2;
   options_.goal = kS;
+  options_.most = LSCFG_MOST;
 }
 
 /* ---- tables in the decoder's memory ---- */

@@ -209,3 +209,9 @@ def test_alignment_file_of_another_corpus(tmp_path):
     write_lines(tmp_path / "a", ["0-0"])
     with pytest.raises(InputError, match="1 lines for 2 sentence pairs"):
         read_alignments(tmp_path / "a", 2)
+
+
+@pytest.mark.parametrize("iterations", [10**9 + 1, 2**31 - 1, 99999999999])
+def test_more_iterations_than_eflomal_can_count_are_refused(iterations):
+    with pytest.raises(InputError, match="iterations must be at most 1000000000"):
+        AlignmentSettings.with_aligner("eflomal", iterations=iterations)

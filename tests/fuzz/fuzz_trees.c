@@ -15,17 +15,20 @@ static void derive_pair(lscfg_derivations *d, input *in) {
   lscfg_error error;
   for (int side = 0; side < 2; side++) {
     n[side] = 1 + below(in, LONGEST);
-    for (int32_t k = 0; k < n[side]; k++) sprintf(text[side] + strlen(text[side]), "%s%c", k ? " " : "", 'a' + k % 3);
+    for (int32_t k = 0; k < n[side]; k++)
+      sprintf(text[side] + strlen(text[side]), "%s%c", k ? " " : "", 'a' + k % 3);
   }
   for (int32_t links = below(in, LONGEST + 1), k = 0; k < links; k++)
     sprintf(text[2] + strlen(text[2]), " %d-%d", (int)below(in, n[0]), (int)below(in, n[1]));
-  CHECK(!lscfg_derive(d, text[0], strlen(text[0]), text[1], strlen(text[1]), text[2], strlen(text[2]), &stream, &error));
+  size_t length[3] = {strlen(text[0]), strlen(text[1]), strlen(text[2])};
+  CHECK(!lscfg_derive(d, text[0], length[0], text[1], length[1], text[2], length[2], &stream, &error));
 }
 
 /* A number near the one that is there, or far away. */
 static int32_t other_number(input *in, int32_t value) {
   uint8_t how = take(in);
-  return how < 128 ? (int32_t)((uint32_t)value + how % 7 - 3) : how < 192 ? (int32_t)how - 160 : how < 224 ? INT32_MAX : INT32_MIN;
+  if (how < 128) return (int32_t)((uint32_t)value + how % 7 - 3);
+  return how < 192 ? (int32_t)how - 160 : how < 224 ? INT32_MAX : INT32_MIN;
 }
 
 static void damage(arrays *a, int64_t n_trees, int64_t n_nodes, input *in) {
@@ -35,8 +38,8 @@ static void damage(arrays *a, int64_t n_trees, int64_t n_nodes, input *in) {
     int64_t *end = &a->trees[below(in, (int32_t)n_trees + 1)];
     *end = other_number(in, (int32_t)*end);
   } else {
-    int32_t *value = what == 1 ? &a->rule[node] : what == 2 ? &a->parent[node] : what == 3 ? &a->slot[node]
-                                                                                          : &a->span[node][take(in) % 4];
+    int32_t *const arrays[] = {&a->rule[node], &a->parent[node], &a->slot[node], &a->span[node][take(in) % 4]};
+    int32_t *value = arrays[what - 1];
     *value = other_number(in, *value);
   }
 }

@@ -22,7 +22,7 @@ def other_value(item: Setting, number: int) -> Any:
         return (value,) if item.many else value
     if item.kind is str:
         return f"{item.name}{number}"
-    for value in (21 + number, (21 + number) / 64, 1, 0, 0.5):
+    for value in (21 + number, (21 + number) / 64, 1, 0, 0.5, 2, 21.5 + number, 0.95):
         fits = isinstance(value, item.kind) and value != item.default
         if fits and item.limits.requirement(value) is None:
             return (value,) if item.many else value

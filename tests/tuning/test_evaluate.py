@@ -15,7 +15,7 @@ from lscfg.errors import InputError
 from lscfg.io.text import write_lines
 from tuning.bleu import bleu, corpus_stats
 from tuning.commands import evaluate as command
-from tuning.evaluate import METRICS, evaluate
+from tuning.evaluate import MAX_SAMPLES, METRICS, bleu_signature, evaluate
 from tuning.replication import compare_runs
 from tuning.sentences import best_and_worst, differences
 
@@ -209,7 +209,7 @@ def files(corpus, tmp_path):
 def test_command(corpus, files, tmp_path, capsys):
     systems, references = corpus
     names, options = files
-    chosen = ["--baseline", "base", "--metrics", "ter,chrf", "--json", str(tmp_path / "out.json")]
+    chosen = ["--baseline", "base", "--metrics", "ter,chrf", "-o", str(tmp_path / "out.json")]
     command.run(parse(*options, *chosen, *names))
     table = capsys.readouterr().out.splitlines()
     found = evaluate(systems, references, "base", samples=50, metrics=METRICS, trials=60)
@@ -255,7 +255,7 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
     systems, references = corpus
     names, options = files
     write_lines(tmp_path / "source", [f"s{k}" for k in range(1, 151)])
-    chosen = ["--baseline", "base", "--source", str(tmp_path / "source"), "--sentences", str(tmp_path / "all.tsv")]
+    chosen = ["--baseline", "base", "--source", str(tmp_path / "source"), "--sentence-table", str(tmp_path / "all.tsv")]
     command.run(parse(*options, *chosen, "--differences", "2", *names))
     printed = capsys.readouterr().out
     found = differences(systems["base"], systems["good"], references)
@@ -268,7 +268,7 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
 
 
 def test_command_example_and_refusals(files, tmp_path):
-    assert parse(*command.EXAMPLE.split()[2:]).systems == ["MIN=min.out", "SPECTRAL=spectral.out"]
+    assert parse(*command.EXAMPLE.split()[2:]).systems == ["MIN=min.out", "LATENT=latent.out"]
     write_lines(tmp_path / "a", ["x"])
     for item in ("a", "=a", "name="):
         with pytest.raises(InputError, match="expected NAME=FILE, found"):
@@ -280,9 +280,22 @@ def test_command_example_and_refusals(files, tmp_path):
     for extra, message in (
         (["--metrics", "meteor"], "'meteor' is none of bleu, chrf, ter"),
         (["--differences", "3"], "differences need --baseline"),
-        (["--sentences", "x"], "differences need --baseline"),
+        (["--sentence-table", "x"], "differences need --baseline"),
         (["--differences", "-1"], "must not be negative"),
         (["--trials", "0"], "trials must be at least 1"),
     ):
         with pytest.raises(InputError, match=message):
             command.run(parse(*options, names[0], *extra))
+
+
+@pytest.mark.parametrize("references", [1, 3])
+def test_the_signature_needs_no_samples(references):
+    documents = [["a b c"]] * references
+    signed = evaluate({"": ["a"]}, documents, None, samples=17, seed=9).signatures["BLEU"]
+    assert bleu_signature(references, 17, 9) == signed
+
+
+@pytest.mark.parametrize("name", ["samples", "trials"])
+def test_more_samples_than_any_memory_holds_are_refused(name):
+    with pytest.raises(InputError, match=f"{name} must be at most {MAX_SAMPLES}, not 99999999999"):
+        evaluate({"A": ["a"]}, [["a"]], **{name: 99999999999})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lscfg.errors import InputError
+from tuning import replication
 from tuning.bleu import bleu, corpus_stats
 from tuning.evaluate import evaluate
 from tuning.replication import compare_runs, paired_bootstrap, stratified_randomisation
@@ -146,3 +147,15 @@ def test_refusals():
         compare_runs({"a": [["x"]]}, [["x"]], "c")
     with pytest.raises(InputError, match="trials must be at least 1"):
         compare_runs({"a": [["x"]]}, [["x"]], trials=0)
+
+
+def test_the_bootstrap_in_blocks(monkeypatch):
+    """Blocks of any size draw the same samples; memory depends on the block, not on the number of samples."""
+    draw = random.Random(7)
+    truth = sentences(30, draw)
+    outputs = {name: [spoiled(truth, rate, draw)] for name, rate in (("A", 0.3), ("B", 0.2))}
+    whole = compare_runs(outputs, [truth], "A", samples=101, trials=10)
+    monkeypatch.setattr(replication, "_BATCH", 7 * len(truth))
+    assert compare_runs(outputs, [truth], "A", samples=101, trials=10) == whole
+    blocks = [len(block) for block in replication._draws(len(truth), 101, 1)]
+    assert max(blocks) == 7 and sum(blocks) == 101

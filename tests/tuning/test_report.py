@@ -39,7 +39,13 @@ def row(name, estimator="none", states=None, **more):
         **{"start_dev_bleu": 20.0, "dev_bleu": 25.5, "dev_bleu_deviation": 0.7, "test_bleu": 23.5},
         **{"test_bleu_deviation": 0.7, "test_bleu_mean": 23.4, "test_bleu_ci": 1.5, "p_value": None},
         **{"p_bootstrap": None, "test_chrF2": 40.0, "test_TER": 60.0, "test_precisions": [50.0, 30.0, 20.0, 10.0]},
-        **{"test_length_ratio": 1.01, "brevity_penalty": 1.0, "p_against": {"MLE": 0.125}, "runs": runs},
+        **{
+            "restored_bleu": None,
+            "test_length_ratio": 1.01,
+            "brevity_penalty": 1.0,
+            "p_against": {"MLE": 0.125},
+            "runs": runs,
+        },
         **more,
     }
 
@@ -62,6 +68,7 @@ def content():
             "decoder": "embedded",
             "runs": 2,
             "signature": "nrefs:1|bs:1000",
+            "restored_signature": None,
             "test sentences": 3,
         },
         **{"randomisation trials": 10000, "derivations": {"sentence pairs": 50000}, "systems": rows},
@@ -130,6 +137,16 @@ def test_page_is_whole_and_loads_nothing(content, manifest):
     assert all(picture["role"] == "img" and picture["aria-label"] for picture in page.pictures)
     assert len(page.pictures) == 1 + 4 + 1 + 3  # intervals, curves, one spectrum, charts (one has no parse)
     assert "<more>" not in text and "ja-en &amp; &lt;more&gt;" in text
+
+
+def test_bleu_of_restored_text_is_a_column_where_there_is_any(content, manifest):
+    assert "restored" not in render(content, manifest)
+    content.results["restored_signature"] = "nrefs:1|tok:13a"
+    for number, item in enumerate(content.results["systems"]):
+        item["restored_bleu"] = 17.25 + number
+    text = " ".join("".join(Page(render(content, manifest)).text).split())
+    assert "restored BLEU" in text and "tok:13a" in text
+    assert all(f"{17.25 + number:.2f}" in text for number in range(4))
 
 
 def test_page_says_what_was_found(content, manifest):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import shutil
 import signal
@@ -19,15 +20,16 @@ from typing import IO, Any
 
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import atomic_write, remove_temporaries
-from lscfg.parallel.worker import end_with
+from lscfg.io.text import atomic_write, file_hash, remove_temporaries
+from lscfg.parallel.worker import defer_interruption, end_with
 from tuning.experiment.plan import Input, Output, Stage
 
 _locks: set[IO[str]] = set()
 """Files of the locks that this process holds."""
 
 RECORD = "stage.json"
-"""Marks a finished stage; holds its name, key, settings, inputs, wall seconds and peak memory."""
+"""Marks a finished stage; holds its name, key, settings, inputs, wall seconds, peak memory, and the sizes and hashes of
+its outputs. It is the last file that a stage gets, so files that are older need not be hashed to be known."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class StageCache:
     def __init__(self, folder: Path):
         self.folder = folder
         self.made: dict[str, Made] = {}
+        self._missing: set[str] = set()
 
     def path(self, part: Stage | Output) -> Path:
         """The folder of a stage, or a file that it makes."""
@@ -53,44 +56,119 @@ class StageCache:
             return self.path(part.stage) / part.name
         return self.folder / part.folder
 
-    def is_made(self, stage: Stage) -> bool:
-        """Whether the stage is finished."""
-        return (self.path(stage) / RECORD).is_file()
+    def found(self, stage: Stage) -> Made | None:
+        """The stage if it is finished, and its files are as it left them; what is damaged is named in the log."""
+        if stage.key not in self.made and stage.key not in self._missing:
+            try:
+                self.made[stage.key] = Made(stage, self.path(stage), self._record(stage), reused=True)
+            except _DamageError as damage:
+                if str(damage):
+                    log.info(f"stage {stage.name}{damage}")
+                self._missing.add(stage.key)
+        return self.made.get(stage.key)
 
     def make(self, stage: Stage, jobs: int) -> Made:
         """Makes the stage, unless it is there, from inputs that are.
 
         An unfinished folder is handed to the work as it was left, so that a stage with checkpoints can go on; other
-        stages write their files anew.
+        stages write their files anew. So is a finished stage made anew, from nothing, whose files were changed.
 
         Raises:
             LscfgError: what the work raised.
         """
-        if stage.key not in self.made:
-            reused = self.is_made(stage)
-            if not reused:
-                log.info(f"stage {stage.name}")
-                self._make(stage, jobs)
-            record = json.loads((self.path(stage) / RECORD).read_text(encoding="utf-8"))
-            self.made[stage.key] = Made(stage, self.path(stage), record, reused)
-        return self.made[stage.key]
+        if not (made := self.found(stage)):
+            made = self.made[stage.key] = Made(stage, self.path(stage), self._make(stage, jobs), reused=False)
+        return made
 
     def inputs(self, inputs: Mapping[str, Input]) -> dict[str, Path]:
         """The files that inputs are."""
         return {name: self.path(part) if isinstance(part, Output) else part for name, part in inputs.items()}
 
-    def _make(self, stage: Stage, jobs: int) -> None:
+    def _make(self, stage: Stage, jobs: int) -> dict[str, Any]:
         done = self.path(stage)
         unfinished = done.with_name(done.name + ".unfinished")
+        if not unfinished.is_dir():
+            _remove(unfinished)
         unfinished.mkdir(parents=True, exist_ok=True)
-        seconds, peak = measured(partial(stage.work, unfinished, stage.settings, self.inputs(stage.inputs), jobs))
-        record = {**stage.facts, "name": stage.name, "key": stage.key}
-        record |= {"seconds": round(seconds, 3), "peak_mib": round(peak / 1024, 1)}
+        resumed = any(unfinished.iterdir())
+        try:
+            seconds, peak = measured(partial(stage.work, unfinished, stage.settings, self.inputs(stage.inputs), jobs))
+        except LscfgError as error:
+            if resumed and str(unfinished) in str(error):
+                cure = f"if what an earlier run left is damaged, remove the folder {unfinished} and run again"
+                raise LscfgError(f"{error}; {cure}") from error
+            raise
+        record = _record_of(stage, round(seconds, 3), round(peak / 1024, 1), _outputs(unfinished, stage))
         with atomic_write(unfinished / RECORD) as file:
             json.dump(record, file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")
-        shutil.rmtree(done, ignore_errors=True)
+        _remove(done)
         unfinished.rename(done)
+        return record
+
+    def _record(self, stage: Stage) -> dict[str, Any]:
+        """The record of a finished stage.
+
+        Raises:
+            _DamageError: there is none, or the files are not those that the stage made.
+        """
+        folder = self.path(stage)
+        if not os.path.lexists(folder):
+            raise _DamageError
+        try:
+            found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            seconds, peak, outputs = float(found["seconds"]), float(found["peak_mib"]), found["outputs"]
+            if found["key"] != stage.key or not math.isfinite(seconds + peak):
+                raise ValueError
+            expected = {name: (int(facts["size"]), str(facts["sha256"])) for name, facts in outputs.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            raise _DamageError(f" is made anew: {folder / RECORD} is missing, damaged or of an older lscfg") from None
+        for name, (size, digest) in expected.items():
+            if fault := _fault(folder / name, size, digest, folder / RECORD):
+                raise _DamageError(f" is made anew: {folder / name} {fault}")
+        return _record_of(stage, seconds, peak, outputs)
+
+
+class _DamageError(Exception):
+    """A stage is not there as it was made; the message ends the log line that begins with its name."""
+
+
+def _record_of(stage: Stage, seconds: float, peak: float, outputs: dict[str, Any]) -> dict[str, Any]:
+    """What a finished stage's folder says of it."""
+    measures = {"seconds": seconds, "peak_mib": peak, "outputs": outputs}
+    return {**stage.facts, "name": stage.name, "key": stage.key, **measures}
+
+
+def _outputs(folder: Path, stage: Stage) -> dict[str, Any]:
+    """Size and hash of each file below the folder that another stage, or a user, may read."""
+    spare: tuple[str, ...] = getattr(stage.work, "spare", ())
+    return {
+        str(path.relative_to(folder)): {"size": path.stat().st_size, "sha256": file_hash(path)}
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != RECORD and not any(map(path.match, spare))
+    }
+
+
+def _fault(path: Path, size: int, digest: str, record: Path) -> str:
+    """What is wrong with an output, if anything."""
+    try:
+        if not path.is_file():
+            return "is missing"
+        if path.stat().st_size != size:
+            return "has another size"
+        if path.stat().st_mtime_ns >= record.stat().st_mtime_ns and file_hash(path) != digest:
+            return "has another content"
+    except (OSError, InputError):
+        return "cannot be read"
+    return ""
+
+
+def _remove(path: Path) -> None:
+    """Removes whatever is there, folder or file."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -104,7 +182,7 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         file = open(folder / ".lock", "w")  # noqa: SIM115 (closed below)
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", folder) from error
+        raise InputError(f"cannot write: {error.strerror or error}", error.filename or folder) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -130,16 +208,21 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     sys.stderr.flush()
     reading, writing = os.pipe()
     start = time.monotonic()
+    let_in = defer_interruption()
     parent, child = os.getpid(), os.fork()
     if child == 0:
         os.close(reading)
         for lock in _locks:  # held by the parent alone: once it is killed, another run may begin
             lock.close()
         end_with(parent)
-        os._exit(_in_child(work, writing))
+        try:
+            os._exit(_in_child(work, writing, let_in))
+        finally:  # a second interruption must not lead back into the parent's code
+            os._exit(1)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         try:
+            let_in()
             message = pipe.read().decode("utf-8")
         except KeyboardInterrupt:  # the stage has to tidy up before the end of this process is its own
             os.kill(child, signal.SIGINT)
@@ -153,8 +236,9 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
     return time.monotonic() - start, usage.ru_maxrss
 
 
-def _in_child(work: Callable[[], None], pipe: int) -> int:
+def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:
     try:
+        let_in()
         work()
         return 0
     except (LscfgError, OSError) as error:  # a full disk, for one

@@ -6,14 +6,13 @@ import dataclasses
 import math
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
-from lscfg.errors import InputError
+from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
@@ -25,16 +24,21 @@ from lscfg.kinds import (
     ESTIMATORS,
     OPTIMISERS,
     RULE_SOURCES,
+    TEXT_SOURCES,
+    TOKENISERS,
     kind,
     kinds,
 )
-from lscfg.lm.estimate import MAX_ORDER
+from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
-from lscfg.settings import Declared, SettingError, setting, settings_of
+from lscfg.prepare.pairs import source_kind
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from tuning.decoders import DECODERS
+from tuning.evaluate import MAX_SAMPLES
 from tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
-from tuning.experiment.reader import Keys, Reader
-from tuning.tune import TuneSettings
+from tuning.experiment.reader import Keys, Reader, parse_toml
+from tuning.tune import TuneSettings, is_feature_name
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,30 @@ class Corpus:
     test_reference: list[Path]
     alignment: list[Path] = field(default_factory=list)
     """Pharaoh alignments of source and target; made by the align stage if not given."""
+
+
+@dataclass(frozen=True)
+class RawCorpus:
+    """Files of raw text, which [prepare] makes a corpus of; paths as in ``Corpus``."""
+
+    source: Path
+    target: Path | None = None
+    """None where one file has both sides."""
+    dev_source: Path | None = None
+    """None where pairs of the text are set off."""
+    dev_reference: list[Path] = field(default_factory=list)
+    test_source: Path | None = None
+    test_reference: list[Path] = field(default_factory=list)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the training text."""
+        return (self.source, self.target) if self.target else (self.source,)
+
+    def held_out(self, name: str) -> tuple[Path, ...]:
+        """Source and references of the dev or test set; none if its pairs are set off."""
+        source, references = getattr(self, f"{name}_source"), getattr(self, f"{name}_reference")
+        return (source, *references) if source else ()
 
 
 @dataclass(frozen=True)
@@ -71,10 +99,6 @@ class Alignment(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.heuristics:
-            raise SettingError("heuristics", "must name one or more")
-        if len(set(self.heuristics)) < len(self.heuristics):
-            raise SettingError("heuristics", "must name each one once: a repeated one adds no alignment")
         object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
 
     def joined_by(self, heuristic: str) -> AlignmentSettings:
@@ -86,38 +110,41 @@ class Alignment(Declared):
 class LanguageModelSettings(Declared):
     """The language model of the target side."""
 
-    order: int = setting(4, "order of the n-grams", least=1, most=MAX_ORDER)
-    file: Path | None = setting(None, "an ARPA file to use; without one the corpus's target side is counted")
+    order: int = setting(4, "order of the n-grams", least=MIN_ORDER, most=MAX_ORDER)
+    file: Path | None = setting(None, "ARPA file to use; without one, the model is estimated from the target side")
     estimator: str = setting(
         "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
     )
-    discount_fallback: bool = setting(False, "default discounts where the text is too little to estimate them")
+    discount_fallback: bool = setting(False, "default discounts where the text is too small to estimate them")
 
 
 @dataclass(frozen=True)
 class DecoderSettings(Declared):
     """The decoder."""
 
-    name: str = setting("embedded", "decoder; cdec and Moses are installed programs", choices=DECODERS)
+    name: str = setting("embedded", "decoder: built in (embedded), or an installed cdec or Moses", choices=DECODERS)
     plugin: Path | None = setting(None, "cdec's library with the latent features", shown="`LSCFG_CDEC_PLUGIN`")
-    max_span: int = setting(100, "words that a rule may cover", least=1)
-    pop_limit: int = setting(200, "candidates that cube pruning takes of a node", least=1)
+    max_span: int = setting(100, "most words that a rule covers", least=1)
+    pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
 
 
 @dataclass(frozen=True)
 class Tuning(TuneSettings):
     """Weights learned on the development set."""
 
-    patience: int = setting(4, "runs without better BLEU after which tuning ends", least=1)
-    runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1)
+    runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
     """Start weights."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.seed + self.runs - 1 > LARGEST:
+            raise SettingError("seed", f"of the last of {self.runs} runs must be at most {LARGEST}")
         for name, weight in self.weights.items():
+            if not is_feature_name(name):
+                raise SettingError("weights", f"must be of features; {name!r} cannot name one")
             if not math.isfinite(weight):
-                raise InputError(f"the weight of {name} must be a finite number, not {weight}")
+                raise SettingError("weights", f"must be finite numbers; that of {name} is {weight}")
 
 
 @dataclass(frozen=True)
@@ -126,8 +153,8 @@ class EvaluationSettings(Declared):
 
     baseline: str = setting("MIN", "system that all others are tested against")
     against: tuple[str, ...] = setting((), "further systems that all others are tested against")
-    samples: int = setting(1000, "samples of the bootstrap", least=1)
-    trials: int = setting(10000, "trials of the approximate randomisation", least=1)
+    samples: int = setting(1000, "samples of the bootstrap", least=1, most=MAX_SAMPLES)
+    trials: int = setting(10000, "trials of the approximate randomisation", least=1, most=MAX_SAMPLES)
     seed: int = setting(12345, "seed of both tests", least=1)
 
 
@@ -136,15 +163,15 @@ class Report(Declared):
     """What report.html shows beside the results."""
 
     charts: tuple[str, ...] = setting(
-        (), "systems with a model whose charts are drawn", shown="of each estimator the one with the most states"
+        (), "systems whose charts are drawn; each needs a model", shown="of each estimator the one with the most states"
     )
     sentences: tuple[int, ...] = setting(
         (),
-        "lines of the test set, counted from 1, whose charts are drawn",
+        "lines of the test set whose charts are drawn, counted from 1",
         least=1,
         shown="those that the systems of the charts translate most differently",
     )
-    examples: int = setting(5, "sentences shown that gained most, and as many that lost most", least=0)
+    examples: int = setting(5, "sentences shown of the largest gains, and as many of the largest losses", least=0)
 
 
 @dataclass(frozen=True)
@@ -177,6 +204,8 @@ class System:
 
 
 NO_ESTIMATOR = NO_START = "none"
+RAW = "raw"
+"""The key of [corpus] that says which of both its tables it is."""
 
 
 @dataclass(frozen=True)
@@ -187,10 +216,11 @@ class Experiment:
         sources: settings of every source of rules by its name.
     """
 
-    corpus: Corpus
+    corpus: Corpus | RawCorpus
     systems: dict[str, System]
     sources: dict[str, Declared]
     context: Chosen
+    prepare: PrepareSettings = field(default_factory=PrepareSettings)
     alignment: Alignment = field(default_factory=Alignment)
     derive: TreeOptions = field(default_factory=TreeOptions)
     language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
@@ -240,11 +270,7 @@ def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = 
     if overrides.data is not None and not overrides.data.is_dir():
         raise InputError("no such folder; --data names the folder of the corpus", overrides.data)
     text = decode_text(read_bytes(path), path)
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise InputError(f"not TOML: {error}", path, int(line[1]) if line else None) from error
+    table = parse_toml(text, path)
     table.setdefault("systems", DEFAULT_SYSTEMS)
     reader = Reader(Path(path), text, overrides.data)
     experiment = _overridden(_build(table, reader), overrides)
@@ -262,6 +288,8 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         return found
 
     sources = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
+    corpus = table.get("corpus")
+    raw = isinstance(corpus, dict) and reader.value(bool, corpus.pop(RAW, False), ("corpus", RAW))
     made: dict[str, Any] = {
         "sources": {
             name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
@@ -271,14 +299,23 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
-    known = [item.name for item in dataclasses.fields(Experiment) if item.name not in made]
+    preparation = part("prepare")
+    known = [item.name for item in dataclasses.fields(Experiment) if item.name not in (*made, "prepare")]
     tables = [*known, *(source.TABLE for source in sources.values()), *(name for name in made if name != "sources")]
     for name in table:
         if name not in known:
-            raise reader.error((name,), f"unknown key {name!r}; known here are {', '.join(tables)}")
-    values = {name: reader.build(PARTS[name], part(name), (name,)) for name in known if name in table}
+            raise reader.unknown((name,), tables)
+    parts = PARTS | {"corpus": RawCorpus} if raw else PARTS
+    beside = {"corpus": [RAW]}
+    values = {
+        name: reader.build(parts[name], part(name), (name,), beside.get(name, ())) for name in known if name in table
+    }
     if "corpus" not in values:
         raise reader.error((), "corpus is missing")
+    if raw:
+        made["prepare"] = _prepare(values["corpus"], preparation, reader)
+    elif preparation:
+        raise reader.error(("prepare",), "prepare is for raw text: set raw = true in [corpus]")
     return Experiment(**made, **values)
 
 
@@ -300,17 +337,59 @@ def _chosen(
     """The kind that a table names, with the settings that are its other keys; ``beside`` as of ``Reader.build``."""
     name = reader.value(str, table.pop(key, default), (*keys, key))
     if name not in kinds(group):
-        raise reader.error((*keys, key), f"{key} must be one of {', '.join(kinds(group))}, not {name!r}")
+        raise reader.not_one_of((*keys, key), name, kinds(group))
     return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
-def _with_kind(cls: Any, group: str, key: str, own: str, table: Mapping[str, Any], keys: Keys, reader: Reader) -> Any:
+def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> PrepareSettings:
+    """The preparation, whose keys are its own and those of its tokeniser and of the files' kind."""
+    keys = ("prepare",)
+    wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
+    if wanted and wanted not in kinds(TEXT_SOURCES):
+        raise reader.error((*keys, "format"), f"format must be one of {', '.join(kinds(TEXT_SOURCES))}, not {wanted!r}")
+    try:
+        cls = kind(TEXT_SOURCES, source_kind(corpus.files, wanted)).Settings
+    except InputError as error:
+        raise reader.error(("corpus",), str(error)) from error
+    names = {item.name for item in settings_of(cls)}
+    reading = reader.build(cls, {name: table[name] for name in table if name in names}, keys)
+    rest = {name: table[name] for name in table if name not in names}
+    made = _with_kind(PrepareSettings, TOKENISERS, "tokeniser", "tokenisation", rest, keys, reader, ("reading",))
+    settings = dataclasses.replace(made, reading=reading)
+    try:
+        settings.languages(corpus.files)
+    except SettingError as error:
+        raise reader.error((*keys, error.name), str(error)) from error
+    except InputError as error:
+        raise reader.error(keys, str(error)) from error
+    for name in ("dev", "test"):
+        source, references = getattr(corpus, f"{name}_source"), getattr(corpus, f"{name}_reference")
+        if bool(source) != bool(references):
+            raise reader.error(("corpus",), f"the {name} set needs both {name}_source and {name}_reference")
+        if source and getattr(settings, name):
+            raise reader.error((*keys, name), f"{name} is for pairs of the corpus, but the {name} set has files")
+        if not source and not getattr(settings, name):
+            message = f"no {name} set: name {name}_source and {name}_reference, or set {name} in [prepare]"
+            raise reader.error(("corpus",), message)
+    return settings
+
+
+def _with_kind(
+    cls: Any,
+    group: str,
+    key: str,
+    own: str,
+    table: Mapping[str, Any],
+    keys: Keys,
+    reader: Reader,
+    others: Sequence[str] = (),
+) -> Any:
     """The dataclass of a table whose keys are its own and those of the kind that it names.
 
     Args:
-        key: names the kind; own: the field for the kind's settings.
+        key: names the kind; own: the field for the kind's settings; others: fields that are no keys either.
     """
-    names = {item.name for item in dataclasses.fields(cls)} - {own}
+    names = {item.name for item in dataclasses.fields(cls)} - {own, *others}
     default = next(item.default for item in settings_of(cls) if item.name == key)
     rest = {key: table.get(key, default)} | {name: value for name, value in table.items() if name not in names}
     chosen = _chosen(group, key, default, rest, keys, reader, sorted(names - {key}))
@@ -350,8 +429,7 @@ def _system(table: Any, keys: Keys, reader: Reader) -> System:
                 raise reader.error((*keys, key), f"{key} is not for a system without estimator")
         return system
     if name not in kinds(ESTIMATORS):
-        known = ", ".join((NO_ESTIMATOR, *kinds(ESTIMATORS)))
-        raise reader.error((*keys, "estimator"), f"estimator must be one of {known}, not {name!r}")
+        raise reader.not_one_of((*keys, "estimator"), name, (NO_ESTIMATOR, *kinds(ESTIMATORS)))
     settings = kind(ESTIMATORS, name).Settings
     known_keys = {item.name for item in settings_of(settings)}
     others = {item.name for other in kinds(ESTIMATORS) for item in settings_of(kind(ESTIMATORS, other).Settings)}
@@ -361,8 +439,8 @@ def _system(table: Any, keys: Keys, reader: Reader) -> System:
     rest = {key: table[key] for key in table if key not in (*own, "estimator")}
     unknown = [key for key in rest if key not in known_keys]
     if unknown:
-        every = ", ".join((*sorted(own), "estimator", *(item.name for item in settings_of(settings))))
-        raise reader.error((*keys, unknown[0]), f"unknown key {unknown[0]!r}; known here are {every}")
+        every = (*sorted(own), "estimator", *(item.name for item in settings_of(settings)))
+        raise reader.unknown((*keys, unknown[0]), every)
     return dataclasses.replace(system, estimator=Chosen(name, reader.build(settings, rest, keys)))
 
 
@@ -373,18 +451,23 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
         InputError: an unknown decoder or system, or too few runs.
     """
     if overrides.runs is not None:
-        if overrides.runs < 1:
-            raise InputError(f"--runs must be at least 1, not {overrides.runs}")
-        experiment = dataclasses.replace(experiment, tuning=dataclasses.replace(experiment.tuning, runs=overrides.runs))
+        try:
+            tuning = dataclasses.replace(experiment.tuning, runs=overrides.runs)
+        except SettingError as error:
+            raise InputError(f"--{error}") from error
+        experiment = dataclasses.replace(experiment, tuning=tuning)
     if overrides.decoder is not None:
         if overrides.decoder not in DECODERS:
-            raise InputError(f"--decoder must be one of {', '.join(DECODERS)}, not {overrides.decoder!r}")
+            name, known = overrides.decoder, ", ".join(DECODERS)
+            raise InputError(f"--decoder must be one of {known}, not {quote(name)}{did_you_mean(name, DECODERS)}")
         decoder = dataclasses.replace(experiment.decoder, name=overrides.decoder)
         experiment = dataclasses.replace(experiment, decoder=decoder)
     if overrides.systems is not None:
         for name in overrides.systems:
             if name not in experiment.systems:
-                raise InputError(f"--systems: no system {name!r}; there are {', '.join(experiment.systems)}")
+                known = ", ".join(experiment.systems)
+                near = did_you_mean(name, experiment.systems)
+                raise InputError(f"--systems: no system {quote(name)}; there are {known}{near}")
         chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
         for name, system in chosen.items():
             if system.start and system.start not in chosen:
@@ -414,8 +497,6 @@ def _check(experiment: Experiment, reader: Reader) -> None:
     for name in experiment.evaluation.against:
         if name not in experiment.systems or name == experiment.evaluation.baseline:
             raise reader.error(("evaluation", "against"), f"against: {name!r} is no system beside the baseline")
-        if experiment.evaluation.against.count(name) > 1:
-            raise reader.error(("evaluation", "against"), f"against: {name!r} is there twice")
 
 
 def _check_systems(experiment: Experiment, reader: Reader) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,11 +13,15 @@ from typing import Any, NamedTuple
 from lscfg.estimate import estimator
 from lscfg.grammar.source import DECODE, EXTRACT, RuleInputs, rule_source
 from lscfg.io.text import align_columns, file_hash
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, TEXT_SOURCES, TOKENISERS, kind
+from lscfg.prepare.corpus import raw_reference, set_file
+from lscfg.prepare.pairs import source_kind
+from lscfg.prepare.record import RECORD
 from lscfg.settings import Declared
-from tuning.experiment.config import Experiment, System
+from tuning.evaluate import restored_tokens
+from tuning.experiment.config import Experiment, RawCorpus, System
 from tuning.experiment.installed import programs
-from tuning.experiment.stages import decoding, model, rules
+from tuning.experiment.stages import decoding, model, rules, text
 
 KEY = 16
 """Digits of a key that a folder's name has."""
@@ -84,6 +88,39 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Texts:
+    """The text of an experiment: files as they are given, or what the preparation makes of raw ones.
+
+    Attributes:
+        prepared: the stage of the preparation; restoring: settings and inputs of the way back, without the output.
+    """
+
+    source: Input
+    target: Input
+    dev_source: Input
+    dev_reference: list[Input]
+    test_source: Input
+    test_reference: list[Input]
+    alignment: list[Path] = field(default_factory=list)
+    prepared: Stage | None = None
+    restoring: tuple[Mapping[str, Any], Mapping[str, Input]] | None = None
+
+    @property
+    def dev_references(self) -> dict[str, Input]:
+        """References of the dev set by the names that stages have for them."""
+        return _numbered("dev reference", self.dev_reference)
+
+    @property
+    def test_references(self) -> dict[str, Input]:
+        """References of the test set by the names that stages have for them."""
+        return _numbered("test reference", self.test_reference)
+
+
+def _numbered(name: str, files: Sequence[Input]) -> dict[str, Input]:
+    return {f"{name} {number:03}": file for number, file in enumerate(files, 1)}
+
+
+@dataclass(frozen=True)
 class SystemPlan:
     """The stages of one system; the lists have an element for each run of the tuning."""
 
@@ -95,10 +132,17 @@ class SystemPlan:
     tuned: list[Stage] = field(default_factory=list)
     decoded: list[Stage] = field(default_factory=list)
     scored: list[Stage] = field(default_factory=list)
+    restored: list[Stage] = field(default_factory=list)
+    """Empty where the text was not prepared."""
+
+    def runs(self) -> Iterator[tuple[Stage, ...]]:
+        """The stages of each run, in order."""
+        parts = [self.tuned, self.decoded, self.scored, *([self.restored] if self.restored else [])]
+        yield from zip(*parts, strict=True)
 
     def stages(self) -> Iterator[Stage]:
         """Those of its own, in order."""
-        for run in zip(self.tuned, self.decoded, self.scored, strict=True):
+        for run in self.runs():
             yield from run
 
 
@@ -111,6 +155,7 @@ class Plan:
         charts: by system; sentences: which of them have charts.
     """
 
+    texts: Texts
     derivations: Stage
     shared: list[Stage]
     systems: dict[str, SystemPlan]
@@ -126,17 +171,13 @@ class Plan:
         every += [self.sentences] if self.sentences else []
         return list({stage.key: stage for stage in [*every, *self.charts.values()]}.values())
 
-    def owners(self, stage: Stage) -> list[str]:
-        """The systems that the stage is a tuning, translation or score of."""
-        return [name for name, system in self.systems.items() if stage.key in [own.key for own in system.stages()]]
-
     def users(self, stage: Stage) -> list[str]:
         """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
         users = []
         for name, system in self.systems.items():
             if system.model and system.model.key == stage.key:
                 users.append(name)
-            for run, made in enumerate(zip(system.tuned, system.decoded, system.scored, strict=True), 1):
+            for run, made in enumerate(system.runs(), 1):
                 if stage.key in [own.key for own in made]:
                     users.append(f"{name} run {run}" if len(system.tuned) > 1 else name)
         return users
@@ -144,39 +185,39 @@ class Plan:
 
 def make_plan(experiment: Experiment) -> Plan:
     """The stages of an experiment."""
-    lm = _language_model(experiment)
-    shared = [lm]
+    texts = _texts(experiment)
+    lm = _language_model(experiment, texts)
+    shared = [texts.prepared, lm] if texts.prepared else [lm]
     given = {
         name: Stage("grammar-given", rules.given_grammar, {}, {"file": system.grammar_file})
         for name, system in experiment.systems.items()
         if system.grammar_file
     }
-    alignments = _alignments(experiment)
-    derivations = _derivations(experiment, alignments)
+    alignments = _alignments(experiment, texts)
+    derivations = _derivations(experiment, texts, alignments)
     shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
-    corpus = experiment.corpus
-    inputs = _RuleFiles(corpus.source, corpus.target, alignments, derivations / rules.DERIVATIONS)
+    inputs = _RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
     grammars: dict[str, Stage] = {}
     for name, system in experiment.systems.items():
         if name not in given:
-            for stage in _grammar(experiment, system, inputs, grammars):
+            for stage in _grammar(experiment, texts, system, inputs, grammars):
                 shared.append(stage)
     models = {name: _model(experiment, system, inputs) for name, system in experiment.systems.items()}
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
         grammar = given.get(name) or grammars["+".join(system.sources)]
-        systems[name] = _system(experiment.of(system), system, grammar, lm, models[name], systems)
-    sentences, charts = _charts(experiment, systems)
-    return Plan(derivations, shared, systems, sentences, charts)
+        systems[name] = _system(experiment.of(system), texts, system, grammar, lm, models[name], systems)
+    sentences, charts = _charts(experiment, texts, systems)
+    return Plan(texts, derivations, shared, systems, sentences, charts)
 
 
 @dataclass(frozen=True)
 class _RuleFiles:
     """What rules may be taken from, made or not; see ``RuleInputs``."""
 
-    source: Path
-    target: Path
+    source: Input
+    target: Input
     alignments: list[Input]
     derivations: Input
 
@@ -184,11 +225,57 @@ class _RuleFiles:
         """Those that a source needs."""
         names = RuleInputs(Path(), Path(), (Path(),) * len(self.alignments), Path()).files(needs)
         every: dict[str, Input] = {"source": self.source, "target": self.target, "derivations": self.derivations}
-        every |= {f"alignments {number:03}": path for number, path in enumerate(self.alignments, 1)}
+        every |= _numbered("alignments", self.alignments)
         return {name: every[name] for name in names}
 
 
-def _language_model(experiment: Experiment) -> Stage:
+def _texts(experiment: Experiment) -> Texts:
+    corpus = experiment.corpus
+    if isinstance(corpus, RawCorpus):
+        return _prepared(experiment, corpus)
+    return Texts(
+        corpus.source,
+        corpus.target,
+        corpus.dev_source,
+        [*corpus.dev_reference],
+        corpus.test_source,
+        [*corpus.test_reference],
+        corpus.alignment,
+    )
+
+
+def _prepared(experiment: Experiment, corpus: RawCorpus) -> Texts:
+    """What the preparation stage makes."""
+    settings = experiment.prepare
+    source, target = settings.languages(corpus.files)
+    reader = source_kind(corpus.files, settings.format)
+    facts = settings.facts() | {"source_language": source, "target_language": target, "format": reader}
+    facts |= {"reading": settings_facts(settings.reading), "reading version": kind(TEXT_SOURCES, reader).VERSION}
+    facts |= {"tokenisation": settings_facts(settings.tokenisation)}
+    facts |= {"tokeniser version": kind(TOKENISERS, settings.tokeniser).VERSION}
+    files = _numbered("corpus", corpus.files) | dict(settings.tokenisation.files() if settings.tokenisation else {})
+    for name in ("dev", "test"):
+        files |= _numbered(f"{name} file", corpus.held_out(name))
+    stage = Stage("prepare", text.prepare, facts, files)
+
+    def references(name: str, file: Callable[[str, str, int], str]) -> list[Input]:
+        count = max(1, len(corpus.held_out(name)) - 1)
+        return [stage / file(name, target, number) for number in range(1, count + 1)]
+
+    raw = _numbered("test reference", references("test", raw_reference))
+    return Texts(
+        stage / set_file("train", source),
+        stage / set_file("train", target),
+        stage / set_file("dev", source),
+        references("dev", set_file),
+        stage / set_file("test", source),
+        references("test", set_file),
+        prepared=stage,
+        restoring=({"tokens": restored_tokens(target)}, {"record": stage / RECORD, **raw}),
+    )
+
+
+def _language_model(experiment: Experiment, texts: Texts) -> Stage:
     """The stage of the language model."""
     from lscfg.lm.lmplz import chosen_estimator
 
@@ -196,36 +283,36 @@ def _language_model(experiment: Experiment) -> Stage:
     if settings.file:  # nothing depends on what is installed
         return Stage("lm", rules.language_model, {"order": settings.order}, {"file": settings.file})
     facts = settings.facts() | {"estimator": chosen_estimator(settings.estimator)}
-    return Stage("lm", rules.language_model, facts, {"text": experiment.corpus.target})
+    return Stage("lm", rules.language_model, facts, {"text": texts.target})
 
 
-def _alignments(experiment: Experiment) -> list[Input]:
-    corpus, wanted = experiment.corpus, experiment.alignment
-    if corpus.alignment:
-        return [*corpus.alignment]
+def _alignments(experiment: Experiment, texts: Texts) -> list[Input]:
+    wanted = experiment.alignment
+    if texts.alignment:
+        return [*texts.alignment]
     aligner = {"aligner": settings_facts(wanted.aligner), "aligner version": kind(ALIGNERS, wanted.model).VERSION}
-    inputs = {"source": corpus.source, "target": corpus.target}
+    inputs = {"source": texts.source, "target": texts.target}
     stage = Stage("align", rules.align, wanted.facts() | aligner, inputs)
     return [stage / heuristic for heuristic in wanted.heuristics]
 
 
-def _derivations(experiment: Experiment, alignments: list[Input]) -> Stage:
-    corpus = experiment.corpus
-    inputs: dict[str, Input] = {"source": corpus.source, "target": corpus.target}
-    inputs |= {f"alignments {number:03}": path for number, path in enumerate(alignments, 1)}
+def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input]) -> Stage:
+    inputs: dict[str, Input] = {"source": texts.source, "target": texts.target}
+    inputs |= _numbered("alignments", alignments)
     return Stage("derive", rules.derive, experiment.derive.facts(), inputs)
 
 
-def _grammar(experiment: Experiment, system: System, inputs: _RuleFiles, made: dict[str, Stage]) -> Iterator[Stage]:
+def _grammar(
+    experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles, made: dict[str, Stage]
+) -> Iterator[Stage]:
     """The stages of a system's grammar that are not among ``made``, to which they are added."""
-    corpus = experiment.corpus
     for name in system.sources:
         if name in made:
             continue
         source, settings = rule_source(name), experiment.sources[name]
         files = {**inputs.of(source.NEEDS), **settings.files()}
         if source.FILTERED:
-            files |= {"text 001": corpus.dev_source, "text 002": corpus.test_source}
+            files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
         own = {key: value for key, value in settings.facts().items() if key not in settings.facts(DECODE)}
         facts = {"source": name, "source version": source.VERSION, "settings": own}
         made[name] = Stage(f"grammar-{name}", rules.grammar, facts, files)
@@ -267,6 +354,7 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
 
 def _system(
     experiment: Experiment,
+    texts: Texts,
     system: System,
     grammar: Stage,
     lm: Stage,
@@ -274,7 +362,7 @@ def _system(
     before: Mapping[str, SystemPlan],
 ) -> SystemPlan:
     """The stages of a system whose own experiment this is."""
-    corpus, tuning = experiment.corpus, experiment.tuning
+    tuning = experiment.tuning
     settings = {
         "decoder": experiment.decoder.facts(),
         "decoding": experiment.decoding(system).facts(),
@@ -292,26 +380,24 @@ def _system(
         del facts["runs"]  # each is a stage of its own
         optimiser = {"learner": learner, "learner version": kind(OPTIMISERS, tuning.optimiser).VERSION}
         weights: dict[str, Any] = {} if start else {"weights": tuning.weights}
-        files: dict[str, Input] = {"dev source": corpus.dev_source}
-        files |= {f"dev reference {number:03}": path for number, path in enumerate(corpus.dev_reference, 1)}
+        files: dict[str, Input] = {"dev source": texts.dev_source, **texts.dev_references}
         files |= {"start": start / decoding.WEIGHTS} if start else {}
         tuned = Stage("tune", decoding.tune, {**settings, "tuning": facts, **optimiser, **weights}, {**inputs, **files})
-        files = {"weights": tuned / decoding.WEIGHTS, "test source": corpus.test_source}
+        files = {"weights": tuned / decoding.WEIGHTS, "test source": texts.test_source}
         decoded = Stage("decode", decoding.decode, settings, {**inputs, **files})
-        files = {"output": decoded / decoding.OUTPUT, **_references(experiment)}
+        output = {"output": decoded / decoding.OUTPUT}
         plan.tuned.append(tuned)
         plan.decoded.append(decoded)
-        plan.scored.append(Stage("score", decoding.score, {}, files))
+        plan.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
+        if texts.restoring:
+            facts, files = dict(texts.restoring[0]), dict(texts.restoring[1])
+            plan.restored.append(Stage("restore", text.restore, facts, {**output, **files}))
     return plan
 
 
 def settings_facts(chosen: Declared | None) -> dict[str, Any]:
     """The settings of what was chosen, as JSON has them."""
     return chosen.facts() if chosen else {}
-
-
-def _references(experiment: Experiment) -> dict[str, Input]:
-    return {f"test reference {number:03}": path for number, path in enumerate(experiment.corpus.test_reference, 1)}
 
 
 def charted_systems(experiment: Experiment) -> list[str]:
@@ -328,15 +414,17 @@ def charted_systems(experiment: Experiment) -> list[str]:
     return [name for name in experiment.systems if name in chosen]
 
 
-def _charts(experiment: Experiment, systems: Mapping[str, SystemPlan]) -> tuple[Stage | None, dict[str, Stage]]:
+def _charts(
+    experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan]
+) -> tuple[Stage | None, dict[str, Stage]]:
     chosen = charted_systems(experiment)
     if not chosen:
         return None, {}
-    corpus, wanted = experiment.corpus, list(experiment.report.sentences)
-    files: dict[str, Input] = {"test source": corpus.test_source}
+    wanted = list(experiment.report.sentences)
+    files: dict[str, Input] = {"test source": texts.test_source}
     if not wanted:
         outputs = {f"output {name}": systems[name].decoded[0] / decoding.OUTPUT for name in chosen}
-        files |= {**outputs, **_references(experiment)}
+        files |= {**outputs, **texts.test_references}
     sentences = Stage("sentences", decoding.sentences, {"sentences": wanted}, files)
     found = {}
     for name in chosen:
@@ -346,7 +434,7 @@ def _charts(experiment: Experiment, systems: Mapping[str, SystemPlan]) -> tuple[
             "rules": system.rules / rules.GRAMMAR,
             "model": system.model / model.MODEL,
             "sentences": sentences / decoding.SENTENCES,
-            "test source": corpus.test_source,
+            "test source": texts.test_source,
         }
         unknown = system.decoder["decoding"].get("unknown", "")
         found[name] = Stage("charts", decoding.charts, {"unknown": unknown}, files)

@@ -3,16 +3,70 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.settings import SettingError
 
 Keys = tuple[str, ...]
+
+
+_KEY = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
+_DOTTED = rf"({_KEY}(?:\s*\.\s*{_KEY})*)"
+_HEADER, _SETTING = re.compile(rf"\s*\[\[?\s*{_DOTTED}\s*\]"), re.compile(rf"\s*{_DOTTED}\s*=")
+
+_LONGEST = 4096
+"""Characters of a string, which is as long as a file's name may be."""
+
+_SHOWN = 200
+"""Characters of a value that a message has room for."""
+
+
+def parse_toml(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        InputError: it is not TOML, or holds what Python's reader cannot take.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise InputError(f"not TOML: {error}", path, int(line[1]) if line else text.count("\n") + 1) from error
+    except ValueError as error:  # of int(), where a number has thousands of digits
+        number = re.search(r"[0-9_]{4000}", text)
+        line_number = text.count("\n", 0, number.start()) + 1 if number else None
+        raise InputError("a number has too many digits", path, line_number) from error
+    except RecursionError as error:
+        deepest = max(enumerate(text.split("\n"), 1), key=lambda line: line[1].count("[") + line[1].count("{"))
+        raise InputError("brackets are nested too deeply", path, deepest[0]) from error
+
+
+def _parts(dotted: str) -> Keys:
+    """The keys that a dotted one is made of."""
+    parts: list[str] = []
+    try:
+        table: Any = tomllib.loads(f"{dotted}=0")
+    except tomllib.TOMLDecodeError:  # a line of some longer string, that only looks like a key
+        return ()
+    while isinstance(table, dict):
+        name, table = next(iter(table.items()))
+        parts.append(name)
+    return tuple(parts)
+
+
+def _shown(value: Any) -> str:
+    """The value for a message: of a long one its beginning."""
+    if isinstance(value, (dict, list)):
+        return "a table" if isinstance(value, dict) else "a list"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 class Reader:
@@ -23,26 +77,36 @@ class Reader:
     """
 
     def __init__(self, path: Path, text: str, data: Path | None):
-        self.path, self.lines, self.data = path, text.splitlines(), data
+        self.path, self.lines, self.data = path, text.split("\n"), data
 
     def error(self, keys: Keys, message: str) -> InputError:
         """The message with the file and the line of the key."""
         return InputError(message, self.path, self._line(keys))
+
+    def unknown(self, keys: Keys, known: Sequence[str]) -> InputError:
+        """The error of a key that is none of those known in its table."""
+        name, names = keys[-1], ", ".join(known) or "none"
+        return self.error(keys, f"unknown key {quote(name)}; known here are {names}{did_you_mean(name, known)}")
+
+    def not_one_of(self, keys: Keys, value: Any, known: Sequence[str]) -> InputError:
+        """The error of a value that is none of those allowed."""
+        names = ", ".join(known)
+        return self.error(keys, f"{keys[-1]} must be one of {names}, not {quote(value)}{did_you_mean(value, known)}")
 
     def _line(self, keys: Keys) -> int | None:
         """The line that sets the key, or opens the nearest table around it."""
         table: Keys = ()
         nearest = None
         for number, line in enumerate(self.lines, 1):
-            if header := re.match(r"\s*\[([^\[\]]+)\]", line):
-                table = tuple(part.strip().strip("\"'") for part in header[1].split("."))
+            if header := _HEADER.match(line):
+                table = _parts(header[1])
                 if table == keys[: len(table)]:
                     nearest = number
                 if table == keys:
                     return number
-            elif setting := re.match(r"\s*([A-Za-z0-9_.\"'+-]+)\s*=", line):
-                name = tuple(part.strip("\"'") for part in setting[1].split("."))
-                if table + name == keys[: len(table + name)]:
+            elif setting := _SETTING.match(line):
+                place = table + _parts(setting[1])
+                if place == keys[: len(place)] or (keys and keys == place[: len(keys)]):
                     nearest = number
         return nearest
 
@@ -58,8 +122,7 @@ class Reader:
         hints = get_type_hints(kind)
         for name in table:
             if name not in hints:
-                known = ", ".join((*beside, *hints)) or "none"
-                raise self.error((*keys, name), f"unknown key {name!r}; known here are {known}")
+                raise self.unknown((*keys, name), (*beside, *hints))
         values = {}
         for item in dataclasses.fields(kind):
             if item.name in table:
@@ -75,6 +138,10 @@ class Reader:
 
     def value(self, hint: Any, found: Any, keys: Keys) -> Any:
         """The value, checked against the type that is expected."""
+        if isinstance(found, int) and not -(2**63) <= found < 2**63:
+            raise self.error(keys, f"{keys[-1]} must be less than 2^63 in size")
+        if isinstance(found, str) and len(found) > _LONGEST:
+            raise self.error(keys, f"{keys[-1]} must have {_LONGEST} characters at most, not {len(found)}")
         if isinstance(hint, UnionType):
             hint = next(argument for argument in get_args(hint) if argument is not type(None))
         if get_origin(hint) is dict:
@@ -96,12 +163,12 @@ class Reader:
         if hint is not Path and type(found) is hint:
             return found
         names = {Path: "a file name", str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
-        raise self.error(keys, f"{keys[-1]} must be {names[hint]}, not {found!r}")
+        raise self.error(keys, f"{keys[-1]} must be {names[hint]}, not {_shown(found)}")
 
     def _file(self, name: str, keys: Keys) -> Path:
         in_corpus = keys[0] == "corpus"
         path = (self.data if in_corpus and self.data else self.path.parent) / name
-        if not path.is_file():
+        if not os.path.isfile(path):  # unlike that of Path it never fails, however long the name is
             cure = "; name the folder of the corpus with --data" if in_corpus and not self.data else ""
-            raise self.error(keys, f"{keys[-1]}: no file {str(path)!r}{cure}")
+            raise self.error(keys, f"{keys[-1]}: no file {_shown(str(path))}{cure}")
         return path

@@ -10,6 +10,7 @@ import re
 import shutil
 import statistics
 import sys
+import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,17 +20,25 @@ from safetensors import safe_open
 
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
-from lscfg.errors import InputError
-from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, write_json
-from tuning.evaluate import evaluate
-from tuning.experiment.cache import StageCache, locked
-from tuning.experiment.config import NO_ESTIMATOR, Experiment, Overrides, read_experiment
+from lscfg.errors import InputError, LscfgError
+from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, replaced_folder, write_json
+from lscfg.prepare.corpus import DROPPED
+from lscfg.prepare.record import RECORD, Record
+from tuning.evaluate import bleu_signature
+from tuning.experiment.cache import Made, StageCache, locked
+from tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
 from tuning.experiment.installed import check_host, programs
-from tuning.experiment.plan import Output, Plan, format_plan, make_plan
-from tuning.experiment.stages import decoding, model, rules
+from tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
+from tuning.experiment.progress import Progress, duration, durations
+from tuning.experiment.stages import decoding, model, rules, text
 from tuning.replication import ReplicatedScore, compare_runs
-from tuning.report.content import Content
+from tuning.report.content import Content, headline
 from tuning.report.page import render
+
+RESULTS = ("results.json", "manifest.json", "report.html")
+
+PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
+"""What a user wants of a system: in the folder of its first run all four, in those of others all but the first."""
 
 PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safetensors", "matplotlib")
 
@@ -37,7 +46,7 @@ PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safeten
 def run_experiment(
     path: str | os.PathLike[str], output: str | os.PathLike[str], jobs: int, overrides: Overrides | None = None
 ) -> str:
-    """Runs the experiment of a TOML file and returns the table.
+    """Runs the experiment of a TOML file and returns what is said at its end: table, result in a line, places of files.
 
     Finished stages are taken from an earlier run in the same folder. Written there: ``results.json``, equal bytes for
     equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME`` with configuration, weights and translations.
@@ -49,18 +58,17 @@ def run_experiment(
     """
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
+    began = time.monotonic()
     experiment = _checked(path, overrides)
     folder = Path(output)
     with locked(folder):
+        _check_places(folder, experiment)
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
-        system = ""
-        for stage in run.plan.stages():
-            if (user := next(iter(run.plan.owners(stage)), system)) != system:
-                system = user
-                log.info(f"system {system}")
-            run.cache.make(stage, jobs)
+        _make_stages(run, jobs, Progress(run.plan, durations(folder / "manifest.json")))
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
+        if run.plan.texts.prepared:
+            _publish_preparation(folder / "prepare", run.cache.path(run.plan.texts.prepared))
         results = _results(run)
         write_json(folder / "results.json", results)
         manifest = _manifest(Path(path), run, jobs)
@@ -68,7 +76,54 @@ def run_experiment(
         content = _report_content(Path(path), run, results)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
-    return format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    table = format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    log.info(f"finished in {duration(time.monotonic() - began)}")
+    places = [
+        f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
+    ]
+    return "\n".join([table, "", headline(results), *places])
+
+
+def _make_stages(run: Run, jobs: int, progress: Progress) -> None:
+    """Makes the stages that are not there, and says which one is under way."""
+    stages = run.plan.stages()
+    found = {stage: made for stage in stages if (made := run.cache.found(stage))}
+    for stage, made in found.items():
+        progress.finish(stage, made.record["seconds"])
+    if found:
+        log.info(f"{len(found)} of {len(stages)} stages are there already")
+    for stage in stages:
+        if stage not in found:
+            log.info(progress.title(stage))
+            seconds = _make(run, stage, jobs).record["seconds"]
+            progress.finish(stage, seconds)
+            left = progress.left()
+            log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
+
+
+def _make(run: Run, stage: Stage, jobs: int) -> Made:
+    try:
+        return run.cache.make(stage, jobs)
+    except LscfgError as error:
+        users = ", ".join(run.plan.users(stage))
+        raise LscfgError(f"system {users}: {error}" if users else str(error)) from error
+
+
+def _check_places(folder: Path, experiment: Experiment) -> None:
+    """Refuses what stands where the run will write, before the work.
+
+    Raises:
+        InputError: a file is in the place of a folder, or the other way round.
+    """
+    folders = ["cache", "systems", *(f"systems/{system}" for system in experiment.systems)]
+    later = range(2, experiment.tuning.runs + 1)
+    for name in (*folders, *(f"{folder}/run{number}" for folder in folders[2:] for number in later)):
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise InputError("is in the way of a folder; remove this file and run again", folder / name)
+    published = [f"systems/{system}/{name}" for system in experiment.systems for name in PUBLISHED]
+    for name in (*RESULTS, *published):
+        if (folder / name).is_dir():
+            raise InputError("is in the way of a file; remove this folder and run again", folder / name)
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
@@ -78,7 +133,7 @@ def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], over
         InputError: as of ``run_experiment``.
     """
     cache = StageCache(Path(output) / "cache")
-    return format_plan(make_plan(_checked(path, overrides)), cache.is_made)
+    return format_plan(make_plan(_checked(path, overrides)), lambda stage: cache.found(stage) is not None)
 
 
 def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Experiment:
@@ -99,6 +154,11 @@ class Run:
     def json(self, output: Output) -> Any:
         """What a stage wrote."""
         return json.loads(self.cache.path(output).read_text(encoding="utf-8"))
+
+    def lines(self, *files: Input) -> list[list[str]]:
+        """The lines of texts."""
+        named = {str(number): file for number, file in enumerate(files)}
+        return [read_lines(path) for path in self.cache.inputs(named).values()]
 
     def outputs(self, system: str) -> list[list[str]]:
         """The translations of each run."""
@@ -122,6 +182,9 @@ def check_corpus(experiment: Experiment) -> None:
         InputError: see ``lscfg.corpus.parallel``; or the report is to show a sentence that is not there.
     """
     corpus = experiment.corpus
+    if isinstance(corpus, RawCorpus):  # the preparation makes good text of it
+        count = experiment.prepare.test or len(read_lines(corpus.held_out("test")[0]))
+        return _check_charted(experiment, count, corpus.test_source or corpus.source)
     read_parallel(corpus.source, corpus.target)
     for name, source, references in (
         ("dev", corpus.dev_source, corpus.dev_reference),
@@ -134,9 +197,13 @@ def check_corpus(experiment: Experiment) -> None:
         check_plain(lines, source)
         for reference in references:
             check_length(len(read_lines(reference)), reference, len(lines), source)
-    last, count = max(experiment.report.sentences, default=0), len(read_lines(corpus.test_source))
+    _check_charted(experiment, len(read_lines(corpus.test_source)), corpus.test_source)
+
+
+def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
+    last = max(experiment.report.sentences, default=0)
     if last > count:
-        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", corpus.test_source)
+        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", path)
 
 
 def _publish(folder: Path, run: Run, name: str) -> None:
@@ -156,24 +223,34 @@ def _publish(folder: Path, run: Run, name: str) -> None:
         shutil.copyfile(path(tuned / decoding.WEIGHTS), place / "weights")
         shutil.copyfile(path(tuned / decoding.HISTORY), place / "tuning.json")
         shutil.copyfile(path(decoded / decoding.OUTPUT), place / "test.output")
+        if system.restored:
+            shutil.copyfile(path(system.restored[number - 1] / text.RESTORED), place / "test.restored")
+
+
+def _publish_preparation(folder: Path, made: Path) -> None:
+    """What new text and translations need: the record and its models, and the list of what was dropped."""
+    record = Record.read(made)
+    models = [model.path.name for side in record.sides for model in (side.case_model, side.word_model) if model]
+    with replaced_folder(folder, RECORD) as place:
+        for name in (RECORD, DROPPED, *models):
+            shutil.copyfile(made / name, place / name)
 
 
 def _results(run: Run) -> dict[str, Any]:
     experiment, settings = run.experiment, run.experiment.evaluation
-    references = [read_lines(path) for path in experiment.corpus.test_reference]
+    references = run.lines(*run.plan.texts.test_reference)
     log.info("tests of significance")
     outputs = {name: run.outputs(name) for name in run.plan.systems}
     numbers = settings.samples, settings.trials, settings.seed
     scores = compare_runs(outputs, references, settings.baseline, *numbers, list(settings.against))
     rows = [_row(score, run) for score in scores]
-    # of a single sentence: only the description of the metric is wanted
-    signed = evaluate({"": [""]}, [lines[:1] for lines in references], None, settings.samples, settings.seed)
     return {
         "baseline": settings.baseline,
         "against": list(settings.against),
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
-        "signature": signed.signatures["BLEU"],
+        "signature": bleu_signature(len(references), settings.samples, settings.seed),
+        "restored_signature": _restored(run, scores[0].name)[0]["signature"] if run.plan.texts.prepared else None,
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
         "derivations": run.json(run.plan.derivations / rules.STATISTICS),
@@ -181,11 +258,16 @@ def _results(run: Run) -> dict[str, Any]:
     }
 
 
+def _restored(run: Run, system: str) -> list[dict[str, Any]]:
+    """BLEU of the text that each run's output was put back into; none where text was not prepared."""
+    return [run.json(stage / text.RESTORED_BLEU) for stage in run.plan.systems[system].restored]
+
+
 def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
     """One system: means over the runs, sample deviations (null for one run), then the runs."""
     stages, system = run.plan.systems[score.name], run.experiment.systems[score.name]
     size = run.json(stages.model / rules.SIZE) if stages.model else {"states": None, "effective": None}
-    runs = []
+    runs, restored = [], [found["bleu"] for found in _restored(run, score.name)]
     for number, bleu in enumerate(score.runs):
         dev, history = (run.json(stages.tuned[number] / name) for name in (decoding.DEV, decoding.HISTORY))
         runs.append(
@@ -197,6 +279,7 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
                 "tuning_iteration": dev["iteration"],
                 "dev_bleu_by_iteration": [record["dev_bleu"] for record in history["history"]],
                 "test_bleu": bleu,
+                "restored_bleu": restored[number] if restored else None,
                 **run.json(stages.scored[number] / decoding.SCORES),
             }
         )
@@ -219,6 +302,7 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
         "test_bleu": score.bleu,
         "test_bleu_deviation": score.deviation,
         "test_bleu_mean": score.bleu_mean,
+        "restored_bleu": statistics.fmean(restored) if restored else None,
         "test_bleu_ci": score.bleu_ci,
         "p_value": score.p_randomised,
         "p_bootstrap": score.p_bootstrap,
@@ -241,20 +325,20 @@ def _singular_values(path: Path) -> list[float] | None:
 
 def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     """What the report shows beside the manifest; of systems tuned several times the first run's translations."""
-    corpus, plan = run.experiment.corpus, run.plan
-    references = [read_lines(name) for name in corpus.test_reference]
+    plan, texts = run.plan, run.plan.texts
+    references = run.lines(*texts.test_reference)
     outputs = {name: run.outputs(name)[0] for name in plan.systems}
     lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
     charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
-    sources, examples = read_lines(corpus.test_source), run.experiment.report.examples
+    (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
     return Content(path.stem, results, sources, references, outputs, lines, charts, examples)
 
 
 def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     """What made the results: enough to make them again, and what it cost."""
-    experiment, corpus = run.experiment, run.experiment.corpus
-    files = [corpus.source, corpus.target, corpus.dev_source, *corpus.dev_reference, corpus.test_source]
-    files += [*corpus.test_reference, *corpus.alignment, *experiment.language_model.files().values()]
+    experiment = run.experiment
+    files = [*_files(experiment.corpus), *experiment.language_model.files().values()]
+    files += experiment.prepare.tokenisation.files().values() if experiment.prepare.tokenisation else []
     for system in experiment.systems.values():
         files += [system.grammar_file] if system.grammar_file else []
         files += system.estimator.settings.files().values() if system.estimator else []
@@ -278,6 +362,14 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     }
 
 
+def _files(corpus: Corpus | RawCorpus) -> list[Path]:
+    """All files of a corpus."""
+    values = [getattr(corpus, item.name) for item in dataclasses.fields(corpus)]
+    return [
+        path for value in values for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path)
+    ]
+
+
 def _plain(value: Any) -> Any:
     """The value with paths as strings, for JSON."""
     if isinstance(value, dict):
@@ -295,7 +387,8 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
         seconds: by system, of tuning and of decoding.
     """
     tested = [results["baseline"], *results["against"]]
-    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *(f"p vs {name}" for name in tested)]]
+    restored = ["restored BLEU"] if results["restored_signature"] else []
+    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
     rows[0] += ["chrF2", "TER", "length", "tuning s", "decoding s"]
     for row in results["systems"]:
         rows.append(
@@ -305,6 +398,7 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
                 _with_deviation(row["dev_bleu"], row["dev_bleu_deviation"]),
                 _with_deviation(row["test_bleu"], row["test_bleu_deviation"]),
                 f"± {row['test_bleu_ci']:.2f}",
+                *(f"{row['restored_bleu']:.2f}" for _ in restored),
                 *("" if p is None else f"{p:.4f}" for p in (row["p_value"], *row["p_against"].values())),
                 f"{row['test_chrF2']:.2f}",
                 f"{row['test_TER']:.2f}",
@@ -313,6 +407,8 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
             ]
         )
     note = f"BLEU: {results['signature']}"
+    if restored:
+        note += f"; restored: {results['restored_signature']}"
     if results["runs"] > 1:
         note += f"; means of {results['runs']} tunings, standard deviations in parentheses"
     return "\n".join([*align_columns(rows), note])

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from tuning.report import plots
-from tuning.report.content import Content
+from tuning.report.content import SIGNIFICANT, Content, headline
 from tuning.report.style import STYLE
 from tuning.sentences import Difference, best_and_worst, differences, sentence_bleu
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-SIGNIFICANT = 0.05
 
 
 def render(content: Content, manifest: dict[str, Any]) -> str:
@@ -119,17 +118,10 @@ def _p(value: float | None, trials: int) -> str:
 def _lead(content: Content) -> str:
     results = content.results
     rows = results["systems"]
-    best = max(rows, key=lambda row: row["test_bleu"])
-    base = next(row for row in rows if row["system"] == results["baseline"])
-    if best is base:
-        lead = f"No system has a better test BLEU than the baseline {escape(base['system'])} ({base['test_bleu']:.2f})."
-    else:
-        gain = best["test_bleu"] - base["test_bleu"]
-        sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
-        lead = (
-            f"<b>{escape(best['system'])}</b> has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
-            f"{escape(base['system'])} ({base['test_bleu']:.2f}), {sure} (p = {best['p_value']:.4f})."
-        )
+    lead = escape(headline(results))
+    best = escape(max(rows, key=lambda row: row["test_bleu"])["system"])
+    if lead.startswith(f"{best} "):
+        lead = f"<b>{best}</b>{lead.removeprefix(best)}"
     facts = [
         ("systems", str(len(rows))),
         ("tunings of each", str(results["runs"])),
@@ -152,6 +144,7 @@ def _results(content: Content) -> str:
         text = _with_deviation(row[key], row[deviation] if deviation else None)
         return f'<td class="best">{text}</td>' if row[key] == best[key] else text
 
+    restored = ["restored BLEU"] if results["restored_signature"] else []
     lines = [
         _row(
             row["system"],
@@ -161,6 +154,7 @@ def _results(content: Content) -> str:
                 cell(row, "dev_bleu", "dev_bleu_deviation"),
                 cell(row, "test_bleu", "test_bleu_deviation"),
                 f"± {row['test_bleu_ci']:.2f}",
+                *(_number(row["restored_bleu"]) for _ in restored),
                 _p(row["p_value"], results["randomisation trials"]),
                 _number(row["p_bootstrap"], 4),
                 *(_p(p, results["randomisation trials"]) for p in row["p_against"].values()),
@@ -178,6 +172,7 @@ def _results(content: Content) -> str:
         "dev BLEU",
         "test BLEU",
         "95 % CI",
+        *restored,
         "<i>p</i> randomised",
         "<i>p</i> bootstrap",
         *(f"<i>p</i> against {escape(name)}" for name in results["against"]),
@@ -191,6 +186,8 @@ def _results(content: Content) -> str:
         f"<i>p</i> randomised is {results['randomisation trials']:,} trials of approximate randomisation"
         + (", stratified by sentence over the runs (Clark et al., 2011)." if runs > 1 else ".")
     )
+    if restored:
+        note += f" Restored BLEU, of text as people write it: <code>{escape(results['restored_signature'])}</code>."
     what = (
         "What test BLEU is made of: percentage of n-grams found, brevity penalty, length over that of the references."
     )

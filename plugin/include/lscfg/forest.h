@@ -60,6 +60,9 @@ void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const
 
 typedef struct lscfg_forest lscfg_forest;
 
+/* A good limit of a forest's applications: with marginals and some features they take a gigabyte or two. */
+enum { LSCFG_MOST = 1 << 25 };
+
 typedef struct {
   int32_t max_span;  /* no rule of the grammar covers more words than this, rules "[S] -> [X]" apart */
   int32_t glue;      /* non-zero: the two glue rules */

@@ -43,6 +43,29 @@ def test_a_killed_run_leaves_no_stage_at_work(tmp_path):
     assert not _is_running(child)
 
 
+def test_an_interruption_while_a_stage_is_started_is_not_lost():
+    """Python ignores what its hooks around a fork raise."""
+    program = """
+import os, signal, time
+from tuning.experiment.cache import measured
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    measured(lambda: time.sleep(600))
+except KeyboardInterrupt:
+    print("interrupted")
+try:
+    os.waitpid(-1, 0)
+except ChildProcessError:
+    print("no child is left")
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.returncode) == ("interrupted\nno child is left\n", 0), done.stderr
+
+
 def _is_running(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -91,14 +114,14 @@ def test_what_a_killed_stage_was_writing_is_not_kept(tmp_path):
     stage = Stage("copy", killed, {}, {})
     with pytest.raises(LscfgError, match="status 9"):
         StageCache(tmp_path / "cache").make(stage, 1)
-    assert not StageCache(tmp_path / "cache").is_made(stage)
+    assert not StageCache(tmp_path / "cache").found(stage)
     assert len(list(tmp_path.glob("cache/copy-*/.lscfg.*.tmp"))) == 1
     (tmp_path / ".lscfg.0123456789abcdef.tmp").write_text("half a report")
     with locked(tmp_path):
         made = StageCache(tmp_path / "cache").make(stage, 2)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "cache"]
     assert sorted(path.name for path in made.path.iterdir()) == ["out", "stage.json"]
-    assert (made.path / "out").read_text() == "half and whole" and StageCache(tmp_path / "cache").is_made(stage)
+    assert (made.path / "out").read_text() == "half and whole" and StageCache(tmp_path / "cache").found(stage)
 
 
 def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):

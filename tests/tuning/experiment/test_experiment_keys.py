@@ -29,7 +29,7 @@ from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
-from tuning.evaluate import evaluate
+from tuning.evaluate import bleu_signature
 from tuning.experiment.cache import StageCache
 from tuning.experiment.config import PARTS, Alignment, Tuning, read_experiment
 from tuning.experiment.plan import make_plan
@@ -236,7 +236,7 @@ def doubles(tmp_path_factory):
         found.put("tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
         found.put("tuning.tune.tune", does=tuned)
         found.put("tuning.experiment.run.compare_runs", does=compare_runs)
-        found.put("tuning.experiment.run.evaluate", does=evaluate)
+        found.put("tuning.experiment.run.bleu_signature", does=bleu_signature)
         found.put("tuning.experiment.stages.decoding.charts", does=charted)
         found.charts.version = 1
         found.put("tuning.experiment.run.render", "page")
@@ -409,7 +409,7 @@ def test_keys_of_estimators(doubles):
             held_out=0.25,
             patience=8,
         ),
-        "clusters": ClusterSettings(m=15, iterations=5),
+        "clusters": ClusterSettings(m=15, iterations=10),
     }
     for name, settings in expected.items():
         doubles.estimates[name].assert_called_once_with("trees", settings, JOBS, ANY, False)
@@ -464,7 +464,7 @@ def test_keys_of_evaluation_and_report(doubles):
     doubles.compare_runs.assert_called_once_with(
         ANY, references, baseline="HIERO", samples=50, trials=60, seed=70, against=["EM"]
     )
-    doubles.evaluate.assert_called_once_with(ANY, [["test.e1 one"], ["test.e2 one"]], None, samples=50, seed=70)
+    doubles.bleu_signature.assert_called_once_with(2, 50, 70)
     content = doubles.render.call_args.args[0]
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
     (made,) = (call.args for call in doubles.charts.mock_calls)

@@ -29,8 +29,8 @@ TEXT = Path(__file__).with_name("corpus")
 DIGITS = 4
 """Significant digits that are compared: the last ones of a sum depend on the machine's matrix library."""
 
-UNHELD = {RECORD, "seconds.json", "cdec.ini"}
-"""Records of the run itself; configurations name folders."""
+UNHELD = {RECORD, "seconds.json", "cdec.ini", "prepare.json", "dropped.tsv"}
+"""Records of the run itself; what names folders or versions of packages."""
 
 EXPERIMENT = """
 [corpus]
@@ -80,6 +80,18 @@ estimator = "mle"
 features = "context"
 """
 
+RAW = """
+[corpus]
+raw = true
+source = "train.es"
+target = "train.en"
+[prepare]
+tokeniser = "none"
+casing = "lower"
+dev = 20
+test = 20
+""" + EXPERIMENT.partition('test_reference = "test.en"\n')[2].replace("OPTIMISER", "mira")
+
 
 def rounded(value: float) -> str:
     return f"{value:.{DIGITS - 1}e}" if abs(value) > 1e-12 else "0"
@@ -124,9 +136,11 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
         shutil.copy(path, folder)
     found: dict[str, dict[str, object]] = {}
     cache = StageCache(folder / "cache")
-    for optimiser in ("mira", "mert", "forest-mert", "pro"):
-        path = folder / f"{optimiser}.toml"
-        path.write_text(EXPERIMENT.replace("OPTIMISER", optimiser) + SYSTEMS * (optimiser == "mira"))
+    texts = {name: EXPERIMENT.replace("OPTIMISER", name) for name in ("mira", "mert", "forest-mert", "pro")}
+    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW}
+    for name, text in texts.items():
+        path = folder / f"{name}.toml"
+        path.write_text(text)
         for stage in make_plan(read_experiment(path)).stages():
             made = cache.make(stage, 2)
             files = sorted(path for path in made.path.iterdir() if path.name not in UNHELD)

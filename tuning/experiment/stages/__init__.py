@@ -15,11 +15,15 @@ Files = dict[str, Path]
 Function = TypeVar("Function", bound=Callable[..., None])
 
 
-def version(number: int) -> Callable[[Function], Function]:
-    """Notes the version of a stage: it grows whenever the same settings and inputs give other files."""
+def version(number: int, spare: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+    """Notes the version of a stage: it grows whenever the same settings and inputs give other files.
+
+    Args:
+        spare: patterns of files that nobody needs once the stage is finished.
+    """
 
     def noted(work: Function) -> Function:
-        work.version = number  # type: ignore[attr-defined]
+        work.version, work.spare = number, spare  # type: ignore[attr-defined]
         return work
 
     return noted

@@ -1,0 +1,1 @@
+"""From raw parallel text to the words that all other commands take, and from translations back to text."""

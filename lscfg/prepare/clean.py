@@ -1,0 +1,68 @@
+"""Text made clean: one Unicode form, no character that programs take for the end of a word or line, no reserved word.
+
+Every text comes out as one that the rest of lscfg takes (``lscfg.corpus.parallel``), or as an empty one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal, cast
+
+UNICODE_FORMS = ("nfc", "nfkc", "none")
+
+_BLANKS = "\t-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_INVISIBLE = "\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_PIECE_MARK = "\u2581"  # stands for the blank in the pieces of SentencePiece
+
+_BLANK, _NOTHING = re.compile(f"[{_BLANKS}]"), re.compile(f"[{_INVISIBLE}]")
+_ODD = re.compile(f"[{_BLANKS}{_INVISIBLE}]|  ")
+
+
+def clean(line: str, form: str = "nfc") -> str:
+    """The line in a Unicode form, its words separated by single blanks.
+
+    Tabulators, line separators and all spaces become blanks. Other control characters, zero-width spaces, soft hyphens
+    and marks of direction are left out; the joiners U+200C and U+200D are letters of some scripts and stay. U+2581
+    becomes ``_``.
+
+    Args:
+        form: one of ``UNICODE_FORMS``.
+    """
+    line = plain_spaces(line).replace(_PIECE_MARK, "_")
+    if form != "none" and not line.isascii():
+        # spaces first: what they keep apart might be composed; then again, since nfkc makes blanks
+        line = plain_spaces(unicodedata.normalize(cast(Literal["NFC", "NFKC"], form.upper()), line))
+    return line
+
+
+def plain_spaces(line: str) -> str:
+    """The line with no spaces but single blanks within it, and no control characters."""
+    if not _ODD.search(line):
+        return line.strip(" ")
+    line = _NOTHING.sub("", _BLANK.sub(" ", line))
+    return " ".join(line.split())
+
+
+# ---- words that stand for something else ----
+
+_NAMES = {"&": "amp", "|": "vert", "[": "lbrack", "(": "lpar", "<": "lt"}
+_CHARACTERS = {name: character for character, name in _NAMES.items()}
+_NAMED = re.compile(f"&({'|'.join(_CHARACTERS)});")
+_RESERVED = re.compile(r"(?<!\S)(?:\|\|\|(?!\S)|\[(?=\S+\](?!\S)))|^(?:\(\(\(|<seg)", re.IGNORECASE)
+
+
+def protect_words(line: str) -> str:
+    """The line with a character's name in place of the first one of whatever means something else than a word.
+
+    These are ``|||`` and words like ``[X]``, which grammars need themselves, and, where a line begins, cdec's lattices
+    and segments. The names are those of HTML, but none that Moses needs. ``restore_words`` is the way back.
+    """
+    if "&" in line:
+        line = _NAMED.sub(r"&amp;\1;", line)
+    return _RESERVED.sub(lambda found: f"&{_NAMES[found[0][0]]};{found[0][1:]}", line)
+
+
+def restore_words(line: str) -> str:
+    """What ``protect_words`` was given."""
+    return _NAMED.sub(lambda found: _CHARACTERS[found[1]], line) if "&" in line else line

@@ -1,0 +1,313 @@
+"""A corpus made of raw text: read, cleaned, split, tokenised, filtered, and written with all that new text needs."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from lscfg.errors import InputError
+from lscfg.io.text import stream_lines, write_lines
+from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind
+from lscfg.log import progress
+from lscfg.parallel.engine import Engine, Serial
+from lscfg.prepare.casing import count_forms, open_caser, write_forms
+from lscfg.prepare.clean import clean
+from lscfg.prepare.pairs import RawPair, source_kind
+from lscfg.prepare.record import Record
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.settings import SettingError
+
+DROPPED = "dropped.tsv"
+SIDES = "source", "target"
+HELD_OUT_SETS = "dev", "test"
+BLOCK = 2000
+"""Lines that a worker gets at once."""
+
+COPY, DUPLICATE, EMPTY, HELD_OUT, LONG, RATIO = "copy", "duplicate", "empty", "held out", "long", "ratio"
+
+
+def set_file(name: str, language: str, number: int = 1) -> str:
+    """The file of a set's words (``train``, ``dev`` or ``test``); of further references the number is in its name."""
+    return f"{name}.{language}" if number == 1 else f"{name}.{number}.{language}"
+
+
+def raw_reference(name: str, language: str, number: int = 1) -> str:
+    """The file of a reference as people wrote it."""
+    return set_file(f"{name}.ref", language, number)
+
+
+class RawFiles(NamedTuple):
+    """Files of raw text.
+
+    Attributes:
+        corpus: for training, as the kind of source has them.
+        dev, test: plain text: a source and its references, line by line; none: pairs of the corpus are set off.
+    """
+
+    corpus: tuple[Path, ...]
+    dev: tuple[Path, ...] = ()
+    test: tuple[Path, ...] = ()
+
+
+class Remark(NamedTuple):
+    """What was done with a pair that is not like the others, and why."""
+
+    path: str
+    line: int
+    set: str
+    done: str
+    reason: str
+
+
+@dataclass
+class TextSet:
+    """Sentences of the training text, or of a set that is held out.
+
+    Attributes:
+        places: file and line of each; texts: the clean lines of the source, then of each translation.
+    """
+
+    name: str
+    places: list[tuple[str, int]] = field(default_factory=list)
+    texts: tuple[list[str], ...] = ((), ())  # type: ignore[assignment]
+    words: dict[int, list[str]] = field(default_factory=dict)
+    """The same as words, by the number of the text."""
+
+    def of_side(self, side: int) -> range:
+        """The numbers of the texts of the source (0) or target side (1)."""
+        return range(1) if side == 0 else range(1, len(self.texts))
+
+    def remark(self, number: int, done: str, reason: str) -> Remark:
+        """A remark on a pair."""
+        return Remark(*self.places[number], self.name, done, reason)
+
+    def part(self, name: str, numbers: Sequence[int]) -> TextSet:
+        """Some of the pairs."""
+        texts = tuple([text[number] for number in numbers] for text in self.texts)
+        return TextSet(name, [self.places[number] for number in numbers], texts)
+
+
+def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, engine: Engine | None = None) -> Record:
+    """Writes the corpus, its models, ``dropped.tsv`` and ``prepare.json`` into the folder; equal input, equal bytes.
+
+    Pairs of the training text that do not do are left out and listed; of the other sets every line stays, and an empty
+    one stays empty.
+
+    Raises:
+        InputError: a file is bad or missing, a package is missing, too few pairs are left, or pairs are to be set off
+            for a set that has files.
+    """
+    engine = engine or Serial()
+    languages = settings.languages(files.corpus)
+    for name, given in zip(HELD_OUT_SETS, files[1:], strict=True):
+        if given and getattr(settings, name):
+            raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
+    recipes = [_recipe(language, settings) for language in languages]
+    sets = [_read_set(name, given, settings) for name, given in zip(HELD_OUT_SETS, files[1:], strict=True) if given]
+    train, remarks = _read_corpus(files.corpus, languages, settings, _pairs_of(sets))
+    read = len(train.places) + len(remarks)
+    train, drawn = _set_off(train, settings, remarks)
+    sets += drawn
+    made = [_encode(side, recipes[side], [train, *sets], folder, engine) for side in range(2)]
+    train = _filtered(train, settings, remarks)
+    if not train.places:
+        raise InputError(f"no pair of {read} is left to train on", files.corpus[0])
+    for held in sets:
+        remarks += _kept(held, settings)
+    _write_sets(folder, [train, *sets], languages)
+    remarks.sort()
+    write_lines(folder / DROPPED, ["\t".join(Remark._fields), *("\t".join(map(str, row)) for row in remarks)])
+    sizes = {"read": read} | {part.name: len(part.places) for part in [train, *sets]}
+    counts = {done: Counter(row.reason for row in remarks if row.done == done) for done in ("dropped", "kept")}
+    record = Record(settings, (made[0], made[1]), sizes, {done: dict(sorted(c.items())) for done, c in counts.items()})
+    record.write(folder)
+    return record
+
+
+# ---- reading ----
+
+
+def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings) -> TextSet:
+    """A set that has files, every line of it.
+
+    Raises:
+        InputError: there is no reference, or the files differ in length or are empty.
+    """
+    if len(files) < 2:
+        raise InputError(f"the {name} set needs a source and a reference at least")
+    texts = tuple([clean(line, settings.unicode) for line in stream_lines(path, marked=True)] for path in files)
+    for path, text in zip(files, texts, strict=True):
+        if len(text) != len(texts[0]):
+            raise InputError(f"{len(text)} lines, but {files[0]} has {len(texts[0])}; line n belongs to line n", path)
+    if not texts[0]:
+        raise InputError(f"the {name} set is empty", files[0])
+    return TextSet(name, [(str(files[0]), number) for number in range(1, len(texts[0]) + 1)], texts)
+
+
+def _pairs_of(sets: Sequence[TextSet]) -> set[tuple[str, str]]:
+    return {pair for held in sets for text in held.texts[1:] for pair in zip(held.texts[0], text, strict=True)}
+
+
+def _read_corpus(
+    files: Sequence[Path], languages: tuple[str, str], settings: PrepareSettings, held: set[tuple[str, str]]
+) -> tuple[TextSet, list[Remark]]:
+    """The pairs that text alone says are good, and remarks on the others."""
+    name = source_kind(files, settings.format)
+    module = kind(TEXT_SOURCES, name)
+    reading = settings.reading or module.Settings()
+    train, sources, targets = TextSet("train"), [], []
+    remarks, seen = [], set[tuple[str, str]]()
+    pairs: Iterator[RawPair] = module.read_pairs(files, languages, reading)
+    for pair in progress(pairs, "reading"):
+        text = clean(pair.source, settings.unicode), clean(pair.target, settings.unicode)
+        if reason := pair.fault or _fault(text, settings, seen, held):
+            remarks.append(Remark(pair.path, pair.line, train.name, "dropped", reason))
+            continue
+        seen.add(text)
+        train.places.append((pair.path, pair.line))
+        sources.append(text[0])
+        targets.append(text[1])
+    train.texts = sources, targets
+    return train, remarks
+
+
+def _fault(
+    text: tuple[str, str], settings: PrepareSettings, seen: set[tuple[str, str]], held: set[tuple[str, str]]
+) -> str:
+    """Why the clean pair is not to be trained on; nothing if it is."""
+    if not all(text):
+        return EMPTY
+    if settings.drop_copies and text[0] == text[1]:
+        return COPY
+    if text in held:
+        return HELD_OUT
+    return DUPLICATE if not settings.keep_duplicates and text in seen else ""
+
+
+# ---- the sets ----
+
+
+def _set_off(train: TextSet, settings: PrepareSettings, remarks: list[Remark]) -> tuple[TextSet, list[TextSet]]:
+    """The training text without the pairs that are drawn for other sets, and these, in the order of the corpus.
+
+    Raises:
+        InputError: there are too few different pairs.
+    """
+    wanted = {name: getattr(settings, name) for name in HELD_OUT_SETS if getattr(settings, name)}
+    pairs = list(zip(*train.texts, strict=True))
+    first = {pair: number for number, pair in reversed(list(enumerate(pairs)))}
+    count = sum(wanted.values())
+    if count and len(first) <= count:
+        raise InputError(f"{len(first)} different pairs do not do for dev and test sets of {count} and a training text")
+    drawn = random.Random(settings.seed).sample(sorted(first.values()), count)
+    sets, begin = [], 0
+    for name, size in wanted.items():
+        sets.append(train.part(name, sorted(drawn[begin : begin + size])))
+        begin += size
+    off = {pairs[number] for number in drawn}
+    left = [number for number, pair in enumerate(pairs) if pair not in off]
+    gone = set(drawn)
+    remarks += [
+        train.remark(number, "dropped", HELD_OUT)
+        for number, pair in enumerate(pairs)
+        if pair in off and number not in gone
+    ]
+    return train.part(train.name, left), sets
+
+
+def _filtered(train: TextSet, settings: PrepareSettings, remarks: list[Remark]) -> TextSet:
+    """The training text, as words, without pairs whose lengths are out of their limits."""
+    left = []
+    for number, pair in enumerate(zip(*train.words.values(), strict=True)):
+        short, long = sorted(_length(words) for words in pair)
+        reason = EMPTY if not short else LONG if long > settings.max_length else ""
+        reason = reason or (RATIO if long > settings.max_ratio * short else "")
+        if reason:
+            remarks.append(train.remark(number, "dropped", reason))
+        else:
+            left.append(number)
+    part = train.part(train.name, left)
+    part.words = {text: [words[number] for number in left] for text, words in train.words.items()}
+    return part
+
+
+def _kept(held: TextSet, settings: PrepareSettings) -> Iterator[Remark]:
+    """Remarks on lines that would not be trained on."""
+    for number, lines in enumerate(zip(*held.words.values(), strict=True)):
+        lengths = [_length(line) for line in lines]
+        if not min(lengths):
+            yield held.remark(number, "kept", EMPTY)
+        elif max(lengths) > settings.max_length:
+            yield held.remark(number, "kept", LONG)
+
+
+def _length(words: str) -> int:
+    return words.count(" ") + 1 if words else 0
+
+
+# ---- words ----
+
+
+def _recipe(language: str, settings: PrepareSettings) -> SideRecipe:
+    """The side without its models.
+
+    Raises:
+        InputError: its tokeniser cannot be had.
+    """
+    assert settings.tokenisation is not None
+    recipe = SideRecipe(language, settings.unicode, settings.casing, settings.tokeniser, settings.tokenisation)
+    if not recipe.subwords:
+        recipe.side()
+    return recipe
+
+
+def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path, engine: Engine) -> SideRecipe:
+    """Puts the words of a side into all sets, of which the first is the training text; the side with its models."""
+    texts = {(k, number): part.texts[number] for k, part in enumerate(sets) for number in part.of_side(side)}
+    if not recipe.subwords:
+        texts = {place: _mapped(engine, recipe, "split", lines) for place, lines in texts.items()}
+    training, tokenised = texts[0, side], not recipe.subwords
+    forms = None
+    if recipe.casing == "true":
+        forms, path = count_forms(training, tokenised), folder / f"truecase.{recipe.language}"
+        write_forms(path, forms)
+        recipe = replace(recipe, case_model=ModelFile.of(path))
+    caser = open_caser(recipe.casing, forms, tokenised)
+    cased = (caser.encode(line) for line in training)
+    model = kind(TOKENISERS, recipe.tokeniser).train_model(cased, SIDES[side], recipe.settings)
+    if model is not None:
+        path = folder / f"{recipe.tokeniser}.{recipe.language}.model"
+        path.write_bytes(model)
+        recipe = replace(recipe, word_model=ModelFile.of(path))
+    for (k, number), lines in texts.items():
+        sets[k].words[number] = _mapped(engine, recipe, "finish", lines)
+    return recipe
+
+
+def _mapped(engine: Engine, recipe: SideRecipe, step: str, lines: Sequence[str]) -> list[str]:
+    rest = iter(lines)
+    blocks = iter(lambda: list(islice(rest, BLOCK)), [])
+    made = engine.map(_step, ((recipe, step, block) for block in blocks))
+    return [line for block in progress(made, step, (len(lines) + BLOCK - 1) // BLOCK) for line in block]
+
+
+def _step(block: tuple[SideRecipe, str, list[str]]) -> list[str]:
+    recipe, step, lines = block
+    side = recipe.side()
+    work = side.split if step == "split" else side.finish
+    return [work(line) for line in lines]
+
+
+def _write_sets(folder: Path, sets: Sequence[TextSet], languages: tuple[str, str]) -> None:
+    for part in sets:
+        write_lines(folder / set_file(part.name, languages[0]), part.words[0])
+        for number in part.of_side(1):
+            write_lines(folder / set_file(part.name, languages[1], number), part.words[number])
+            if part.name in HELD_OUT_SETS:
+                write_lines(folder / raw_reference(part.name, languages[1], number), part.texts[number])

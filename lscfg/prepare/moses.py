@@ -1,0 +1,59 @@
+"""Moses' rules for words and punctuation of a language, as sacremoses has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lscfg.errors import InputError
+from lscfg.settings import Declared
+
+HELP = "Moses' rules for words and punctuation (sacremoses)"
+VERSION = 1
+SUBWORDS = False
+
+UNSPACED = ("ja", "zh", "yue", "th", "lo", "km", "my", "bo", "dz")
+"""Languages that write no blanks between words."""
+
+
+@dataclass(frozen=True)
+class Settings(Declared):
+    """There is nothing to set: the rules are those of the language."""
+
+
+class MosesRules:
+    """The tokeniser and the detokeniser of a language; for one without rules of its own, those of English."""
+
+    def __init__(self, language: str):
+        from sacremoses import MosesDetokenizer, MosesTokenizer
+
+        self._tokeniser, self._detokeniser = MosesTokenizer(language), MosesDetokenizer(language)
+
+    def encode(self, line: str) -> list[str]:
+        """The words of a clean line."""
+        words: list[str] = self._tokeniser.tokenize(line, escape=False)
+        return words
+
+    def decode(self, words: list[str]) -> str:
+        """The text; blanks beside quotation marks and the like are guessed."""
+        return str(self._detokeniser.detokenize(words, unescape=False))
+
+
+def train_model(lines: Sequence[str], side: str, settings: Settings) -> None:
+    """There is no model."""
+
+
+def open_tokeniser(language: str, settings: Settings, model: Path | None) -> MosesRules:
+    """The tokeniser.
+
+    Raises:
+        InputError: sacremoses is missing, or the language has no blanks between words.
+    """
+    base = language.lower().replace("_", "-").partition("-")[0]
+    if base in UNSPACED:
+        raise InputError(f"moses cannot tell the words of {language}; take the tokeniser spm, or split them before")
+    try:
+        return MosesRules(base)
+    except ImportError as error:
+        raise InputError("the tokeniser moses needs sacremoses: pip install 'lscfg[train]'") from error

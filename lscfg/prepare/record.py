@@ -1,0 +1,114 @@
+"""``prepare.json``: what was done to a corpus, and all that new text and translations need."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Self
+
+from lscfg import __version__
+from lscfg.errors import InputError
+from lscfg.io.text import decode_text, read_bytes, write_json
+from lscfg.kinds import TOKENISERS, kind
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.sides import ModelFile, SideRecipe
+
+RECORD = "prepare.json"
+FORMAT = 1
+PACKAGES = ("sacremoses", "sentencepiece")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A preparation.
+
+    Attributes:
+        sides: source and target, with their models.
+        sizes: pairs that were read, and of each set that was written.
+        counts: of remarks, by what was done and by reason.
+    """
+
+    settings: PrepareSettings
+    sides: tuple[SideRecipe, SideRecipe]
+    sizes: Mapping[str, int]
+    counts: Mapping[str, Mapping[str, int]]
+
+    def write(self, folder: Path) -> None:
+        """Writes the file; the models are in the folder already."""
+        sides = {}
+        for name, side in zip(("source", "target"), self.sides, strict=True):
+            models = {"case": side.case_model, "words": side.word_model}
+            files = {key: {"file": model.path.name, "sha256": model.sha256} for key, model in models.items() if model}
+            sides[name] = {"language": side.language, "models": files}
+        tokenisation, reading = self.settings.tokenisation, self.settings.reading
+        assert tokenisation is not None
+        made = {
+            "format": FORMAT,
+            "settings": self.settings.facts()
+            | {"tokenisation": tokenisation.facts(), "reading": reading.facts() if reading else {}},
+            "sides": sides,
+            "pairs": dict(self.sizes),
+            **self.counts,
+            "versions": {"lscfg": __version__, "unicode": unicodedata.unidata_version, **_versions()},
+        }
+        write_json(folder / RECORD, made)
+
+    def summary(self) -> list[str]:
+        """Lines of log: pairs of each set, then what was dropped or remarked, by reason."""
+        lines = ["pairs: " + ", ".join(f"{name} {count}" for name, count in self.sizes.items())]
+        for done, counts in self.counts.items():
+            if counts:
+                lines.append(f"{done}: " + ", ".join(f"{reason} {count}" for reason, count in counts.items()))
+        return lines
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """The preparation in a folder.
+
+        Raises:
+            InputError: there is none, or it is damaged or of another version of lscfg.
+        """
+        path = folder / RECORD
+        if not path.is_file():
+            raise InputError(f"no {RECORD} here; name a folder of lscfg prepare corpus", folder)
+        try:
+            found = json.loads(decode_text(read_bytes(path), path))
+            if found["format"] != FORMAT:
+                raise InputError(f"of format {found['format']}, not {FORMAT}; prepare the corpus anew", path)
+            facts = dict(found["settings"])
+            own = kind(TOKENISERS, facts["tokeniser"]).Settings.of(facts.pop("tokenisation"))
+            del facts["reading"]
+            settings = replace(PrepareSettings.of(facts), tokenisation=own)
+            source, target = (_side(folder, settings, found["sides"][name]) for name in ("source", "target"))
+            counts = {done: found[done] for done in ("dropped", "kept")}
+            return cls(settings, (source, target), found["pairs"], counts)
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise InputError("damaged, or not of lscfg prepare; prepare the corpus anew", path) from error
+
+
+def _side(folder: Path, settings: PrepareSettings, facts: Mapping[str, Any]) -> SideRecipe:
+    models = {key: ModelFile(folder / model["file"], model["sha256"]) for key, model in facts["models"].items()}
+    assert settings.tokenisation is not None
+    return SideRecipe(
+        facts["language"],
+        settings.unicode,
+        settings.casing,
+        settings.tokeniser,
+        settings.tokenisation,
+        models.get("case"),
+        models.get("words"),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,84 @@
+"""What a preparation may be told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lscfg.errors import InputError
+from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.prepare.casing import CASINGS
+from lscfg.prepare.clean import UNICODE_FORMS
+from lscfg.prepare.pairs import TEXT, plain_name, source_kind
+from lscfg.settings import Declared, SettingError, setting
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
+
+
+def text_sources() -> dict[str, type[Declared]]:
+    """Settings of every kind of source by its name."""
+    return {name: kind(TEXT_SOURCES, name).Settings for name in kinds(TEXT_SOURCES)}
+
+
+def tokenisers() -> dict[str, type[Declared]]:
+    """Settings of every tokeniser by its name."""
+    return {name: kind(TOKENISERS, name).Settings for name in kinds(TOKENISERS)}
+
+
+@dataclass(frozen=True)
+class PrepareSettings(Declared):
+    """How raw text becomes a corpus.
+
+    Raises:
+        SettingError: a setting is out of its range.
+    """
+
+    source_language: str = setting("", "language of the source, as en or pt-BR", shown="ending of its file's name")
+    target_language: str = setting("", "language of the target", shown="ending of its file's name")
+    format: str | None = setting(
+        None, "kind of the raw files", choices=kinds(TEXT_SOURCES), shown="ending of their names"
+    )
+    unicode: str = setting("nfc", "normal form of the text", choices=UNICODE_FORMS)
+    tokeniser: str = setting("moses", "tokeniser of both sides", choices=kinds(TOKENISERS))
+    casing: str = setting("true", "casing: as within sentences, small letters alone, or as it is", choices=CASINGS)
+    max_length: int = setting(100, "most words of a sentence of the training text", least=1)
+    max_ratio: float = setting(9.0, "most words of one side for each of the other in the training text", least=1)
+    keep_duplicates: bool = setting(False, "duplicates of pairs of the training text kept")
+    drop_copies: bool = setting(False, "pairs of the training text with equal sides dropped")
+    dev: int = setting(0, "number of pairs set off for tuning", least=0)
+    test: int = setting(0, "number of pairs set off for testing", least=0)
+    seed: int = setting(1, "seed of the choice of these pairs", least=0)
+    reading: Declared | None = None
+    """Settings of the kind of the raw files; its own defaults if None is given."""
+    tokenisation: Declared | None = None
+    """Settings of the tokeniser; its own defaults if None is given."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("source_language", "target_language"):
+            value = getattr(self, name)
+            if value and not _LANGUAGE.fullmatch(value):
+                raise SettingError(name, f"must be a language as en or pt-BR, not {value!r}")
+        if self.tokenisation is None:
+            object.__setattr__(self, "tokenisation", kind(TOKENISERS, self.tokeniser).Settings())
+
+    def languages(self, files: Sequence[Path]) -> tuple[str, str]:
+        """Source and target language: those that are set, else the endings of the names of two files.
+
+        Raises:
+            InputError: one is not known, or both are the same.
+        """
+        found = []
+        for number, side in enumerate(("source", "target")):
+            language = getattr(self, f"{side}_language")
+            if not language and len(files) == 2 and source_kind(files, self.format) == TEXT:
+                ending = plain_name(files[number]).rpartition(".")[2]
+                language = ending if _LANGUAGE.fullmatch(ending) and ending != plain_name(files[number]) else ""
+            if not language:
+                raise SettingError(f"{side}_language", "must be given: no file's name tells it")
+            found.append(language)
+        if found[0] == found[1]:
+            raise InputError(f"source and target have the same language, {found[0]}; name the languages")
+        return found[0], found[1]

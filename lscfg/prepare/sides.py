@@ -1,0 +1,123 @@
+"""One language of a preparation: the way of a line of raw text to words, and of words back to text.
+
+A tokeniser's module has, beside ``HELP``, ``VERSION`` and ``Settings``:
+
+- ``SUBWORDS``: whether its words are pieces of words, so that capital letters are dealt with before, not after it;
+- ``train_model(lines, side, settings)``: the bytes of its model of the ``"source"`` or ``"target"`` side, or None;
+- ``open_tokeniser(language, settings, model)``: a ``Tokeniser``; ``model`` is the file of these bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lscfg.errors import InputError
+from lscfg.io.text import file_hash
+from lscfg.kinds import TOKENISERS, kind
+from lscfg.parallel.worker import keep
+from lscfg.prepare.casing import open_caser, read_forms
+from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words
+from lscfg.settings import Declared
+
+
+class Tokeniser(Protocol):
+    """Text to words and back."""
+
+    def encode(self, line: str) -> list[str]:
+        """The words of a clean line."""
+
+    def decode(self, words: list[str]) -> str:
+        """The text of words."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model and the SHA-256 that it had when it was made."""
+
+    path: Path
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> ModelFile:
+        """The file as it is."""
+        return cls(path, file_hash(path))
+
+    def checked(self) -> Path:
+        """The file.
+
+        Raises:
+            InputError: it is not what it was.
+        """
+        if file_hash(self.path) != self.sha256:
+            raise InputError("not the model that the corpus was prepared with; prepare the corpus anew", self.path)
+        return self.path
+
+
+@dataclass(frozen=True)
+class SideRecipe:
+    """What makes a ``Side``, for any process; without its models as long as they are not trained."""
+
+    language: str
+    unicode: str
+    casing: str
+    tokeniser: str
+    settings: Declared
+    case_model: ModelFile | None = None
+    word_model: ModelFile | None = None
+
+    def side(self) -> Side:
+        """The side, made once in each worker.
+
+        Raises:
+            InputError: a model is missing or damaged, or a package is not installed.
+        """
+        return keep(f"side {self.language}", self, lambda: Side(self))
+
+    @property
+    def subwords(self) -> bool:
+        """Whether words are pieces of words."""
+        return bool(kind(TOKENISERS, self.tokeniser).SUBWORDS)
+
+
+class Side:
+    """One language of a preparation.
+
+    Raises:
+        InputError: as ``SideRecipe.side``.
+    """
+
+    def __init__(self, recipe: SideRecipe):
+        self.recipe, self.subwords = recipe, recipe.subwords
+        model = recipe.word_model.checked() if recipe.word_model else None
+        module = kind(TOKENISERS, recipe.tokeniser)
+        self._tokeniser: Tokeniser = module.open_tokeniser(recipe.language, recipe.settings, model)
+        forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
+        self._caser = open_caser(recipe.casing, forms, not self.subwords)
+
+    def clean(self, line: str) -> str:
+        """The raw line without what no word may have."""
+        return clean(line, self.recipe.unicode)
+
+    def split(self, line: str) -> str:
+        """The text that capital letters are dealt with in: the words of a clean line, or the line for sub-words."""
+        return line if self.subwords else " ".join(self._tokeniser.encode(line))
+
+    def finish(self, text: str) -> str:
+        """The words of what ``split`` made."""
+        text = self._caser.encode(text)
+        if self.subwords:
+            text = " ".join(self._tokeniser.encode(text))
+        return protect_words(plain_spaces(text))
+
+    def encode(self, line: str) -> str:
+        """The words of a raw line, separated by single blanks; none of an empty one."""
+        return self.finish(self.split(self.clean(line)))
+
+    def decode(self, line: str) -> str:
+        """The text of a line of words, as a person would write it."""
+        words = restore_words(line).split()
+        if self.subwords:
+            return plain_spaces(self._caser.decode(self._tokeniser.decode(words)))
+        return plain_spaces(self._tokeniser.decode(self._caser.decode(" ".join(words)).split()))

@@ -1,0 +1,108 @@
+"""Sub-words: pieces of a SentencePiece model, given or trained on the training text (Kudo & Richardson 2018)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lscfg.errors import InputError
+from lscfg.io.text import read_bytes
+from lscfg.settings import Declared, setting
+
+HELP = "sub-words of SentencePiece models, given or trained on the text"
+VERSION = 1
+SUBWORDS = True
+
+LONGEST = 1 << 20
+"""Bytes of a line beyond which it is not trained on."""
+
+
+@dataclass(frozen=True)
+class Settings(Declared):
+    """The models of both sides."""
+
+    vocabulary: int = setting(8000, "most pieces of each side", least=8)
+    model_type: str = setting("unigram", "model that is trained", choices=("unigram", "bpe"))
+    character_coverage: float = setting(1.0, "share of the text's characters that have pieces", above=0.9, most=1)
+    source_model: Path | None = setting(None, "model of the source side; without one it is trained")
+    target_model: Path | None = setting(None, "model of the target side; without one it is trained")
+
+
+class SentencePieces:
+    """Words are pieces, in which U+2581 stands for a blank."""
+
+    def __init__(self, processor: Any):
+        self._processor = processor
+
+    def encode(self, line: str) -> list[str]:
+        """The pieces of a clean line; a character that the model does not know is a piece."""
+        pieces: list[str] = self._processor.encode(line, out_type=str)
+        return pieces
+
+    def decode(self, words: list[str]) -> str:
+        """The text, exactly as it was if the model was trained here."""
+        return str(self._processor.decode(words))
+
+
+def train_model(lines: Sequence[str], side: str, settings: Settings) -> bytes:
+    """The model of a side (``"source"`` or ``"target"``): the one that is given, or one that is trained on the lines.
+
+    Raises:
+        InputError: sentencepiece is missing, the given file is no model, or the text does not do for one.
+    """
+    given = settings.files().get(f"{side}_model")
+    if given:
+        data = read_bytes(given)
+        _load(data, given)
+        return data
+    package, out = _package(), io.BytesIO()
+    try:
+        package.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=out,
+            vocab_size=settings.vocabulary,
+            model_type=settings.model_type,
+            character_coverage=settings.character_coverage,
+            hard_vocab_limit=False,  # little text has fewer pieces
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            max_sentence_length=LONGEST,
+            num_threads=1,  # sums over threads would give another model each time
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reason = str(error).rpartition("] ")[2] or str(error)
+        message = f"no SentencePiece model of {settings.vocabulary} pieces can be made of the {side} text: {reason}"
+        raise InputError(message) from error
+    return out.getvalue()
+
+
+def open_tokeniser(language: str, settings: Settings, model: Path | None) -> SentencePieces:
+    """The tokeniser with a model of ``train_model``.
+
+    Raises:
+        InputError: sentencepiece is missing, or the file is no model.
+    """
+    assert model is not None  # the preparation has written it
+    return SentencePieces(_load(read_bytes(model), model))
+
+
+def _package() -> Any:
+    try:
+        import sentencepiece
+    except ImportError as error:
+        raise InputError("the tokeniser spm needs sentencepiece: pip install 'lscfg[train]'") from error
+    return sentencepiece
+
+
+def _load(data: bytes, path: Path) -> Any:
+    try:
+        processor = _package().SentencePieceProcessor(model_proto=data)
+        if data and processor.vocab_size():
+            return processor
+    except (RuntimeError, OSError) as error:
+        raise InputError("not a SentencePiece model, or cut off or damaged", path) from error
+    raise InputError("not a SentencePiece model, or cut off or damaged", path)

@@ -1,0 +1,49 @@
+"""Options of ``lscfg prepare`` reach what does the work; see ``test_options``."""
+
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+from helpers import double
+from other_settings import other_values
+from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_values, prepare_words
+
+from lscfg.cli import main
+from lscfg.prepare.settings import text_sources, tokenisers
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The working directory, with the file that lines name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("a4 b\nc4\n")
+
+
+@pytest.mark.parametrize(("reader", "tokeniser"), PREPARATIONS)
+def test_prepare_corpus(monkeypatch, reader, tokeniser):
+    """Every setting of the preparation and of its kinds, each with a value of its own."""
+    record = SimpleNamespace(summary=lambda: ["pairs: read 1"])
+    prepare_corpus = double(monkeypatch, "lscfg.prepare.corpus.prepare_corpus", record)
+    assert main(prepare_words(reader, tokeniser)) == 0
+    (files, settings, folder, engine), _ = prepare_corpus.call_args
+    assert files == ((Path("f"), Path("e")), (Path("a1"),), (Path("e2"), Path("e")))
+    for key, value in prepare_values(reader, tokeniser).items():
+        assert getattr(settings, key) == value, key
+    for cls, made in ((text_sources()[reader], settings.reading), (tokenisers()[tokeniser], settings.tokenisation)):
+        assert made == cls(**other_values(cls))
+    assert folder.parent == Path.cwd() and engine.workers == 5
+
+
+@pytest.mark.parametrize(
+    ("line", "side", "way"),
+    [(APPLY, 1, "encode"), (APPLY.replace("target", "source"), 0, "encode"), (RESTORE, 1, "decode")],
+)
+def test_prepare_new_text(monkeypatch, capsys, line, side, way):
+    sides = [MagicMock(), MagicMock()]
+    getattr(sides[side].side.return_value, way).side_effect = lambda text: f"<{text}>"
+    read = double(monkeypatch, "lscfg.prepare.record.Record.read", SimpleNamespace(sides=sides))
+    assert main(shlex.split(line)) == 0
+    read.assert_called_once_with(Path("folder"))
+    assert capsys.readouterr().out == "<a4 b>\n<c4>\n"

@@ -1,0 +1,259 @@
+"""Corpora made of raw text: what is kept, dropped, set off and written, and the command ``lscfg prepare``."""
+
+import gzip
+import json
+import random
+import re
+
+import pytest
+from little_experiment import run_lscfg
+
+from lscfg.corpus.parallel import check_plain, read_parallel
+from lscfg.errors import InputError
+from lscfg.io.text import read_lines
+from lscfg.kinds import TOKENISERS, kind
+from lscfg.parallel.engine import in_processes
+from lscfg.prepare import corpus
+from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
+from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.settings import SettingError
+
+WORDS = ("Haus", "Katze", "läuft", "the", "rote", "Berlin", "schnell", "und", "sieht", "a|b", "[X,1]", "ein&aus")
+
+
+def write(folder, name, lines):
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def raw(tmp_path):
+    """300 different pairs as two files."""
+    draw = random.Random(3)
+    lines = [[" ".join(draw.choices(WORDS, k=draw.randint(3, 12))) + "." for _ in range(300)] for _ in range(2)]
+    return tuple(
+        write(tmp_path, f"raw.{language}", [f"{n} {line}" for n, line in enumerate(side)])
+        for language, side in zip(("de", "en"), lines, strict=True)
+    )
+
+
+def plain(**settings):
+    return PrepareSettings(**{"tokeniser": "none", "casing": "none", **settings})
+
+
+def prepared(folder, files, settings, dev=(), test=(), engine=None):
+    folder.mkdir()
+    return prepare_corpus(RawFiles(tuple(files), tuple(dev), tuple(test)), settings, folder, engine)
+
+
+def pairs(folder, name):
+    return list(zip(read_lines(folder / f"{name}.de"), read_lines(folder / f"{name}.en"), strict=True))
+
+
+def remarks(folder):
+    head, *rows = (line.split("\t") for line in read_lines(folder / DROPPED))
+    assert head == ["path", "line", "set", "done", "reason"]
+    return [(int(line), part, done, reason) for _, line, part, done, reason in rows]
+
+
+SOURCE = ["Ein Haus", "Ein\u00a0Haus", "", "gleich", "a b c d e f", "x", "\u200b", "gut", "Test  Satz"]
+TARGET = ["a house", "a house ", "b", "gleich", "a", "a b c d e f g h", "y", "good", "test"]
+
+
+def test_each_drop_has_its_line_and_reason(tmp_path):
+    files = write(tmp_path, "a.de", SOURCE), write(tmp_path, "a.en", TARGET)
+    held = write(tmp_path, "t.de", ["Test Satz", "", "a b c d e f g"]), write(tmp_path, "t.en", ["test", "", "z"])
+    settings = plain(max_length=7, max_ratio=5, drop_copies=True)
+    record = prepared(tmp_path / "out", files, settings, test=held)
+    assert pairs(tmp_path / "out", "train") == [("Ein Haus", "a house"), ("gut", "good")]
+    assert remarks(tmp_path / "out") == [
+        (2, "train", "dropped", "duplicate"),
+        (3, "train", "dropped", "empty"),
+        (4, "train", "dropped", "copy"),
+        (5, "train", "dropped", "ratio"),
+        (6, "train", "dropped", "long"),
+        (7, "train", "dropped", "empty"),
+        (9, "train", "dropped", "held out"),
+        (2, "test", "kept", "empty"),
+    ]
+    assert pairs(tmp_path / "out", "test") == [("Test Satz", "test"), ("", ""), ("a b c d e f g", "z")]
+    assert record.sizes == {"read": 9, "train": 2, "test": 3}
+    assert record.counts["dropped"] == {"copy": 1, "duplicate": 1, "empty": 2, "held out": 1, "long": 1, "ratio": 1}
+    assert record.counts["kept"] == {"empty": 1}
+    assert record.summary() == [
+        "pairs: read 9, train 2, test 3",
+        "dropped: copy 1, duplicate 1, empty 2, held out 1, long 1, ratio 1",
+        "kept: empty 1",
+    ]
+
+
+def test_duplicates_and_copies_may_stay(tmp_path):
+    files = write(tmp_path, "a.de", SOURCE[:4]), write(tmp_path, "a.en", TARGET[:4])
+    prepared(tmp_path / "out", files, plain(keep_duplicates=True))
+    assert pairs(tmp_path / "out", "train") == [("Ein Haus", "a house")] * 2 + [("gleich", "gleich")]
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_sets_are_disjoint_and_in_order(tmp_path, raw, twice):
+    if twice:
+        for path in raw:
+            path.write_text(path.read_text() * 2)
+    settings = plain(dev=20, test=30, keep_duplicates=twice, unicode="none")
+    prepared(tmp_path / "out", raw, settings)
+    found = {name: pairs(tmp_path / "out", name) for name in ("train", "dev", "test")}
+    assert [len(set(part)) for part in found.values()] == [250, 20, 30] and len(found["train"]) == (
+        500 if twice else 250
+    )
+    assert not {*found["train"]} & {*found["dev"], *found["test"]} and not {*found["dev"]} & {*found["test"]}
+    for part in found.values():
+        numbers = [int(source.split()[0]) for source, _ in part]
+        assert numbers == (sorted(numbers) if not twice or len(part) < 250 else sorted(numbers[:250]) * 2)
+    reasons = {row[1:] for row in remarks(tmp_path / "out")}
+    assert reasons == ({("train", "dropped", "held out")} if twice else set())
+    other = prepared(tmp_path / "other", raw, plain(dev=20, test=30, keep_duplicates=twice, seed=2))
+    assert pairs(tmp_path / "other", "test") != found["test"] and other.sizes["test"] == 30
+
+
+@pytest.mark.parametrize("tokeniser", ["none", "moses", "spm"])
+def test_the_bytes_are_the_same_for_any_number_of_processes(tmp_path, raw, tokeniser, monkeypatch):
+    if tokeniser != "none":
+        pytest.importorskip({"moses": "sacremoses", "spm": "sentencepiece"}[tokeniser])
+    monkeypatch.setattr(corpus, "BLOCK", 17)
+    own = {"vocabulary": 150} if tokeniser == "spm" else {}
+    tokenisation = kind(TOKENISERS, tokeniser).Settings(**own)
+    settings = PrepareSettings(tokeniser=tokeniser, tokenisation=tokenisation, dev=10, test=10)
+    found = []
+    for number, jobs in enumerate((1, 1, 3)):
+        with in_processes(jobs) as engine:
+            prepared(tmp_path / f"{number}", raw, settings, engine=engine)
+        found.append({path.name: path.read_bytes() for path in (tmp_path / f"{number}").iterdir()})
+    assert found[0] == found[1] == found[2] and {"train.de", "truecase.en", RECORD} <= found[0].keys()
+    for name in ("train", "dev", "test"):  # what lscfg align, derive and tune ask
+        for lines in read_parallel(tmp_path / "0" / f"{name}.de", tmp_path / "0" / f"{name}.en"):
+            check_plain(lines, name)
+
+
+def test_new_text_goes_the_way_of_the_corpus(tmp_path, raw):
+    made = prepared(tmp_path / "out", raw, plain(casing="true", dev=10, test=10))
+    read = Record.read(tmp_path / "out")
+    assert read == made
+    source, target = (recipe.side() for recipe in read.sides)
+    sources = {line.split()[0]: line for line in read_lines(raw[0])}
+    for words in read_lines(tmp_path / "out" / "train.de"):
+        assert source.encode(sources[words.split()[0]]) == words
+    for words, text in zip(
+        read_lines(tmp_path / "out" / "test.en"), read_lines(tmp_path / "out" / "test.ref.en"), strict=True
+    ):
+        assert target.decode(words) == text
+
+
+def test_several_references(tmp_path, raw):
+    held = [write(tmp_path, name, lines) for name, lines in (("d.de", ["Ja."]), ("r1", ["Yes!"]), ("r2", [" Oh  yes"]))]
+    prepared(tmp_path / "out", raw, plain(casing="lower"), dev=held)
+    found = {path.name: path.read_text() for path in (tmp_path / "out").glob("dev.*")}
+    assert found == {
+        **{"dev.de": "ja.\n", "dev.en": "yes!\n", "dev.2.en": "oh yes\n"},
+        **{"dev.ref.en": "Yes!\n", "dev.ref.2.en": "Oh yes\n"},
+    }
+
+
+def test_bad_input(tmp_path, raw):
+    def refused(files, settings, **sets):
+        with pytest.raises(InputError) as caught:
+            prepared(tmp_path / str(len(list(tmp_path.iterdir()))), files, settings, **sets)
+        return str(caught.value)
+
+    assert "300 different pairs do not do for dev and test sets of 300" in refused(raw, plain(dev=200, test=100))
+    assert refused(raw, plain(max_length=1)) == f"{raw[0]}: no pair of 300 is left to train on"
+    one = write(tmp_path, "one", ["a"])
+    assert "the dev set needs a source and a reference" in refused(raw, plain(), dev=[one])
+    assert f"300 lines, but {one} has 1" in refused(raw, plain(), test=[one, raw[0]])
+    empty = write(tmp_path, "empty", [])
+    assert refused(raw, plain(), test=[empty, empty]) == f"{empty}: the test set is empty"
+    assert refused(raw, plain(test=3), test=raw) == "test is for pairs of the corpus, but the test set has files"
+    assert "target_language must be given" in refused([raw[0], one], plain())
+    assert "the same language, de" in refused([raw[0], raw[0]], plain())
+    assert "0 is left" in refused([empty, empty], plain(source_language="de", target_language="en"))
+
+
+@pytest.mark.parametrize("name", ["en", "pt-BR", "zh_Hans_CN", "mni"])
+def test_languages(name):
+    assert plain(source_language=name, target_language="de").languages([]) == (name, "de")
+
+
+@pytest.mark.parametrize("name", ["../x", "e", "en/..", "de en", "12"])
+def test_what_is_no_language(name):
+    with pytest.raises(SettingError, match="source_language must be a language"):
+        plain(source_language=name)
+
+
+def test_a_damaged_record(tmp_path, raw):
+    prepared(tmp_path / "out", raw, plain())
+    path = tmp_path / "out" / RECORD
+    good = path.read_text()
+    for bad in (good[:100], "[]", "{}", '{"format": 1}', good.replace('"settings"', '"set"'), "null"):
+        path.write_text(bad)
+        with pytest.raises(InputError, match=f"{re.escape(str(path))}: damaged, or not of lscfg prepare"):
+            Record.read(tmp_path / "out")
+    path.write_text(good.replace('"format": 1', '"format": 2'))
+    with pytest.raises(InputError, match="of format 2, not 1; prepare the corpus anew"):
+        Record.read(tmp_path / "out")
+    path.unlink()
+    with pytest.raises(InputError, match=f"no {RECORD} here; name a folder of lscfg prepare corpus"):
+        Record.read(tmp_path / "out")
+
+
+# ---- the command ----
+
+
+def test_there_and_back_on_the_command_line(tmp_path, raw):
+    out = tmp_path / "out"
+    line = ("prepare", "corpus", *raw, "--tokeniser", "none", "--casing", "lower", "--test", 25, "-o", out)
+    run = run_lscfg(*line)
+    assert run.returncode == 0, run.stderr
+    assert "pairs: read 300, train 275, test 25" in run.stderr and run.stdout == ""
+    apply = run_lscfg("prepare", "apply", out, input="EIN Haus\u00a0|||\n\nZwei", encoding="utf-8")
+    assert apply.stdout == "ein haus &vert;||\n\nzwei\n" and apply.returncode == 0
+    side = run_lscfg("prepare", "apply", out, raw[1], "--side", "target")
+    texts = [re.sub(r"\[x,1\](?= |$)", "&lbrack;x,1]", text.lower()) for text in read_lines(raw[1])]
+    assert side.stdout.splitlines() == texts and any("&lbrack;" in text for text in texts)
+    restore = run_lscfg("prepare", "restore", out, input=apply.stdout, encoding="utf-8")
+    assert restore.stdout == "Ein haus |||\n\nZwei\n"
+    bad = run_lscfg("prepare", "apply", out, input=b"gut\n\xff\n".decode("latin-1"), encoding="latin-1")
+    assert bad.returncode == 1 and ":2: not valid UTF-8" in bad.stderr
+
+
+def test_an_older_folder_stays_until_the_new_one_is_whole(tmp_path, raw):
+    out = tmp_path / "out"
+    line = ("prepare", "corpus", *raw, "--tokeniser", "none", "-o", out)
+    assert run_lscfg(*line).returncode == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    failed = run_lscfg(*line, "--max-length", 1)
+    assert failed.returncode == 1 and "no pair of 300 is left to train on" in failed.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert run_lscfg(*line, "--dev", 5).returncode == 0 and len(read_lines(out / "dev.de")) == 5
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "raw.de", "raw.en"]
+    (out / RECORD).unlink()
+    refused = run_lscfg(*line)
+    assert refused.returncode == 1 and "is there, and not a folder with prepare.json" in refused.stderr
+
+
+def test_options_of_kinds_and_a_table(tmp_path, raw):
+    rows = zip(*map(read_lines, raw), strict=True)
+    data = "\n".join(["head", *(f"{n}\t{e}\t{f}" for n, (f, e) in enumerate(rows))])
+    (tmp_path / "t.tsv.gz").write_bytes(gzip.compress(data.encode()))
+    line = ("prepare", "corpus", tmp_path / "t.tsv.gz", "--source-column", 3, "--header", "--tokeniser", "none")
+    languages = ("--source-language", "de", "--target-language", "en")
+    run = run_lscfg(*line, *languages, "-o", tmp_path / "out")
+    assert run.returncode == 0, run.stderr
+    record = json.loads((tmp_path / "out" / RECORD).read_text())
+    assert record["settings"]["reading"] == {"source_column": 3, "target_column": 2, "header": True}
+    assert len(read_lines(tmp_path / "out" / "train.de")) == 300
+    run = run_lscfg(*line, "-o", tmp_path / "out")
+    assert run.returncode == 1 and "--source-language must be given" in run.stderr
+    run = run_lscfg(*line, *languages, "--vocabulary", 9, "-o", tmp_path / "out")
+    assert run.returncode == 1 and "--vocabulary is for spm, not for none" in run.stderr
+    run = run_lscfg("prepare", "corpus", tmp_path / "t.tsv.gz", "--format", "text", "-o", tmp_path / "out")
+    assert run.returncode == 1 and "plain text takes two files" in run.stderr

@@ -1,0 +1,20 @@
+"""Messages: one line, whatever the input holds."""
+
+import unicodedata
+
+from lscfg.errors import InputError, cut, quote
+
+
+def test_no_character_of_the_input_breaks_a_message():
+    for code in range(0x110000):
+        text = chr(code)
+        if text != "\n" and (
+            len(f"a{text}b".splitlines()) > 1 or unicodedata.bidirectional(text) in ("LRE", "RLO", "PDF")
+        ):
+            assert text not in str(InputError(f"found {text}", f"a{text}b", 1)), hex(code)
+            assert text not in quote(text)
+    assert str(InputError("two\nlines")) == "two\nlines" and str(InputError("m", "a\nb", 2)) == "a\\nb:2: m"
+
+
+def test_long_pieces_are_cut():
+    assert cut("x" * 80) == "x" * 80 and len(cut("x" * 81)) == 80 and cut("x" * 81).endswith("x…")
