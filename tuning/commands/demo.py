@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "run an experiment on a little Japanese-English corpus that lscfg draws"
+HELP = "run an experiment on Japanese and English that lscfg draws"
 EXAMPLE = "lscfg demo -o demo"
 
 EXPERIMENT = """\
