@@ -31,6 +31,19 @@ from lscfg.kernel.search import SearchOptions, search
 from lscfg.model.parameters import Parameters
 
 
+@pytest.mark.parametrize("glue", [False, True])
+def test_parameters_that_hardly_are_numbers(tmp_path, glue):
+    """Marginals are ratios; what they are ratios of may be as small as a double can be."""
+    least, table = 5e-324, rule_table(["a ||| x", "b ||| x"])
+    path = save_model(tmp_path / "m", table, [np.array([least, 0])] * 2, np.array([1e6 * least, 0]), np.ones(2))
+    model = Model(path)
+    grammar = model.grammar()
+    forest = grammar.parse(grammar.vocab.add_line("a b" if glue else "a"), ParseOptions(100, glue, 2, S if glue else X))
+    result = Binding(model, grammar).infer(forest)
+    assert np.abs(result.apps - 1).max() < 1e-5 and np.abs(result.nodes - 1).max() < 1e-5
+    assert result.sign == 1 and np.isfinite(result.log_g)
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("glue", [False, True])
