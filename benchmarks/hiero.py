@@ -25,7 +25,7 @@ from lscfg.grammar.write import write_grammar
 from lscfg.io.text import read_lines
 from lscfg.kernel import Grammar
 from lscfg.moses_bridge.rule_table import write_rule_table
-from lscfg.parallel.cores import available_cores
+from lscfg.parallel.engine import available_cores
 
 
 def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, str]:

@@ -23,8 +23,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
-from lscfg.parallel.cores import available_cores
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.engine import available_cores, in_threads
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
 """Its words are known, unknown, in a rule with a gap and in one that swaps."""

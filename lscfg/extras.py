@@ -10,6 +10,7 @@ EXTRAS = {
     "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece"),
     "report": ("matplotlib",),
     "parquet": ("pyarrow",),
+    "completion": ("shtab",),
 }
 
 

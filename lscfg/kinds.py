@@ -6,7 +6,8 @@ output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the f
 - ``lscfg.estimators``: ``estimate(derivations, settings, ...)``, see ``lscfg.estimate``;
 - ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.grammar.source``;
 - ``lscfg.context_models``: ``add_context(model, tokens, source, settings)``, see ``lscfg.context.loglinear``;
-- ``lscfg.aligners``: ``align_corpus(source, target, settings)``, see ``lscfg.corpus.align``;
+- ``lscfg.aligners``: ``align_corpus(source, target, settings, save)``, see ``lscfg.corpus.align``; one that can be
+  saved has ``align_text(source, target, saved)``, too;
 - ``lscfg.optimisers``: ``learn(step, settings)``, see ``lscfg.tuning.optimisers``;
 - ``lscfg.text_sources``: ``read_pairs(files, languages, settings)``, see ``lscfg.prepare.pairs``;
 - ``lscfg.tokenisers``: ``SUBWORDS``, ``train_model(lines, side, settings)`` and ``open_tokeniser(language, settings,
@@ -20,7 +21,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import Any
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, did_you_mean, quote
 
 ESTIMATORS = "lscfg.estimators"
 RULE_SOURCES = "lscfg.rule_sources"
@@ -31,6 +32,7 @@ TEXT_SOURCES = "lscfg.text_sources"
 TOKENISERS = "lscfg.tokenisers"
 
 DEFAULT_CONTEXT_MODEL = "loglinear"
+DEFAULT_ESTIMATOR = "clusters"
 
 _NAMES = {
     ESTIMATORS: "estimator",
@@ -56,4 +58,5 @@ def kind(group: str, name: str) -> Any:
     """
     for point in entry_points(group=group, name=name):
         return point.load()
-    raise InputError(f"no {_NAMES[group]} {quote(name)}; there are {', '.join(kinds(group))}")
+    known = kinds(group)
+    raise InputError(f"no {_NAMES[group]} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")

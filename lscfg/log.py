@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -20,6 +20,14 @@ def info(message: str) -> None:
     """One line of log, unless quiet."""
     if not quiet:
         tqdm.write(f"[lscfg] {message}", file=sys.stderr)
+
+
+def table(figures: Mapping[str, object]) -> None:
+    """A line of log for each figure: names aligned to the left, and whole numbers, in groups of three, to the right."""
+    width = max(map(len, figures), default=0)
+    digits = max((len(f"{value:,}") for value in figures.values() if isinstance(value, int)), default=0)
+    for name, value in figures.items():
+        info(f"  {name:<{width}}  " + (f"{value:>{digits},}" if isinstance(value, int) else str(value)))
 
 
 _held: ContextVar[list[str] | None] = ContextVar("held", default=None)
@@ -45,9 +53,23 @@ def held_back() -> Iterator[list[str]]:
         _held.reset(token)
 
 
+_hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+
+
+@contextmanager
+def no_progress() -> Iterator[None]:
+    """No progress bar of this thread meanwhile: that of another worker shows how far the work is."""
+    token = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)
+
+
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
     """The items, with a progress bar on a terminal (none when quiet or when stderr is a file)."""
-    return iter(tqdm(items, desc=what, total=total, disable=True if quiet else None, leave=False, file=sys.stderr))
+    off = True if quiet or _hidden.get() else None  # None: it is off where stderr is no terminal
+    return iter(tqdm(items, desc=what, total=total, disable=off, leave=False, file=sys.stderr))
 
 
 def meter(what: str, total: int | None = None) -> tqdm:

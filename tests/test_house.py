@@ -22,6 +22,7 @@ FLOORS = (
     ("lscfg.estimate", "lscfg.adapter"),
     ("lscfg.context", "lscfg.decode"),
     ("lscfg.study",),
+    ("lscfg.options", "lscfg.parser"),
     ("lscfg.cli",),
     ("lscfg.commands", "lscfg.__main__"),
     ("lscfg.cdec_bridge", "lscfg.moses_bridge"),
@@ -32,7 +33,7 @@ FLOORS = (
 BESIDE = ("tuning", "cdec_bridge", "moses_bridge")
 """Packages of lscfg whose folders lie beside its own."""
 
-OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
+OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus", "align_text"}
 OF_KINDS |= {"read_pairs", "train_model", "open_tokeniser"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 

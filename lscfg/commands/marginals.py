@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterable, Iterator
 
-HELP = "parse sentences and write all marginals and features as JSON lines, or as grammars for single sentences"
+HELP = "write the marginals and features of sentences as JSON"
 EXAMPLE = "lscfg marginals spectral8.lscfg dev.ja > dev.marginals.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, OutputFile, output_folder
+    from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_jobs, add_output
 
     parser.add_argument(
         "model",
         type=lambda text: IniFile(text) if text.endswith(".ini") else InputFile(text),
         metavar="MODEL",
-        help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with a line of lscfg's, whose "
-        "grammar, limits and feature options count",
+        help="model, which parses with its own rules; or cdec.ini with an LSCFG line, which parses as it says",
     )
     parser.add_argument(
         "text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line; or forests"
@@ -26,31 +28,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--forests",
         action="store_true",
-        help="TEXT holds forests, as lscfg cdec forest and this command write them; nothing is parsed",
+        help="TEXT holds forests of lscfg cdec forest or of this command; nothing is parsed",
     )
-    parser.add_argument(
-        "-o", "--output", type=OutputFile, metavar="FILE", help="file to write instead of standard output (.gz allowed)"
-    )
+    add_output(parser)
     parser.add_argument(
         "--per-sentence-grammars",
         type=output_folder("cdec.ini", "segments.sgm", "grammar.*.gz"),
         metavar="DIR",
-        help="write DIR/grammar.N.gz for each sentence, DIR/segments.sgm and DIR/cdec.ini, with which a plain cdec "
-        "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",
+        help="folder for a grammar of each sentence, with which a plain cdec decodes like lscfg; JSON only with -o",
     )
     parser.add_argument(
-        "--features", metavar="NAMES", help="comma-separated; paper (default), ratios and context stand for several"
+        "--features", metavar="NAMES", help="features, or families of them: paper (default), ratios, context"
     )
-    parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
-    parser.add_argument("--floor", type=float, help="least value of which a logarithm is taken (default: 1e-6)")
+    parser.add_argument("--raw", action="store_true", help="write values, not their natural logarithms")
+    parser.add_argument("--floor", type=float, metavar="X", help="least value whose logarithm is taken (default: 1e-6)")
     parser.add_argument(
         "--negative",
         choices=("flip", "clamp"),
-        help="a negative marginal counts as its absolute value (default) or as zero",
+        help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: flip)",
     )
     parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="the output is the same for any (default: %(default)s)"
+        "--top", type=int, metavar="N", help="write the N applications of each node with the largest |marginal|"
     )
+    parser.add_argument(
+        "--min-marginal",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="write the applications with |marginal| of X or more, such as 1e-4 (default: all)",
+    )
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -60,19 +67,18 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or is malformed, or options do not go together.
     """
     import sys
-    from collections.abc import Iterable
     from contextlib import nullcontext
     from typing import Any
 
     from lscfg.corpus.parallel import check_plain, check_sentences
-    from lscfg.decode.analysis import Analyser, Analysis
+    from lscfg.decode.analysis import Analyser, Analysis, Cut
     from lscfg.decode.sentence_grammars import SentenceGrammars
     from lscfg.errors import InputError
     from lscfg.formats.forests import ForestFile, StoredForest
     from lscfg.formats.ini import read_ini
     from lscfg.io.text import atomic_write, read_lines
-    from lscfg.kernel import FeatureOptions
-    from lscfg.log import progress
+    from lscfg.kernel import PAPER_FEATURES, FeatureOptions
+    from lscfg.log import info, progress
     from lscfg.parallel.engine import in_threads
 
     given = {
@@ -82,6 +88,9 @@ def run(args: argparse.Namespace) -> None:
         "names": tuple(args.features.split(",")) if args.features else None,
     }
     options = {name: value for name, value in given.items() if value is not None}
+    cut = Cut(args.top, args.min_marginal)
+    if args.per_sentence_grammars and not args.output and not cut.is_none:
+        raise InputError("--top and --min-marginal are for the JSON, and not for grammars; name its file with -o")
     if args.forests and args.per_sentence_grammars:
         raise InputError("--per-sentence-grammars are for sentences that are parsed here, not for --forests")
     is_ini = args.model.endswith(".ini")
@@ -92,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
     if is_ini:
         analyser = Analyser.from_ini(args.model, grammar)
     else:
-        analyser = Analyser.from_model(args.model, FeatureOptions(**options), grammar)
+        analyser = Analyser.from_model(args.model, FeatureOptions(**{"names": PAPER_FEATURES} | options), grammar)
     grammars, total = None, None
     items: Iterable[Any]
     if forests is not None:
@@ -116,11 +125,59 @@ def run(args: argparse.Namespace) -> None:
         return number, analysis
 
     output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
-    with in_threads(args.threads) as engine, output as file:
+    size = _Size(total, not cut.is_none)
+    with in_threads(args.jobs) as engine, output as file:
         for number, analysis in progress(engine.map(work, items), "marginals", total):
             if with_json:
-                file.writelines(analyser.json_parts(number, analysis))
+                file.writelines(size.of(analyser.json_parts(number, analysis, cut)))
                 file.write("\n")
+                size.end()
+    if with_json:
+        info(size.told(args.output))
     if grammars is not None:
         grammars.finish()
     analyser.latent.report()
+
+
+class _Size:
+    """How much JSON is written, and will be.
+
+    Args:
+        total: number of sentences, if it is known.
+        is_cut: nobody has to be warned.
+    """
+
+    LARGE = 1_000_000_000
+    """Characters of which a user should know beforehand."""
+    SAMPLE = 5
+    """Sentences of which the size of all is foretold."""
+
+    def __init__(self, total: int | None, is_cut: bool):
+        self._total, self._warned = total, is_cut
+        self._sentences = self._characters = 0
+
+    def of(self, parts: Iterable[str]) -> Iterator[str]:
+        """The parts, counted."""
+        for part in parts:
+            self._characters += len(part)
+            yield part
+
+    def end(self) -> None:
+        """A sentence has ended. Warns, once, where all of them will be large."""
+        from lscfg.log import warn
+
+        self._sentences += 1
+        expected = self._characters
+        if self._total is not None and self._sentences >= min(self.SAMPLE, self._total):
+            expected = self._characters * self._total // self._sentences
+        if expected > self.LARGE and not self._warned:
+            self._warned = True
+            warn(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only")
+
+    def told(self, path: str | None) -> str:
+        """One line of log."""
+        mean = self._characters / max(1, self._sentences)
+        line = f"{self._sentences} sentences, {self._characters / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB a sentence"
+        if path is not None and path.endswith(".gz") and os.path.isfile(path):
+            line += f"; compressed {os.path.getsize(path) / 1e6:.1f} MB"
+        return line

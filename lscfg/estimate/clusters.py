@@ -22,7 +22,7 @@ from lscfg.extract.examples import Examples
 from lscfg.model.parameters import Parameters
 from lscfg.settings import setting
 
-HELP = "states counted from clusters of the spectral embedding, then a few iterations of EM"
+HELP = "clusters of the spectral embedding, then a few iterations of EM"
 VERSION = 1
 CHECKPOINTS = em.CHECKPOINTS
 
@@ -50,7 +50,7 @@ SWEEPS = 50
 class Settings(em.Iterations):
     """What EM from clusters may be told; a few iterations do, since it begins near its end."""
 
-    iterations: int = setting(5, "iterations at most", least=0)
+    iterations: int = setting(10, "most iterations", least=0)
 
 
 def estimate(

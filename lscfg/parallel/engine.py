@@ -15,6 +15,7 @@ An engine over a cluster is a class with the same members. Work of the second ki
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -23,6 +24,23 @@ from lscfg.parallel.threads import Threads
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+
+
+def available_cores() -> int:
+    """How many processors this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):  # Linux: a container or taskset may allow fewer than there are
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Arriving(Protocol):
+    """Says when a block is there, where blocks come over time, as lines of a pipe do."""
+
+    def fileno(self) -> int:
+        """A file descriptor; when it can be read, more of a block may be there."""
+
+    def ready(self) -> bool:
+        """Whether the next block, or their end, is there, so that drawing it does not wait."""
 
 
 class Engine(Protocol):
@@ -38,11 +56,16 @@ class Engine(Protocol):
         Work must not depend on it. It saves time and memory where something large is made before the first ``map``.
         """
 
-    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None = None
+    ) -> Iterator[Result]:
         """``function(block)`` for each block, in their order.
 
         Blocks are drawn in the thread of the caller, no more than a few for each worker ahead of the result that the
         caller asks for.
+
+        Args:
+            arriving: if given, no result waits for a block that is still to come.
 
         Raises:
             Exception: what the function, or drawing, raised for the first block that failed. Blocks behind it may have
@@ -66,7 +89,9 @@ class Serial:
     workers = 1
     inherits = True
 
-    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None = None
+    ) -> Iterator[Result]:
         """See ``Engine``."""
         return map(function, blocks)
 

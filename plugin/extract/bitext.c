@@ -1,6 +1,8 @@
 /* Word-aligned sentence pairs. */
 #include "extract/bitext.h"
 
+#include "base/text.h"
+
 static const char *const side_name[] = {"source", "target"};
 
 void sentence_pair_release(sentence_pair *p) {
@@ -18,23 +20,6 @@ void sentence_pair_release(sentence_pair *p) {
 /* Words that stand for something else in grammars; |||, and anything like [X]. */
 static int is_reserved(const char *word, int64_t length) {
   return (length == 3 && !memcmp(word, "|||", 3)) || (length > 2 && word[0] == '[' && word[length - 1] == ']');
-}
-
-/* The code point of the character at p if no word may contain it, else 0: control characters, line separators, and
- * every space but the blank. One program or another would end a word or a line there, or show two different words
- * alike. The joiners U+200C and U+200D are letters of some scripts and stay. The text is valid UTF-8 or at least not
- * read beyond end. */
-static int32_t unwelcome(const char *p, const char *end) {
-  const unsigned char *c = (const unsigned char *)p;
-  if (*c < 0x20 || *c == 0x7f) return *c ? *c : -1;
-  if (*c < 0xc2 || end - p < 2) return 0;
-  if (*c == 0xc2) return c[1] <= 0xa0 ? c[1] : 0;
-  if ((*c & 0xf0) != 0xe0 || end - p < 3) return 0;
-  int32_t code = (*c & 0x0f) << 12 | (c[1] & 0x3f) << 6 | (c[2] & 0x3f);
-  int refused = (code >= 0x2000 && code <= 0x200b) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
-                code == 0x205f || code == 0x2060 || code == 0x3000 || code == 0x1680 || code == 0x180e ||
-                code == 0xfeff;
-  return refused ? code : 0;
 }
 
 /* Finds the next word of a line, of length 0 at its end, and moves behind it; the reason to refuse it, if any. */

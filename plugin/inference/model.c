@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/text.h"
+
 static int check_values(const char *name, const void *values, int single, int64_t n, lscfg_error *error) {
   for (int64_t k = 0; k < n; k++)
     if (!isfinite(single ? (double)((const float *)values)[k] : ((const double *)values)[k]))
@@ -38,7 +40,12 @@ static int map_words(const tensor_file *file, const char *bytes_name, const char
   made->words = bytes.data;
   made->word_offsets = offsets.data;
   made->n_words = offsets.shape[0] - 1;
-  return check_offsets(offsets_name, made->word_offsets, made->n_words, bytes.shape[0], error);
+  code = check_offsets(offsets_name, made->word_offsets, made->n_words, bytes.shape[0], error);
+  for (int64_t w = 0; w < made->n_words && !code; w++)
+    if (!is_word(made->words + made->word_offsets[w], (size_t)(made->word_offsets[w + 1] - made->word_offsets[w])))
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds at %lld what is no word", bytes_name,
+                        (long long)made->word_offsets[w]);
+  return code;
 }
 
 static int map_full(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *error) {

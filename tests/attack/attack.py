@@ -16,17 +16,19 @@ import gzip
 import random
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 from bad_files import BAD_FILES, name_of  # noqa: E402
-from cases import FAULTS, Outcome, adopt_orphans, empty, run_case  # noqa: E402
+from cases import FAULTS, Outcome, adopt_orphans, empty, kill_case, run_case  # noqa: E402
 from mutations import mutate_arrays, mutate_text, mutations  # noqa: E402
 from sums import TOLERANCE, compare  # noqa: E402
 from world import Attack, attacks, file_of, make_world  # noqa: E402
@@ -81,7 +83,7 @@ class Attacker:
             for k, word in enumerate(attack.words)
         ]
         outputs = [folder / "out"] if "out" in words else []
-        outcome = run_case(words, folder, [folder / "t.es", folder / "t.deriv"], outputs)
+        outcome = run_case(words, folder, [folder / "t.ja", folder / "t.deriv"], outputs)
         self.seen[row][outcome.verdict] += 1
         self.slowest = max(self.slowest, outcome.seconds)
         if not outcome.good:
@@ -136,13 +138,32 @@ class Attacker:
 
     def hidden(self) -> Iterator[None]:
         """A file that an ini or an experiment names, changed."""
-        named = {"cdec.ini": ["g.gz", "lm.arpa", "em.lscfg"], "little.toml": ["t.es", "t.en", "dev.es", "dev.en"]}
+        named = {"cdec.ini": ["g.gz", "lm.arpa", "em.lscfg"], "little.toml": ["t.ja", "t.en", "dev.ja", "dev.en"]}
         users = [
             (attack, name) for attack in self.attacks for ini in named if ini in attack.words for name in named[ini]
         ]
         while True:
             attack, name = self.rng.choice(users)
             yield self._mutated(f"mutated {self._kind(name)}, named by a file", attack, name, self._change(name))
+
+    def kills(self) -> Iterator[None]:
+        """Runs of an experiment that are killed at random moments, one or more times, and then run to their end."""
+        words = ("run", "little.toml", "-o", "made", "--quiet")
+        outcome = run_case(words, self._copy())
+        whole, seconds = _bytes_of(self.place / "made"), outcome.seconds
+        while True:
+            folder, row = self._copy(), self.seen["killed experiments, run again"]
+            moments = [self.rng.uniform(0.2, 1.2 * seconds) for _ in range(self.rng.randint(1, 3))]
+            how = self.rng.choice([signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
+            left = [kill_case(words, folder, moment, how) for moment in moments]
+            outcome = run_case(words, folder)
+            if outcome.good:
+                same = _bytes_of(folder / "made") == whole
+                outcome = replace(outcome, verdict="orphan" if any(left) else "accepted" if same else "other bytes")
+            row[outcome.verdict] += 1
+            if not outcome.good:
+                self._keep("kills", list(words), "little.toml", f"{how.name} after {moments} s", outcome)
+            yield
 
     def sums(self) -> Iterator[None]:
         """Marginals of a random system against sums over its derivations."""
@@ -194,11 +215,18 @@ class Attacker:
         return lines
 
 
+def _bytes_of(folder: Path) -> dict[str, bytes]:
+    """The results of an experiment: scores, translations and weights."""
+    files = [folder / "results.json", *folder.glob("systems/*/test.output"), *folder.glob("systems/*/weights")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
+
+
 ROWS = {
     "arguments": Attacker.arguments,
     "mutations": Attacker.mutations,
     "tensors": Attacker.tensors,
     "hidden": Attacker.hidden,
+    "kills": Attacker.kills,
     "sums": Attacker.sums,
 }
 

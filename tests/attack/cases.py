@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -61,6 +62,7 @@ FAULTS = (
     "litter",
     "orphan",
     "wrong number",
+    "other bytes",
 )
 """All other verdicts, worst first."""
 
@@ -95,6 +97,18 @@ def run_case(words: Sequence[str], folder: Path, inputs: Iterable[Path] = (), ou
         elif orphans:
             verdict = "orphan"
     return Outcome(verdict, detail, seconds)
+
+
+def kill_case(words: Sequence[str], folder: Path, seconds: float, how: signal.Signals) -> bool:
+    """Runs ``lscfg`` in a process of its own and sends it a signal after some seconds; whether any process is left."""
+    command = [sys.executable, "-P", "-m", "lscfg", *words]
+    child = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    time.sleep(seconds)
+    child.send_signal(how)
+    child.wait()
+    return _kill_orphans(child.pid)
 
 
 def _work(words: Sequence[str], folder: Path) -> None:

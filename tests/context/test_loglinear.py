@@ -403,7 +403,7 @@ def test_command(tmp_path, capsys):
     assert main([*arguments, str(tmp_path / "none")]) == 1 and not (tmp_path / "m").exists()
     assert main([*arguments, str(tmp_path / "source"), "--quiet"]) == 0
     first = (tmp_path / "m").read_bytes()
-    assert main([*arguments, str(tmp_path / "source"), "--quiet", "--threads", "2"]) == 0
+    assert main([*arguments, str(tmp_path / "source"), "--quiet", "--jobs", "2"]) == 0
     assert (tmp_path / "m").read_bytes() == first
     Model(tmp_path / "m").check_features(OPTIONS)
     write_lines(tmp_path / "target", target)
@@ -447,9 +447,10 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
     twice = weights.rules.select(np.maximum(np.arange(len(weights.rules)) - 1, 0))
     dataclasses.replace(parameters, context=None).save(tmp_path / "without")
     with pytest.raises(
-        InputError, match=r"without context weights, which ContextTarget0 needs; estimate it with --context"
+        InputError, match=r"without context weights, which ContextTarget0 needs; estimate it with --context, or choose"
     ):
         Model(tmp_path / "without").check_features(OPTIONS)
+    Model(tmp_path / "without").check_features(FeatureOptions(names=("ratios", "paper")))
     dataclasses.replace(parameters, one=None).save(tmp_path / "without")
     Model(tmp_path / "without").check_features(OPTIONS)
     for change, message in (

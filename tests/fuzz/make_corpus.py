@@ -8,7 +8,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from helpers import random_context, rule_table  # noqa: E402
+from helpers import random_context, rule_table, save_model  # noqa: E402
 
 from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
 
@@ -29,6 +29,9 @@ def main() -> None:
     twice = rule_table([RULES[0]] * 4 + RULES)
     ones = tuple(np.ones([int((twice.arity == a).sum())] + [2] * (a + 1)) for a in range(3))
     Parameters(twice, ones, np.ones(2), np.ones(2)).save(folder / "rule-four-times")
+    broken = folder / "not-utf-8"
+    save_model(broken, rule_table(["\u00e9 ||| x"]), [np.ones(2)], np.ones(2), np.ones(2))
+    broken.write_bytes(broken.read_bytes().replace(b"\xc3\xa9", b"\xc3\xc3"))
     huge = tuple(np.full([int((table.arity == a).sum())] + [4] * (a + 1), 1e308) for a in range(3))
     Parameters(table, huge, np.ones(4), np.ones(4)).save(folder / "huge", np.float64)
     rng = np.random.default_rng(1)

@@ -1,6 +1,7 @@
 """The model file as the kernel reads it: every kind of damage is one clear error."""
 
 import json
+import random
 import struct
 
 import numpy as np
@@ -10,6 +11,7 @@ from helpers import rule_table, save_model
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
+from lscfg.kernel.base import words_fault
 from lscfg.model.parameters import OneState, Parameters
 
 
@@ -140,6 +142,8 @@ def test_damaged_header(model_file, change, message):
         ("rules.offsets", struct.pack("<q", 1), "does not cover"),
         ("rules.src_length", struct.pack("<i", 0), "malformed"),
         ("vocab.offsets", struct.pack("<q", 2**40), "not in order"),
+        ("vocab.bytes", b"\xff", "'vocab.bytes' holds at 0 what is no word"),
+        ("vocab.bytes", b"\n", "'vocab.bytes' holds at 0 what is no word"),
     ],
 )
 def test_damaged_values(model_file, name, value, message):
@@ -151,6 +155,36 @@ def test_damaged_values(model_file, name, value, message):
         Model(rewritten(model_file, change))
     with pytest.raises(InputError, match=f"^{model_file}: not a "):
         Parameters.load(model_file)
+
+
+EDGES = bytes([0, 0x1F, 0x20, 0x7E, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF])
+LEADS = EDGES + bytes([0xE0, 0xE2, 0xE3, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF])
+
+
+def is_word(data):
+    try:
+        word = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return " " not in word and not words_fault(word)
+
+
+@pytest.mark.parametrize("length", range(1, 5))
+def test_words_are_text(tmp_path, length):
+    """A word that is not, in the decoder's output, would end a line there or the program that reads it."""
+    path = save_model(tmp_path / "m", rule_table(["Z" * length + " ||| x"]), [np.ones(2)], np.ones(2), np.ones(2))
+    whole, rng = path.read_bytes(), random.Random(length)
+    words = [(lead,) for lead in LEADS] if length == 1 else []
+    words += [(rng.choice(LEADS), *rng.choices(EDGES, k=length - 1)) for _ in range(1000 * (length > 1))]
+    taken = 0
+    for word in map(bytes, words):
+        path.write_bytes(whole.replace(b"Z" * length, word))
+        if is_word(word):
+            taken += len(Model(path))
+        else:
+            with pytest.raises(InputError, match="what is no word"):
+                Model(path)
+    assert 0 < taken < len(words)
 
 
 def test_rule_twice(tmp_path):

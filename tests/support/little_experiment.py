@@ -1,16 +1,17 @@
 """An experiment that runs in seconds, and the command line that runs it."""
 
+import re
 import subprocess
 import sys
 from typing import Any
 
 TOML = """
 [corpus]
-source = "train.es"
+source = "train.ja"
 target = "train.en"
-dev_source = "dev.es"
+dev_source = "dev.ja"
 dev_reference = "dev.en"
-test_source = "test.es"
+test_source = "test.ja"
 test_reference = ["test.en"]
 
 [language_model]
@@ -26,7 +27,14 @@ kbest = 20
 [systems.SPECTRAL]
 estimator = "spectral"
 m = 3
+features = "paper"
+start = "none"
 """
+
+
+def stages_begun(log: str) -> list[str]:
+    """The names of the stages that a log says were begun, in order."""
+    return re.findall(r"^\[lscfg\] stage \d+/\d+ (\S+)(?: \([^)]*\))?$", log, re.M)
 
 
 def run_lscfg(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -4,59 +4,55 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "make a Spanish-English travel phrasebook and run a whole experiment on it"
+HELP = "run an experiment on Japanese and English that lscfg draws"
 EXAMPLE = "lscfg demo -o demo"
 
 EXPERIMENT = """\
 # The experiment of lscfg demo: every setting that is not here has its default.
 [corpus]
-source = "corpus/train.es"
+source = "corpus/train.ja"
 target = "corpus/train.en"
-dev_source = "corpus/dev.es"
+dev_source = "corpus/dev.ja"
 dev_reference = "corpus/dev.en"
-test_source = "corpus/test.es"
+test_source = "corpus/test.ja"
 test_reference = "corpus/test.en"
 
 [language_model]
 estimator = "lscfg"
 
 [tuning]
-iterations = 8
+iterations = 6
+runs = 3
+
+[evaluation]
+against = ["HIERO"]
+
+[systems.HIERO]
+grammar = "hiero"
 
 [systems.MIN]
 
-[systems.MLE]
-estimator = "mle"
-
-[systems.SPECTRAL]
-estimator = "spectral"
-m = 8
-
 [systems.LATENT]
 estimator = "clusters"
-m = 16
-iterations = 10
-features = "ratios"
+
+[systems."HIERO+LATENT"]
+estimator = "clusters"
+grammar = "both"
+start = "LATENT"
 """
+
+SHOWN = ("HIERO", "MIN", "LATENT")
+"""Systems whose translations are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import output_folder
-    from lscfg.parallel.cores import available_cores
+    from lscfg.options import add_jobs, add_output, add_seed
 
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_folder(),
-        metavar="DIR",
-        default="demo",
-        help="folder to write (default: %(default)s)",
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the corpus (default: %(default)s)")
-    parser.add_argument(
-        "--jobs", type=int, default=available_cores(), metavar="N", help="processes (default: all cores)"
-    )
+    add_output(parser, "folder to write (default: %(default)s)", type=output_folder(), metavar="DIR", default="demo")
+    add_seed(parser, 1, "the corpus")
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -81,9 +77,9 @@ def run(args: argparse.Namespace) -> None:
     check_replaceable(folder / "demo.toml", EXPERIMENT)
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
-    print(run_experiment(folder / "demo.toml", folder, args.jobs))
-    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL", "LATENT")}
-    print("\nsome translations:")
+    summary = run_experiment(folder / "demo.toml", folder, args.jobs)
+    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in SHOWN}
+    print("some translations:")
     different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["LATENT"][k]]
     for k in different[:5]:
         print(f"  source     {corpus.test[k][0]}")
@@ -91,4 +87,4 @@ def run(args: argparse.Namespace) -> None:
         for name, lines in outputs.items():
             print(f"  {name:<9}  {lines[k]}")
         print()
-    print(f"everything is in {folder}: report.html, results.json, manifest.json, systems/")
+    print(summary)
