@@ -1,11 +1,11 @@
-# Two commands: `make demo` and `make test`. Each makes its own virtual environment, installs and runs. For work on the
-# kernel: `make sanitize`, `make valgrind`, `make fuzz`; for work on what is around it: `make attack`.
+# Three commands: `make demo`, `make test` and `make docs`. Each makes its own virtual environment, installs and runs. For
+# work on the kernel: `make sanitize`, `make valgrind`, `make fuzz`; for work on what is around it: `make attack`.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test sanitize valgrind fuzz attack clean
+.PHONY: demo test docs sanitize valgrind fuzz attack clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
@@ -15,6 +15,11 @@ test: $(VENV)/test.done
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# The pages of docs/ and of the root as a site, with the reference of the Python packages.
+docs: $(VENV)/docs.done
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/docs
+	@echo build/docs/index.html
 
 # Not an editable install: what is tested is what a user gets. The sources decide when it is made again.
 SOURCES = $(shell find plugin lscfg tuning cdec_bridge moses_bridge -name '*.[ch]*' -o -name '*.py') pyproject.toml setup.py
@@ -26,9 +31,13 @@ $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[train,report]'
 	touch $@
 
+$(VENV)/docs.done: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet '.[train,report,docs]'
+	touch $@ $(VENV)/demo.done
+
 $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[test]'
-	touch $@ $(VENV)/demo.done
+	touch $@ $(VENV)/demo.done $(VENV)/docs.done
 
 # The tests of the kernel with the sanitizers of gcc in the extension, which is found before the installed one. They must
 # be loaded first, and libstdc++ with them, since they ask it how exceptions are thrown. Python itself leaks.

@@ -1,4 +1,4 @@
-"""Writes the tables of settings in FORMATS.md anew, from where the settings are declared.
+"""Writes the tables of settings in CONFIGURATION.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
 ``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm`` or a table of the
@@ -23,7 +23,7 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config
 
-DOCUMENT = Path(__file__).with_name("FORMATS.md")
+DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("CONFIGURATION.md",))
 GROUPS = {
     "estimator": ESTIMATORS,
     "source": RULE_SOURCES,
@@ -45,7 +45,7 @@ def tables() -> dict[str, str]:
 
 
 def updated(text: str) -> str:
-    """The document with today's tables.
+    """A document with today's tables.
 
     Raises:
         KeyError: it has a table of settings that there are not.
@@ -59,4 +59,5 @@ def updated(text: str) -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(updated(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(updated(document.read_text(encoding="utf-8")), encoding="utf-8")

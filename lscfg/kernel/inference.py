@@ -57,7 +57,7 @@ class Model:
 
 
 LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") for k in range(lib.LSCFG_N_FEATURES))
-"""Names of all latent features (docs/FORMATS.md)."""
+"""Names of all latent features (docs/FEATURES.md)."""
 
 
 NEGATIVE = ("flip", "clamp")

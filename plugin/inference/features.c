@@ -1,4 +1,4 @@
-/* The decoder features of rule applications, by families. docs/FORMATS.md defines them for the user. */
+/* The decoder features of rule applications, by families. docs/FEATURES.md defines them for the user. */
 #include "inference/families.h"
 
 /* One row for each family. */

@@ -17,7 +17,10 @@ from lscfg.cli import GROUPS, SESSION, build_parser, load_commands, main
 from lscfg.errors import InputError, KernelError
 from lscfg.io.text import write_lines
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = (README, *(page for page in sorted((ROOT / "docs").glob("*.md")) if not page.name.startswith("RESULTS")))
+"""Commands of results are those of the revision that made them."""
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
 LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
@@ -69,26 +72,43 @@ def test_lscfg_alone_prints_the_help():
     assert (run.returncode, run.stdout, run.stderr) == (0, lscfg("--help").stdout, "")
 
 
-def test_commands_in_help_and_readme_are_understood():
+def commands_of(page):
+    """The commands of lscfg in the first cells of a page's tables and in its blocks; each of a pipe."""
+    text = page.read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `(lscfg [^`]*)` \|", text, re.M)
+    for block in re.findall(r"^ *```\n(.*?)^ *```", text, re.M | re.S):
+        lines += re.findall(r"^ *(?:\w+=\S+ +)*(lscfg .*)$", block.replace("\\\n", ""), re.M)
+    return [part.strip() for line in lines for part in line.split(" | ") if "..." not in line and "…" not in line]
+
+
+def test_commands_in_help_and_pages_are_understood():
     commands = load_commands()
     parser = build_parser(commands)
     lines = [*SESSION, *(module.EXAMPLE for module in commands.values())]
-    readme = README.read_text(encoding="utf-8")
-    lines += re.findall(r"^\| `(lscfg [^`]*)` \|", readme, re.M)
-    for block in re.findall(r"^```\w*\n(.*?)^```", readme, re.M | re.S):
-        lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", block.replace("\\\n", ""), re.M)
-    assert len(lines) > 2 * len(commands) - 5
+    for page in PAGES:
+        lines += commands_of(page)
+    assert {line.split()[1] for line in lines} == {*commands}
     for line in lines:
-        words = shlex.split(line.split(" > ")[0])
-        assert parser.parse_args(words[1:]).command == words[1], line
+        words = shlex.split(re.split(" [<>] ", line)[0])
+        assert words[0] == "lscfg" and parser.parse_args(words[1:]).command == words[1], line
 
 
-def test_python_in_the_readme_runs(files, tmp_path):
+def test_the_page_of_commands_has_every_command_in_its_group():
+    text = (ROOT / "docs" / "COMMANDS.md").read_text(encoding="utf-8")
+    parts = dict(part.split("\n", 1) for part in re.split(r"^## ", text, flags=re.M)[1:])
+    assert [title.lower() for title in parts] == list(GROUPS)
+    for title, part in parts.items():
+        named = re.findall(r"^\| `lscfg (\w+)", part, re.M)
+        assert list(dict.fromkeys(named)) == list(GROUPS[title.lower()])
+
+
+@pytest.mark.parametrize("options", [["-P"], []], ids=["installed", "checkout"])
+def test_python_in_the_readme_runs(files, options):
     code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
     code = code.replace("clusters16.lscfg", str(files / "spectral.lscfg")).replace(
         "una habitación tranquila .", "una casa"
     )
-    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, *options, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0 and run.stdout.startswith("-"), run.stderr
 
 

@@ -1,4 +1,4 @@
-"""The examples in docs/FORMATS.md are read by the code that users run."""
+"""The examples in the pages of docs/ are read by the code that users run."""
 
 import json
 import os
@@ -34,15 +34,16 @@ from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree
 from lscfg.tuning.experiment.config import START_WEIGHTS, Chosen, read_experiment
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "FORMATS.md"
+PAGES = "".join(path.read_text("utf-8") for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md")))
+"""All pages of the documentation."""
 
 
 @pytest.fixture
 def example(tmp_path):
-    """Writes a named example of the document to a file."""
+    """Writes a named example of the pages to a file."""
 
     def write(name):
-        found = re.search(rf"<!-- example: {name} -->\n```\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
+        found = re.search(rf"<!-- example: {name} -->\n```\n(.*?)```", PAGES, re.S)
         assert found, name
         path = tmp_path / name
         path.write_text(found[1], encoding="utf-8")
@@ -52,9 +53,9 @@ def example(tmp_path):
 
 
 def test_every_example_has_a_test():
-    document, source = (path.read_text(encoding="utf-8") for path in (DOCUMENT, Path(__file__)))
-    names = re.findall(r"<!-- example: ([\w-]+) -->", document)
-    assert "span-grammar" in names and len(names) == document.count("<!-- example")
+    source = Path(__file__).read_text(encoding="utf-8")
+    names = re.findall(r"<!-- example: ([\w-]+) -->", PAGES)
+    assert "span-grammar" in names and len({*names}) == len(names) == PAGES.count("<!-- example")
     assert [name for name in names if f'example("{name}")' not in source] == []
 
 
@@ -102,7 +103,7 @@ def test_ini(example, tmp_path):
         (tmp_path / name).touch()
     path = example("ini")
     config = read_ini(path)
-    assert dict(config.latent.options) == {"model": "spectral8.lscfg", "log": "true", "floor": "1e-6"}
+    assert dict(config.latent.options) == {"model": "clusters16.lscfg", "features": "ratios,context"}
     expected = path.read_text(encoding="utf-8").replace("cubepruning_pop_limit=200\n", "")  # a default
     assert "\n".join(format_ini(config)).replace(f"{tmp_path}/", "") + "\n" == expected
 
