@@ -32,6 +32,8 @@ ORDER = (
     "heatmap",
     "diagnose",
     "decode",
+    "pack",
+    "serve",
     "cdec",
     "moses",
     "tune",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -61,11 +62,13 @@ class Translations:
         texts: n translations, words separated by a blank.
         scores: float64 [n], model scores.
         features: float64 [n, F], columns as ``EmbeddedDecoder.feature_names``.
+        unparsed: why the sentence has no parse, so that its words were passed through; empty where it has one.
     """
 
     texts: list[str]
     scores: np.ndarray
     features: np.ndarray
+    unparsed: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,13 @@ class _Sentence:
     forest: Forest | None
     penalties: np.ndarray  # WordPenalty of each application
     extra: np.ndarray | None  # [n_apps, F]
+    unparsed: str = ""  # why there is no forest
 
     @property
     def size(self) -> int:
-        """Bytes of its arrays."""
-        arrays = (self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
-        return sum(arrays) + (0 if self.forest is None else self.forest.size)
+        """Bytes of its arrays and its text."""
+        parts = (sys.getsizeof(self.text), self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
+        return sum(parts) + (0 if self.forest is None else self.forest.size)
 
 
 class EmbeddedDecoder:
@@ -171,10 +175,18 @@ class EmbeddedDecoder:
         Raises:
             InputError: the ini or a file that it names cannot be read or is malformed.
         """
-        config = read_ini(path)
+        return cls.from_config(read_ini(path), engine, cached)
+
+    @classmethod
+    def from_config(cls, config: DecoderConfig, engine: Engine | None = None, cached: int = CACHED) -> EmbeddedDecoder:
+        """The same of what was read from the file already.
+
+        Raises:
+            InputError: a file that it names cannot be read or is malformed.
+        """
         provider: ProviderSource | None = None
         if config.latent is not None:
-            provider = partial(_latent_features, config.latent, path)
+            provider = partial(_latent_features, config.latent, config.path or "")
         return cls(config, provider, engine, cached)
 
     def __enter__(self) -> EmbeddedDecoder:
@@ -366,7 +378,7 @@ class _SentenceDecoder:
             if text not in self._warned:
                 self._warned.add(text)
                 log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
-            return _Sentence(self._text(ids), None, np.empty(0), None)
+            return _Sentence(self._text(ids), None, np.empty(0), None, why)
         for rule in np.unique(forest.app_rule):
             if np.isnan(self._rule_penalty[rule]):
                 self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(int(rule)))
@@ -390,7 +402,7 @@ class _SentenceDecoder:
     ) -> tuple[Translations, SentenceGraph | None]:
         forest = sentence.forest
         if forest is None:
-            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights)))), None
+            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights))), sentence.unparsed), None
         scores = rule_scores[forest.app_rule]
         if self._penalty_column is not None:
             scores += weights[self._penalty_column] * sentence.penalties
