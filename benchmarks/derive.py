@@ -39,7 +39,7 @@ def run(files: list[Path], output: Path, threads: int = 1) -> tuple[float, float
     """Wall seconds, CPU seconds and peak MiB of one run of the command."""
     begin = time.perf_counter()
     before = os.times()
-    command = [*COMMAND, *map(str, files), "-o", str(output), "--threads", str(threads)]
+    command = [*COMMAND, *map(str, files), "-o", str(output), "--jobs", str(threads)]
     process = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     wall, after = time.perf_counter() - begin, os.times()
     if process.returncode:

@@ -114,7 +114,7 @@ def main() -> None:
         part(whole, len(whole) // 16).save(deriv)
         contents = []
         for threads in (1, args.threads):
-            run("estimate", "spectral", deriv, *common, "--threads", threads)
+            run("estimate", "spectral", deriv, *common, "--jobs", threads)
             contents.append(model.read_bytes())
         assert contents[0] == contents[1], "the model depends on the number of threads"
         print(
@@ -127,7 +127,7 @@ def main() -> None:
             runs = []
             for _ in range(args.repeats):
                 model.unlink(missing_ok=True)
-                runs.append(run("estimate", "spectral", deriv, *common, "--threads", args.threads))
+                runs.append(run("estimate", "spectral", deriv, *common, "--jobs", args.threads))
             seconds = [s for s, _, _ in runs]
             row = {
                 "pairs": len(some),

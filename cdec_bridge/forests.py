@@ -94,7 +94,7 @@ def record(
         for number, found in enumerate(lists):
             if found:
                 if not ours[number].is_file():
-                    raise LscfgError(f"cdec has translated sentence {number}, but its forest was not written")
+                    raise LscfgError(f"cdec has translated sentence {number + 1}, but its forest was not written")
                 yield read_bytes(ours[number]).decode("utf-8").removesuffix("\n")
                 if binary is not None:
                     os.replace(theirs[number], Path(binary) / theirs[number].name)

@@ -23,7 +23,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.engine import available_cores, in_threads
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
 """Its words are known, unknown, in a rule with a gap and in one that swaps."""
@@ -79,7 +79,7 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
         jobs = [[*cpp, "-c", str(adapter)]]
         jobs += [[*c, "-c", str(path)] for floor in kernel["decoder"] for path in sorted((plugin / floor).glob("*.c"))]
         made = [str(folder / f"{number}.o") for number in range(len(jobs))]
-        with in_threads(os.cpu_count() or 1) as engine:
+        with in_threads(available_cores()) as engine:
             for _ in engine.map(_run, [[*job, "-o", to] for job, to in zip(jobs, made, strict=True)]):
                 pass
     return made

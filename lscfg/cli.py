@@ -14,50 +14,75 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from types import FrameType, ModuleType
 from typing import Any
 
-# in order of the data flow, then the whole job
-ORDER = (
-    "prepare",
-    "align",
-    "derive",
-    "grammar",
-    "lm",
-    "estimate",
-    "marginals",
-    "heatmap",
-    "diagnose",
-    "decode",
-    "pack",
-    "serve",
-    "cdec",
-    "moses",
-    "tune",
-    "evaluate",
-    "run",
-    "demo",
-    "inspect",
-    "compress",
-    "simulate",
+from lscfg.parser import SHELLS, CommandParser, completion_script
+
+GROUPS = {
+    "whole jobs": ("run", "demo", "init"),
+    "data": ("prepare", "align", "derive", "grammar", "lm"),
+    "estimation": ("estimate", "compress"),
+    "decoding": ("decode", "pack", "serve", "cdec", "moses"),
+    "tuning and evaluation": ("tune", "evaluate"),
+    "study": ("inspect", "diagnose", "marginals", "heatmap", "simulate"),
+}
+"""Commands as the help lists them."""
+
+OTHERS = "further commands"
+"""Group of the commands that other packages add."""
+
+SESSION = (
+    "lscfg demo -o demo",
+    "lscfg init ja-en",
+    "lscfg run ja-en/experiment.toml -o ja-en",
+    "lscfg decode -c cdec.ini -w weights test.ja > test.out",
 )
+"""Examples for those who have seen none; each command has its own."""
 
 GOOD, BAD_INPUT, BAD_USAGE, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 
-QUIET = "no log and no progress on stderr"
+QUIET = "show no log and no progress; warnings and errors stay"
 
 
 def load_commands() -> dict[str, ModuleType]:
-    """The command modules by name, in order of the data flow."""
+    """The command modules by name, in the order of the help."""
     found = {point.name: point for point in entry_points(group="lscfg.commands")}
-    names = [name for name in ORDER if name in found] + sorted(set(found) - set(ORDER))
-    return {name: found[name].load() for name in names}
+    return {name: found[name].load() for names in command_groups(found).values() for name in names}
 
 
-def build_parser(commands: dict[str, ModuleType], chosen: str | None = None) -> argparse.ArgumentParser:
+def command_groups(commands: Collection[str]) -> dict[str, list[str]]:
+    """Names of commands by the title of their group, without empty groups."""
+    groups = {title: [name for name in names if name in commands] for title, names in GROUPS.items()}
+    groups[OTHERS] = sorted(set(commands).difference(*GROUPS.values()))
+    return {title: names for title, names in groups.items() if names}
+
+
+class MainParser(CommandParser):
+    """The parser of all commands, which lists them by group.
+
+    Attributes:
+        commands: their modules by name.
+    """
+
+    commands: Mapping[str, ModuleType]
+
+    def format_help(self) -> str:
+        width = max(map(len, self.commands), default=0)
+        parts = ["usage: lscfg COMMAND [OPTIONS]", "       lscfg COMMAND --help", "", str(self.description), ""]
+        for title, names in command_groups(self.commands).items():
+            parts += [f"{title}:", *(f"  {name:<{width}}  {self.commands[name].HELP}" for name in names), ""]
+        options = [(", ".join(one.option_strings), str(one.help)) for one in self.arguments() if one.option_strings]
+        width = max(len(names) for names, _ in options)
+        parts += ["options:", *(f"  {names:<{width}}  {text}" for names, text in options), ""]
+        parts += ["examples:", *(f"  {line}" for line in SESSION), ""]
+        return "\n".join([*parts, "exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of lscfg\n"])
+
+
+def build_parser(commands: Mapping[str, ModuleType], chosen: str | None = None) -> MainParser:
     """The parser of all commands.
 
     Args:
@@ -65,19 +90,26 @@ def build_parser(commands: dict[str, ModuleType], chosen: str | None = None) -> 
     """
     from lscfg import __version__
 
-    width = max(map(len, commands), default=0)
-    examples = "\n".join(f"  {name:<{width}}  {module.EXAMPLE}" for name, module in commands.items())
-    parser = argparse.ArgumentParser(
+    parser = MainParser(
         prog="lscfg",
-        description="Latent-variable synchronous CFGs for machine translation.",
-        epilog=f"examples:\n{examples}\n\nexit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of lscfg",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="lscfg COMMAND [OPTIONS]",
+        description="Latent-variable synchronous CFGs as features for machine-translation decoders.",
+        add_help=False,
     )
-    parser.add_argument("--version", action="version", version=f"lscfg {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parser.commands = commands
+    parser.add_argument("-h", "--help", action="help", help="show this help")
+    parser.add_argument("--version", action="version", version=f"lscfg {__version__}", help="show the version")
+    parser.add_argument(
+        "--print-completion", choices=SHELLS, help=f"print a script that completes commands in {' or '.join(SHELLS)}"
+    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog="lscfg", parser_class=CommandParser)
     for name, module in commands.items():
         sub = subparsers.add_parser(
-            name, help=module.HELP, description=module.HELP, epilog=f"example: {module.EXAMPLE}"
+            name,
+            help=module.HELP,
+            description=module.HELP,
+            epilog=f"example: {module.EXAMPLE}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,  # an example stays on its line
         )
         if chosen in (None, name):
             module.add_arguments(sub)
@@ -85,13 +117,13 @@ def build_parser(commands: dict[str, ModuleType], chosen: str | None = None) -> 
     return parser
 
 
-def add_action(actions: Any, name: str, help_text: str) -> argparse.ArgumentParser:
+def add_action(actions: Any, name: str, help_text: str) -> CommandParser:
     """The parser of an action of a command; ``--quiet`` may stand behind it, too.
 
     Args:
         actions: what ``add_subparsers`` of the command's parser returned.
     """
-    action: argparse.ArgumentParser = actions.add_parser(name, help=help_text, description=help_text)
+    action: CommandParser = actions.add_parser(name, help=help_text, description=help_text)
     action.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=QUIET)
     return action
 
@@ -106,26 +138,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = load_commands()
     given = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in given if not word.startswith("-")), "")
-    args = build_parser(commands, chosen).parse_args(given)
+    parser = build_parser(commands, chosen)
+    args, unknown = parser.parse_known_args(given)
+    if unknown:
+        parser.chosen(args).refuse(unknown)
 
     from lscfg import log
     from lscfg.io.arguments import checked_files
 
-    log.quiet = args.quiet
+    log.quiet = getattr(args, "quiet", False)
+    name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        with _ending_when_told(), checked_files(args):
-            commands[args.command].run(args)
+        if args.command is None:
+            shell = args.print_completion
+            print(completion_script(build_parser(commands), shell) if shell else parser.format_help(), end="")
+        else:
+            with _ending_when_told(), checked_files(args):
+                commands[args.command].run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print(f"lscfg {args.command}: interrupted; what was finished is kept", file=sys.stderr)
+        print(f"{name}: interrupted; what was finished is kept", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
         _drop_output()
     except Exception as error:
         message, status = explain(error)
-        print(f"lscfg {args.command}: {message}", file=sys.stderr)
+        print(f"{name}: {message}", file=sys.stderr)
         try:
             sys.stdout.flush()  # what was finished is kept
         except OSError:
@@ -167,7 +207,7 @@ def explain(error: Exception) -> tuple[str, int]:
         return str(error), BAD_INPUT
     if isinstance(error, MemoryError):
         detail = f" ({said})" if said else ""
-        return f"out of memory{detail}; give it less text at a time, shorter lines or fewer threads and jobs", BAD_INPUT
+        return f"out of memory{detail}; give it less text at a time, shorter lines or fewer --jobs", BAD_INPUT
     if isinstance(error, RecursionError):
         return "the input is nested too deeply; is it what the command expects?", BAD_INPUT
     if isinstance(error, OverflowError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from os import PathLike
 
 SHOWN = 80
@@ -21,6 +23,12 @@ _CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 16
 def quote(text: object) -> str:
     """A piece of input as a message shows it: cut, in quotes, control characters escaped."""
     return repr(cut(text))
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the known one that is most like it, empty where none is."""
+    near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 class LscfgError(Exception):

@@ -20,7 +20,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import Any
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, did_you_mean, quote
 
 ESTIMATORS = "lscfg.estimators"
 RULE_SOURCES = "lscfg.rule_sources"
@@ -56,4 +56,5 @@ def kind(group: str, name: str) -> Any:
     """
     for point in entry_points(group=group, name=name):
         return point.load()
-    raise InputError(f"no {_NAMES[group]} {quote(name)}; there are {', '.join(kinds(group))}")
+    known = kinds(group)
+    raise InputError(f"no {_NAMES[group]} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -20,6 +20,14 @@ def info(message: str) -> None:
     """One line of log, unless quiet."""
     if not quiet:
         tqdm.write(f"[lscfg] {message}", file=sys.stderr)
+
+
+def table(figures: Mapping[str, object]) -> None:
+    """A line of log for each figure: names aligned to the left, and whole numbers, in groups of three, to the right."""
+    width = max(map(len, figures), default=0)
+    digits = max((len(f"{value:,}") for value in figures.values() if isinstance(value, int)), default=0)
+    for name, value in figures.items():
+        info(f"  {name:<{width}}  " + (f"{value:>{digits},}" if isinstance(value, int) else str(value)))
 
 
 _held: ContextVar[list[str] | None] = ContextVar("held", default=None)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, did_you_mean, quote
 
 LARGEST = 2**31 - 1
 """The largest whole number of any setting: the kernel counts in 32 bits."""
@@ -52,7 +52,8 @@ class Limits:
     def requirement(self, value: Any) -> str | None:
         """What is wrong with the value, None if nothing is."""
         if self.choices and value not in self.choices:
-            return f"must be one of {', '.join(self.choices)}, not {quote(value)}"
+            known = ", ".join(self.choices)
+            return f"must be one of {known}, not {quote(value)}{did_you_mean(value, self.choices)}"
         if isinstance(value, float) and not math.isfinite(value):
             return f"must be a finite number, not {value}"
         for limit, wrong, words in (
@@ -86,6 +87,7 @@ def setting(
     shown: str = "",
     part: str = "",
     option: str = "",
+    letter: str = "",
 ) -> Any:
     """A field of a settings class.
 
@@ -97,10 +99,10 @@ def setting(
         metavar: the value in a command's help.
         shown: the default in words, where the value itself would not tell.
         part: of the work that alone depends on it, where that is not all of it.
-        option: its name on the command line, where it is another one.
+        option: its name on the command line, where it is another one; letter: its short form, where it has one.
     """
     metadata = {"help": help, "limits": Limits(least, most, above, below, tuple(choices))}
-    metadata |= {"metavar": metavar, "shown": shown, "part": part, "option_name": option}
+    metadata |= {"metavar": metavar, "shown": shown, "part": part, "option_name": option, "letter": letter}
     if isinstance(default, (list, dict)):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -159,6 +161,7 @@ class Setting:
     shown: str
     part: str
     option_name: str
+    letter: str
 
     def check(self, value: Any) -> None:
         """Refuses a value out of its range; of several values, none at all or one that is there twice.
@@ -222,7 +225,7 @@ def _settings_of(cls: Any) -> tuple[Setting, ...]:
         default: Any = item.default
         if item.default_factory is not MISSING:
             default = item.default_factory()
-        facts = {name: item.metadata[name] for name in ("help", "metavar", "shown", "part", "option_name")}
+        facts = {name: item.metadata[name] for name in ("help", "metavar", "shown", "part", "option_name", "letter")}
         found.append(Setting(item.name, hint, many, optional, default, limits=limits, **facts))
     return tuple(found)
 
@@ -253,7 +256,8 @@ def add_options(
                 keywords["choices"] = item.limits.choices
             else:
                 keywords["metavar"] = item.metavar or _METAVARS[item.kind] if not item.many else item.metavar or "LIST"
-        parser.add_argument(_option(item, prefix), **keywords)
+        letters = [f"-{item.letter}"] if item.letter and not prefix else []
+        parser.add_argument(*letters, _option(item, prefix), **keywords)
 
 
 _METAVARS = {int: "N", float: "X", str: "NAME", Path: "FILE"}

@@ -23,6 +23,7 @@ FLOORS = (
     ("lscfg.context", "lscfg.decode"),
     ("lscfg.study", "lscfg.bundle"),
     ("lscfg.serve",),
+    ("lscfg.options", "lscfg.parser"),
     ("lscfg.cli",),
     ("lscfg.commands", "lscfg.__main__"),
     ("cdec_bridge", "moses_bridge"),

@@ -40,7 +40,7 @@ class Settings(Declared):
 
     restarts: int = setting(20, "random starting points beside the old weights", least=0)
     directions: int = setting(15, "random directions in each round beside the axes", least=0)
-    epsilon: float = setting(1e-4, "BLEU, in points of 100, that a round has to gain for another one", above=0)
+    epsilon: float = setting(1e-4, "BLEU points that a round must gain for another round", above=0)
 
 
 @dataclass(frozen=True)

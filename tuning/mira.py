@@ -39,9 +39,12 @@ VERSION = 1
 class Settings(Declared):
     """How MIRA learns; the defaults are those of the authors' own program (kbmira in Moses)."""
 
-    step_cap: float = setting(0.01, "largest step C: a smaller one keeps the weights closer to the start", above=0)
+    step_cap: float = setting(0.01, "largest step C; a smaller one keeps the weights closer to the start", above=0)
     decay: float = setting(
-        0.999, "what the pseudo-corpus keeps for each sentence: .999 remembers about a thousand", least=0, most=1
+        0.999,
+        "share of the pseudo-corpus kept at each sentence; 0.999 spans about 1,000",
+        least=0,
+        most=1,
     )
     epochs: int = setting(60, "passes J over the sentences", least=1)
 

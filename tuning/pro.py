@@ -29,12 +29,12 @@ INTERPOLATION = 0.1
 class Settings(Declared):
     """How PRO samples and learns; the first three defaults are the paper's."""
 
-    samples: int = setting(5000, "Γ, pairs of hypotheses drawn for each sentence", least=1)
-    kept: int = setting(50, "Ξ, pairs learnt from of these, those of the largest difference", least=1)
+    samples: int = setting(5000, "pairs of hypotheses drawn for each sentence, Γ", least=1)
+    kept: int = setting(50, "pairs kept of these, those with the largest difference, Ξ", least=1)
     threshold: float = setting(
-        0.05, "difference in sentence BLEU (0 to 1) that a pair must exceed: α is a step from 0 to 1", least=0, below=1
+        0.05, "difference in sentence BLEU, 0 to 1, that a pair must exceed; α is a step at it", least=0, below=1
     )
-    regularisation: float = setting(1.0, "weight of half the squared length of the weights in the loss", above=0)
+    regularisation: float = setting(1.0, "weight of half the squared norm of the weights in the loss", above=0)
 
 
 @dataclass(frozen=True)

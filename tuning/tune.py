@@ -93,21 +93,21 @@ class TuneSettings(Declared):
     """
 
     iterations: int = setting(15, "decoding runs over the development set", least=1)
-    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K")
-    unique: bool = setting(True, "lists with derivations of equal translations, not of different ones only")
-    patience: int = setting(3, "runs without better BLEU after which tuning ends", least=1)
+    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K", letter="k")
+    unique: bool = setting(True, "k-best lists that may repeat a translation")
+    patience: int = setting(4, "runs without better BLEU before tuning stops", least=1)
     seed: int = setting(1, "seed of all random choices", least=0)
     optimiser: str = setting("mira", "optimiser", metavar="NAME")
     """One of the kinds of ``tuning.optimisers``, or the name of the one that ``tune`` is given."""
     interpolation: float | None = setting(
         None,
-        "part of the way to the learned weights that is taken",
+        "share of the way from the old to the learned weights that is taken",
         above=0,
         most=1,
         shown="1, for PRO 0.1",
     )
     restart_below: float = setting(
-        0.9, "share of the best BLEU below which learning begins at the best weights again; 0: never", least=0, most=1
+        0.9, "share of the best BLEU below which learning restarts from the best weights; 0: never", least=0, most=1
     )
     learner: Declared | None = None
     """Settings of the optimiser; its own defaults if None is given."""
@@ -344,7 +344,7 @@ def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
         lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
 
 
-def _describe_weights(weights: Mapping[str, float], most: int = 30) -> str:
+def _describe_weights(weights: Mapping[str, float], most: int = 8) -> str:
     """The weights by name, the largest ones only where there are many."""
     shown = sorted(sorted(weights, key=lambda name: (-abs(weights[name]), name))[:most])
     rest = f" and {len(weights) - most} smaller ones" if len(weights) > most else ""

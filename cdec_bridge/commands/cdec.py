@@ -7,77 +7,63 @@ from pathlib import Path
 
 from lscfg.cli import add_action
 
-HELP = "latent features inside cdec: build the library, check it, fold them, run cdec"
+HELP = "latent features in cdec: build, check, fold, decode"
 EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
-    from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, InputFolder, OutputFile, output_folder
+    from lscfg.io.arguments import InputFile, InputFolder, output_folder
+    from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    build = add_action(actions, "build", "compile the library against a cdec")
-    check = add_action(actions, "check", "load the library into that cdec and compare its features with lscfg's own")
+    build = add_action(actions, "build", "compile the library for your cdec")
+    check = add_action(actions, "check", "load the library into cdec and compare its features with lscfg's own")
     for action in (build, check):
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
-    build.add_argument(
-        "-o", "--output", type=OutputFile, metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s"
-    )
-    check.add_argument(
-        "--library", type=InputFile, metavar="FILE", help="the library to be checked (default: a new one)"
-    )
+    add_output(build, "library to write (default: %(default)s)", default="liblscfg_cdec.so")
+    check.add_argument("--library", type=InputFile, metavar="FILE", help="library to check (default: a new one)")
     fold = add_action(actions, "fold", "write a tuned configuration with which cdec decodes faster and the same")
-    fold.add_argument("-c", "--config", type=IniFile, metavar="INI", required=True, help="cdec.ini of one pass")
-    fold.add_argument("-w", "--weights", type=InputFile, metavar="WEIGHTS", required=True, help="tuned weights")
-    fold.add_argument(
-        "-o",
-        "--output",
-        type=output_folder("cdec.ini", "weights"),
-        metavar="DIR",
-        required=True,
-        help="where cdec.ini and weights are written",
-    )
+    add_config(fold, "configuration of one pass (cdec.ini)")
+    add_weights(fold, "tuned weights", required=True)
+    folder = output_folder("cdec.ini", "weights")
+    add_output(fold, "folder for cdec.ini and weights", type=folder, metavar="DIR", required=True)
     fold.add_argument(
         "--library",
         type=InputFile,
         metavar="FILE",
-        help="library of lscfg cdec build, where the ini has no line of it (default: LSCFG_CDEC_PLUGIN)",
+        help="library, where the configuration names none (default: LSCFG_CDEC_PLUGIN)",
     )
     fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
-    decode = add_action(actions, "decode", "run cdec over a file, in several processes and in order")
+    decode = add_action(actions, "decode", "translate with cdec, in several processes and in order")
     decode.add_argument(
         "text", type=InputFile, metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed"
     )
-    decode.add_argument("-c", "--config", type=IniFile, metavar="INI", required=True, help="cdec.ini")
-    decode.add_argument("-k", "--k-best", type=int, metavar="K", help="k-best lists instead of translations")
-    decode.add_argument("-r", "--unique", action="store_true", help="lists of different translations")
-    forest = add_action(actions, "forest", "write the forests that cdec builds, or has written, as JSON lines")
+    add_config(decode)
+    add_kbest(decode)
+    forest = add_action(actions, "forest", "write the forests of cdec as JSON")
     forest.add_argument("text", type=InputFile, metavar="TEXT", nargs="?", help="source sentences as for decode")
+    add_config(forest, "configuration (cdec.ini); the forests are those after its last pass", required=False)
     forest.add_argument(
-        "-c", "--config", type=IniFile, metavar="INI", help="cdec.ini; its forests are those after its last pass"
+        "--read", type=InputFolder, metavar="DIR", help="read the forests N.bin.gz of cdec -O, in place of TEXT and -c"
     )
     forest.add_argument(
-        "--read",
-        type=InputFolder,
-        metavar="DIR",
-        help="folder of the files N.bin.gz of cdec -O, in place of TEXT and -c",
+        "--write", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec also write the forests DIR/N.bin.gz"
     )
     forest.add_argument(
-        "--write", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec write DIR/N.bin.gz, too"
-    )
-    forest.add_argument(
-        "--library", type=InputFile, metavar="FILE", default="liblscfg_cdec.so", help="default: %(default)s"
+        "--library",
+        type=InputFile,
+        metavar="FILE",
+        default="liblscfg_cdec.so",
+        help="library of lscfg cdec build (default: %(default)s)",
     )
     for action in (decode, forest):
+        add_weights(action)
+        add_output(action)
+        add_jobs(action, "; each loads the grammar")
         action.add_argument(
-            "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights (default: those that the ini names)"
+            "--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or the program on PATH)"
         )
-        action.add_argument(
-            "-o", "--output", type=OutputFile, metavar="FILE", help="write there, not to standard output (.gz allowed)"
-        )
-        action.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
-        action.add_argument("--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or on PATH)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -152,9 +138,9 @@ def _decode(args: argparse.Namespace) -> None:
     program, options = _program(args), _weights(args)
     if args.unique:
         options.append("-r")
-    k = 1 if args.k_best is None else args.k_best
+    k = 1 if args.kbest is None else args.kbest
     lists = CdecProcesses(program, args.config, options, k, args.jobs).decode(read_lines(args.text))
-    if args.k_best:
+    if args.kbest:
         lines = [line for found in lists for line in found]
     else:
         lines = [parse_hypothesis(found[0], program)[1].text if found else "" for found in lists]

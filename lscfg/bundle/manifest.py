@@ -19,19 +19,20 @@ DAMAGED = "damaged, or not of lscfg pack; pack the system anew"
 
 @dataclass(frozen=True)
 class PackedFile:
-    """Size in bytes and SHA-256 of a file."""
+    """What a file is, its size in bytes and its SHA-256."""
 
+    role: str
     bytes: int
     sha256: str
 
     @classmethod
-    def of(cls, path: Path) -> Self:
-        """Those of the file as it is.
+    def of(cls, role: str, path: Path) -> Self:
+        """The facts of the file as it is.
 
         Raises:
             InputError: it cannot be read.
         """
-        return cls(path.stat().st_size, file_hash(path))
+        return cls(role, path.stat().st_size, file_hash(path))
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,6 @@ def _checked_name(name: str, path: str | os.PathLike[str]) -> str:
 
 def _packed(facts: Any) -> PackedFile:
     packed = PackedFile(**facts)
-    if type(packed.bytes) is not int or not isinstance(packed.sha256, str):
+    if type(packed.bytes) is not int or not isinstance(packed.sha256, str) or not isinstance(packed.role, str):
         raise TypeError
     return packed

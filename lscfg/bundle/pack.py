@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
-from lscfg.bundle.system import INI, PREPARE, WEIGHTS, ini_file, latent_model, model_files, open_bundle, open_system, with_model
+from lscfg.bundle.system import INI, PREPARE, WEIGHTS, ini_file, latent_model, open_bundle, open_system, with_model
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.weights import write_weights
-from lscfg.io.text import FULL, new_folder
+from lscfg.io.text import FULL, file_hash, replaced_folder
 from lscfg.prepare.record import RECORD, Record
 
 
@@ -29,34 +28,53 @@ def pack(
 
     Args:
         system: an ini file, or the folder of a system of ``lscfg run``.
-        output: the bundle; nothing may be there yet.
+        output: the bundle; only another bundle gives way to it.
         weights: in place of those of the ini file or the folder.
         prepare: folder of a preparation. None: that of the experiment to which the system's folder belongs, if it has
             one.
 
     Raises:
-        InputError: a file cannot be read, copied or used, or there is something by the name of the output.
+        InputError: a file cannot be read, copied or used, or the output is there and is no bundle.
     """
     place = Path(system)
     if (place / MANIFEST).exists():
         raise InputError("is a bundle already; copy the folder as it is", place)
-    with new_folder(output) as folder:
+    _check_target(Path(output))
+    with replaced_folder(output, MANIFEST) as folder:
         found = open_system(ini_file(place), weights or _weights_beside(place))
-        write_ini(folder / INI, _copied_config(found.config, folder))
         write_weights(folder / WEIGHTS, found.weights)
+        config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))
+        write_ini(folder / INI, config)
         preparation = Path(prepare) if prepare is not None else _preparation_beside(place)
         if preparation is not None:
             _copy_preparation(preparation, folder / PREPARE)
-        files = [path for path in folder.rglob("*") if path.is_file()]
-        name = Path(output).absolute().name
-        manifest = Manifest(name, {path.relative_to(folder).as_posix(): PackedFile.of(path) for path in files})
+        names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+        files = {name: PackedFile.of(_role(name), folder / name) for name in names}
+        manifest = Manifest(Path(output).absolute().name, files)
         manifest.write(folder)
-        packed = open_bundle(folder)
-        packed.decoder().close()
-        if packed.preparation is not None:
-            for recipe in packed.preparation.sides:
-                recipe.side()
+        open_bundle(folder).check()
     return manifest
+
+
+def _role(name: str) -> str:
+    """What a file of a bundle is, by its name."""
+    return {
+        INI: "configuration",
+        "grammar": "grammar",
+        "lm": "language model",
+        "model": "latent model",
+        "weights": "feature weights",
+        f"{PREPARE}/{RECORD}": "preparation of raw text",
+    }.get(name.partition("-")[0], "model of the preparation")
+
+
+def _check_target(output: Path) -> None:
+    """Refuses to replace a bundle in which there is more than was packed."""
+    if (output / MANIFEST).is_file():
+        own = {*Manifest.read(output).files, MANIFEST}
+        for path in sorted(output.rglob("*")):
+            if not path.is_dir() and path.relative_to(output).as_posix() not in own:
+                raise InputError("is none of the bundle's files and would be lost; move it, or name another", path)
 
 
 def _weights_beside(place: Path) -> Path | None:
@@ -65,34 +83,39 @@ def _weights_beside(place: Path) -> Path | None:
 
 def _preparation_beside(place: Path) -> Path | None:
     """The preparation of the experiment whose folder has ``systems/NAME``."""
-    found = place.resolve().parent.parent / PREPARE
-    if not place.is_dir() or place.resolve().parent.name != "systems" or not (found / RECORD).is_file():
+    system = (place if place.is_dir() else place.parent).resolve()
+    found = system.parent.parent / PREPARE
+    if system.parent.name != "systems" or not (found / RECORD).is_file():
         return None
     log.info(f"the text is prepared as {found} says")
     return found
 
 
-def _copied_config(config: DecoderConfig, folder: Path) -> DecoderConfig:
+def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
     """Copies the files of a configuration; returns it with their new names."""
-    grammars = _copies("grammar", config.grammars, folder)
-    model = latent_model(config)
-    latent = None
+    model, latent = latent_model(config), None
     if config.latent is not None and model is not None:
-        latent = with_model(config.latent, _copies("model", [model], folder)[0])
-    language_model = None
-    if config.language_model is not None:
-        language_model = _copies("lm", [config.language_model], folder)[0]
-    return replace(config, grammars=tuple(grammars), language_model=language_model, latent=latent, weights=Path(WEIGHTS))
+        latent = with_model(config.latent, _copied("model", model, folder))
+    language_model = None if config.language_model is None else _copied("lm", config.language_model, folder)
+    grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
+    return replace(config, grammars=grammars, language_model=language_model, latent=latent)
 
 
-def _copies(role: str, sources: Sequence[Path], folder: Path) -> list[Path]:
-    """Copies files under the name of their role, with the endings that readers go by; returns the names."""
-    names = []
-    for number, source in enumerate(sources, 1):
-        ending = re.search(r"(\.[A-Za-z0-9]+)?(\.gz)?$", source.name)
-        names.append(Path(f"{role}{'' if len(sources) == 1 else number}{ending[0] if ending else ''}"))
-        _copy(source, folder / names[-1])
-    return names
+def _copied(role: str, source: Path, folder: Path) -> Path:
+    """Copies a file; returns its name, with the endings that readers go by."""
+    _copy(source, folder / role)
+    ending = re.search(r"(\.[A-Za-z0-9]+)?(\.gz)?$", source.name)
+    return _named_by_content(role, folder / role, ending[0] if ending else "")
+
+
+def _named_by_content(role: str, file: Path, ending: str = "") -> Path:
+    """Renames a file by its hash; returns the name.
+
+    Decoders look for the files of an ini in the working directory first. What they find there by this name is equal.
+    """
+    name = f"{role}-{file_hash(file)[:16]}{ending}"
+    file.rename(file.with_name(name))
+    return Path(name)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -109,7 +132,7 @@ def _copy_preparation(source: Path, target: Path) -> None:
     record = Record.read(source)
     target.mkdir()
     _copy(source / RECORD, target / RECORD)
-    for model in model_files(record):
+    for model in record.models():
         if model.parent != source:
             raise InputError(f"the model {model} is none of the folder's", source / RECORD)
         if not (target / model.name).exists():

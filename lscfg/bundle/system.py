@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,6 +50,30 @@ class System:
             warn(f"{self.weights_path}: weights that no feature of the decoder has: {unknown}")
         return decoder
 
+    def check(self) -> None:
+        """Opens all that translating needs, and lets go of it.
+
+        Raises:
+            InputError: a file cannot be read or is malformed, or a package is not installed.
+        """
+        self.decoder().close()
+        if self.preparation is not None:
+            for recipe in self.preparation.sides:
+                recipe.side()
+
+
+def one_system(folder: str | None, config: str | None) -> str:
+    """The one of both that is given.
+
+    Raises:
+        InputError: it is none, or both are.
+    """
+    if folder and config:
+        raise InputError("name a system's folder or a configuration with -c, not both")
+    if not (folder or config):
+        raise InputError("no system; name its folder, or a configuration with -c")
+    return str(folder or config)
+
 
 def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> System:
     """The system of a bundle, of an ini file, or of a folder with ``cdec.ini`` and ``weights``.
@@ -61,7 +85,7 @@ def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | 
         InputError: it cannot be read, is damaged, or has no weights.
     """
     place = Path(path)
-    if (place / MANIFEST).exists() or (place / MANIFEST).is_symlink():
+    if os.path.lexists(place / MANIFEST):
         return open_bundle(place, weights)
     ini = ini_file(place)
     config = read_ini(ini)
@@ -101,7 +125,7 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     preparation = None
     if f"{PREPARE}/{RECORD}" in manifest.files:
         preparation = Record.read(folder / PREPARE)
-        for model in model_files(preparation):
+        for model in preparation.models():
             _own(model, folder, manifest.files, folder / PREPARE / RECORD)
     found = weights or config.weights
     if found is None:
@@ -140,12 +164,6 @@ def _own(path: str | Path, folder: Path, files: Collection[str], where: Path) ->
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:
     """The feature function with another path of its model, as ``LSCFG``: a library serves one machine's cdec."""
     return LatentFeature({**latent.options, "model": str(model)}, None, latent.number)
-
-
-def model_files(preparation: Record) -> Iterator[Path]:
-    """The models of a preparation."""
-    for side in preparation.sides:
-        yield from (model.path for model in (side.case_model, side.word_model) if model is not None)
 
 
 def latent_model(config: DecoderConfig) -> Path | None:

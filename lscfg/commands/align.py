@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-HELP = "align the words of a parallel corpus (eflomal or FastAlign both ways, symmetrised)"
+HELP = "align the words of a parallel corpus"
 EXAMPLE = "lscfg align train.ja train.en -o train.align"
 
 
@@ -13,16 +13,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.corpus.align import AlignmentSettings, aligners
     from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.options import add_jobs
     from lscfg.settings import add_kind_options, add_options
 
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    parser.add_argument("target", type=InputFile, metavar="TARGET", help="its translation, line by line")
+    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
     parser.add_argument(
         "-o", "--output", type=OutputFile, metavar="FILE", required=True, help="Pharaoh alignments to write"
     )
     add_options(parser, AlignmentSettings)
     add_kind_options(parser, aligners())
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: %(default)s)")
+    add_jobs(parser, ", and no more than 2 are used")
 
 
 def run(args: argparse.Namespace) -> None:

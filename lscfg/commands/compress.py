@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "make tensors of low rank, which take less memory and time"
+HELP = "reduce the tensors of a model to low rank"
 EXAMPLE = "lscfg compress model.lscfg --cp 8 -o small.lscfg"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.io.arguments import InputFile
+    from lscfg.options import add_jobs, add_output
 
-    parser.add_argument("model", type=InputFile, metavar="MODEL", help="model file of lscfg estimate")
-    parser.add_argument("-o", "--output", type=OutputFile, metavar="MODEL", required=True, help="model file to write")
-    parser.add_argument("--cp", type=int, required=True, metavar="R", help="most components of a tensor")
+    parser.add_argument("model", type=InputFile, metavar="MODEL", help="model of lscfg estimate")
+    add_output(parser, "model to write", metavar="MODEL", required=True)
+    parser.add_argument("--cp", type=int, required=True, metavar="R", help="most components per tensor")
     parser.add_argument(
         "--tolerance",
         type=float,
         default=0.01,
         metavar="E",
-        help="share of a tensor's norm that may be left where fewer components do (default: %(default)s)",
+        help="relative error at which fewer components are enough (default: %(default)s)",
     )
-    parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="the model does not depend on them (default: %(default)s)"
-    )
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -40,11 +39,16 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.model.compress import CPSettings, compress
 
-    found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.threads))
+    found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.jobs))
     before, after = (os.path.getsize(path) for path in (args.model, args.output))
     some = found.error[found.ranks > 0]
     mean, worst = (float(np.mean(some)), float(np.max(some))) if len(some) else (0.0, 0.0)
-    log.info(
-        f"{len(found.ranks)} tensors, {found.components[-1]} components; relative error {mean:.2g} in the mean, "
-        f"{worst:.2g} at most; {before / 1e6:.1f} MB -> {after / 1e6:.1f} MB: {args.output}"
+    log.table(
+        {
+            "tensors": len(found.ranks),
+            "components": int(found.components[-1]),
+            "relative error": f"{mean:.2g} mean, {worst:.2g} worst",
+            "size": f"{before / 1e6:.1f} MB -> {after / 1e6:.1f} MB",
+        }
     )
+    log.info(f"wrote {args.output}")

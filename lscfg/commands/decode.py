@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "translate with the embedded decoder, configured like cdec"
+HELP = "translate text with the built-in decoder"
 EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.io.arguments import InputFile
+    from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
 
     parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line")
-    parser.add_argument(
-        "-c", "--config", type=IniFile, metavar="INI", required=True, help="decoder configuration (cdec.ini)"
-    )
-    parser.add_argument(
-        "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
-    )
-    parser.add_argument(
-        "-o", "--output", type=OutputFile, metavar="FILE", help="write there instead of standard output (.gz allowed)"
-    )
-    parser.add_argument(
-        "-k", "--k-best", type=int, metavar="K", help="k-best lists in cdec's format instead of translations"
-    )
-    parser.add_argument("-r", "--unique", action="store_true", help="lists of different translations")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    add_config(parser)
+    add_weights(parser)
+    add_output(parser)
+    add_kbest(parser)
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -52,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
         path = args.weights or decoder.config.weights
         if path is None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)
-        k = decoder.config.k_best if args.k_best is None else args.k_best
+        k = decoder.config.k_best if args.kbest is None else args.kbest
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
         if unknown := unknown_weights(weights, decoder.feature_names):

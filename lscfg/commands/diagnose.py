@@ -4,43 +4,50 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "measure on held-out derivations how well models' marginals choose rules, targets and orientations"
+HELP = "measure what models know of held-out derivations"
 EXAMPLE = "lscfg diagnose spectral8.lscfg clusters16.lscfg --train train.deriv --held-out dev.deriv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.io.arguments import InputFile
+    from lscfg.options import add_output
 
-    parser.add_argument("models", type=InputFile, metavar="MODEL", nargs="+", help="model files of lscfg estimate")
+    parser.add_argument("models", type=InputFile, metavar="MODEL", nargs="+", help="models of lscfg estimate")
     parser.add_argument(
         "--train",
         type=InputFile,
         metavar="DERIVATIONS",
         required=True,
-        help="what the models were estimated from: grammar and counts",
+        help="derivations that the models were estimated from",
     )
     parser.add_argument(
         "--held-out",
         type=InputFile,
         metavar="DERIVATIONS",
         required=True,
-        help="derivations of pairs that no model was trained on",
+        help="derivations of pairs that no model has seen",
     )
-    parser.add_argument("-o", "--output", type=OutputFile, metavar="FILE", help="write all figures there as JSON")
+    add_output(parser, "file for all figures, as JSON (default: none)")
     parser.add_argument(
         "--max-targets",
         type=int,
         default=30,
-        metavar="K",
-        help="most frequent target sides that a source side keeps (0: all; default: %(default)s)",
+        metavar="N",
+        help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
     )
-    parser.add_argument("--floor", type=float, default=1e-6, help="no logarithm of less (default: %(default)s)")
+    parser.add_argument(
+        "--floor",
+        type=float,
+        default=1e-6,
+        metavar="X",
+        help="least value whose logarithm is taken (default: %(default)s)",
+    )
     parser.add_argument(
         "--negative",
         choices=("flip", "clamp"),
         default="flip",
-        help="a negative marginal counts as its absolute value or as zero (default: %(default)s)",
+        help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: %(default)s)",
     )
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.estimate.run import ContextInputs
 
-HELP = "estimate L-SCFG parameters from derivations"
-EXAMPLE = "lscfg estimate spectral train.deriv -m 8 -o spectral8.lscfg"
+HELP = "estimate the parameters of a latent grammar"
+EXAMPLE = "lscfg estimate clusters train.deriv --context train.ja -o clusters16.lscfg"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,28 +26,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add_common(action)
         add_options(action.add_argument_group(f"settings of {name}"), found.Settings)
         if checkpoints(found):
-            action.add_argument("--checkpoint", metavar="DIR", help="folder that keeps the state after each iteration")
-            action.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+            action.add_argument("--checkpoint", metavar="DIR", help="folder for the state after each iteration")
+            action.add_argument("--resume", action="store_true", help="continue from what is already there")
         _add_context(action.add_argument_group("context of the words around a rule"))
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.io.arguments import InputFile
+    from lscfg.options import add_jobs, add_output
 
-    parser.add_argument("derivations", type=InputFile, metavar="DERIVATIONS", help="derivation file of lscfg derive")
-    parser.add_argument("-o", "--output", type=OutputFile, metavar="MODEL", required=True, help="model file to write")
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=1,
-        metavar="N",
-        help="number of threads; the model does not depend on it (default: %(default)s)",
-    )
+    parser.add_argument("derivations", type=InputFile, metavar="DERIVATIONS", help="derivations of lscfg derive")
+    add_output(parser, "model to write", metavar="MODEL", required=True)
+    add_jobs(parser)
     parser.add_argument(
         "--precision",
         choices=("single", "double"),
         default="single",
-        help="precision of the tensors in the model file; sums always use double (default: %(default)s)",
+        help="precision of the tensors in the file (default: %(default)s)",
     )
 
 
@@ -60,15 +55,14 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
         "--context",
         type=InputFile,
         metavar="TEXT",
-        help="source side of the corpus: the model also learns which target side a rule has among the words around it",
+        help="source side of the corpus; the model also learns how well target sides fit the words around a rule",
     )
     group.add_argument(
         "--hiero-context",
         type=InputFile,
         nargs="+",
         metavar="FILE",
-        help="source side, target side, one or more alignments: the same of Hiero rules, for use with a Hiero grammar; "
-        "with --context of both kinds of rules",
+        help="SOURCE TARGET ALIGNMENT...; learns the context of Hiero rules too, or alone without --context",
     )
     group.add_argument(
         "--context-model",
@@ -96,17 +90,15 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.settings import from_options
 
     settings = from_options(estimator(args.estimator).Settings, args)
-    if args.threads < 1:
-        raise InputError(f"the number of threads must be at least 1, not {args.threads}")
     folder, resume = getattr(args, "checkpoint", None), getattr(args, "resume", False)
     if resume and not folder:
-        raise InputError("--resume needs the folder: --checkpoint DIR")
+        raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
     context = _context(args)
     derivations = Derivations.load(args.derivations)
     checkpoint = Path(folder) if folder else None
-    model = estimate_model(derivations, args.estimator, settings, args.threads, checkpoint, resume, context)
+    model = estimate_model(derivations, args.estimator, settings, args.jobs, checkpoint, resume, context)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
-    log.info(f"{len(model.rules)} rules, m = {model.rank}: {args.output}")
+    log.info(f"wrote {args.output}: {len(model.rules)} rules, m = {model.rank}")
 
 
 def _context(args: argparse.Namespace) -> ContextInputs | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
 
-HELP = "write the minimal grammar of derivations, or a Hiero grammar of an aligned corpus, with its features"
+HELP = "extract a minimal grammar, a Hiero grammar, or both"
 EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
 
 FORMATS = "lscfg.grammar_formats"
@@ -27,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from importlib.metadata import entry_points
 
     from lscfg.extract.hiero import HieroLimits
-    from lscfg.io.arguments import InputFile, OutputFile, output_folder
+    from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_jobs, add_output
     from lscfg.settings import add_options
 
     parser.add_argument(
@@ -35,50 +35,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=InputFile,
         metavar="DERIVATIONS",
         nargs="?",
-        help="derivation file of lscfg derive: the minimal grammar",
+        help="derivations of lscfg derive; their rules are the minimal grammar",
     )
     parser.add_argument(
         "--hiero",
         type=InputFile,
         nargs="+",
         metavar=("SOURCE", "TARGET ALIGNMENT"),
-        help="a Hiero grammar of this corpus and its Pharaoh alignments instead; of several files of alignments the "
-        "rules of all; with a derivation file, one grammar of both, with the glue of the minimal one",
+        help="extract Hiero rules from this corpus; with DERIVATIONS, write one grammar of both",
     )
-    parser.add_argument("-o", "--output", type=OutputFile, metavar="FILE", help="grammar to write (.gz allowed)")
+    add_output(parser, "grammar to write, .gz allowed")
     parser.add_argument(
         "--per-sentence",
         type=output_folder("segments.sgm", "grammar.*.gz"),
         metavar="DIR",
-        help="write a grammar for each sentence of --filter, and cdec's input, there",
+        help="folder for a grammar of each sentence of --filter, and for cdec's input",
     )
     parser.add_argument("--sizes", action="store_true", help="print a table of grammar sizes")
     parser.add_argument(
         "--filter",
         type=InputFile,
         metavar="TEXT",
-        help="text; rules whose source side matches in none of its lines are left out",
+        help="text to be translated; rules that match none of its lines are left out",
     )
     parser.add_argument(
         "--format",
         choices=["cdec", *sorted({point.name for point in entry_points(group=FORMATS)})],
         default="cdec",
-        help="format of -o (default: %(default)s)",
+        help="format of the output (default: %(default)s)",
     )
     parser.add_argument(
         "--max-targets",
         type=int,
         default=30,
         metavar="N",
-        help="most frequent target sides that a source side keeps, 0: all (default: %(default)s)",
+        help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
     )
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        metavar="N",
-        help="threads that write; the file is the same for any number (default: %(default)s)",
-    )
+    add_jobs(parser)
     add_options(parser.add_argument_group("limits of Hiero rules"), HieroLimits)
 
 
@@ -114,8 +107,6 @@ def run(args: argparse.Namespace) -> None:
         )
     if args.per_sentence and (not args.filter or args.format != "cdec"):
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
-    if args.threads < 1:
-        raise InputError(f"threads must be 1 or more, not {args.threads}")
     write = write_grammar
     if args.format != "cdec":
         write = next(point for point in entry_points(group=FORMATS) if point.name == args.format).load()
@@ -129,14 +120,14 @@ def run(args: argparse.Namespace) -> None:
         with TemporaryDirectory() as folder:
             parts = [Path(folder, name) for name in grammars]
             for path, (name, counted) in zip(parts, grammars.items(), strict=True):
-                log.info(f"{_write_one(args, counted, sentences, write, path)} rules of {name}")
-            rules = write_union(args.output, *parts, threads=args.threads)
-        log.info(f"{rules} rules: {args.output}")
+                log.info(f"{name}: {_write_one(args, counted, sentences, write, path)} rules")
+            rules = write_union(args.output, *parts, threads=args.jobs)
+        log.info(f"wrote {args.output}: {rules} rules")
     elif args.output or args.per_sentence:
         (counted,) = grammars.values()
         rules = _write_one(args, counted, sentences, write, args.output)
         if args.output:
-            log.info(f"{rules} rules: {args.output}")
+            log.info(f"wrote {args.output}: {rules} rules")
     if args.sizes:
         print(size_table(grammars, sentences))
 
@@ -153,17 +144,17 @@ def _write_one(
     from lscfg.grammar.select import select_rules
     from lscfg.grammar.write import write_sentence_grammars
 
-    log.info("; ".join(f"{count} {what}" for what, count in counted.statistics().items()))
+    log.table(counted.statistics())
     selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
     for reason, count in selection.dropped.items():
         if count:
             log.info(f"dropped {count} rules: {reason}")
     if path:
-        write(path, counted, selection, args.threads)
+        write(path, counted, selection, args.jobs)
     if args.per_sentence:
         assert sentences is not None
-        write_sentence_grammars(args.per_sentence, counted, selection, sentences, args.threads)
-        log.info(f"{len(sentences)} grammars: {args.per_sentence}")
+        write_sentence_grammars(args.per_sentence, counted, selection, sentences, args.jobs)
+        log.info(f"wrote {len(sentences)} grammars to {args.per_sentence}")
     return len(selection.kept)
 
 

@@ -8,39 +8,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.kernel import Inference
 
-HELP = "draw the span marginals of sentences as charts, models side by side"
-EXAMPLE = "lscfg heatmap MLE=mle.lscfg SPECTRAL=spectral8.lscfg --text dev.ja --sentences 0,7-9 -o charts"
+HELP = "draw the span marginals of sentences, models side by side"
+EXAMPLE = "lscfg heatmap MLE=mle.lscfg SPECTRAL=spectral8.lscfg --text dev.ja --sentences 1,7-9 -o charts"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, NamedFile, output_folder
+    from lscfg.options import add_jobs, add_output
 
     parser.add_argument(
         "models",
         type=NamedFile,
         metavar="[NAME=]MODEL",
         nargs="+",
-        help="model files, or cdec.ini files with an LSCFG line",
+        help="models, or configurations (cdec.ini) with an LSCFG line",
     )
     parser.add_argument(
         "--text", type=InputFile, metavar="TEXT", required=True, help="tokenized source sentences, one a line"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_folder("sentence.*"),
-        metavar="DIR",
-        required=True,
-        help="write DIR/sentence.N.svg there",
+    add_output(
+        parser, "folder for the pictures sentence.N.svg", type=output_folder("sentence.*"), metavar="DIR", required=True
     )
-    parser.add_argument("--sentences", metavar="LIST", help="numbers from 0 and ranges, as 0,7-9 (default: all)")
+    parser.add_argument(
+        "--sentences", metavar="LIST", help="sentences to draw, counted from 1, as in 1,7-9 (default: all)"
+    )
     parser.add_argument(
         "--format", choices=("svg", "png", "pdf"), default="svg", help="format of the pictures (default: %(default)s)"
     )
-    parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="threads for inference (default: %(default)s)"
-    )
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -74,11 +70,11 @@ def run(args: argparse.Namespace) -> None:
     def work(number: int) -> tuple[int, dict[str, Analysis]]:
         return number, {name: analyser(sentences[number], number) for name, analyser in analysers.items()}
 
-    with in_threads(args.threads) as engine:
+    with in_threads(args.jobs) as engine:
         for number, found in progress(engine.map(work, chosen), "heatmap", len(chosen)):
             charts = {name + _remark(analysis.inference): analysis.chart() for name, analysis in found.items()}
-            path = Path(args.output) / f"sentence.{number}.{args.format}"
-            draw_charts(sentences[number].split(), charts, f"sentence {number}", path)
+            path = Path(args.output) / f"sentence.{number + 1}.{args.format}"
+            draw_charts(sentences[number].split(), charts, f"sentence {number + 1}", path)
 
 
 def _remark(inference: Inference | None) -> str:
@@ -89,10 +85,13 @@ def _remark(inference: Inference | None) -> str:
 
 
 def _numbers(text: str, n: int) -> list[int]:
-    """The numbers of a list such as 0,7-9.
+    """The sentences of a list such as 1,7-9, which counts from 1; they are counted from 0.
+
+    Args:
+        n: how many sentences there are.
 
     Raises:
-        InputError: it is none, or has a number of n or more.
+        InputError: it is no list, or has a number that is not from 1 to n.
     """
     from lscfg.errors import InputError, cut
 
@@ -100,10 +99,10 @@ def _numbers(text: str, n: int) -> list[int]:
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
-            raise InputError(f"--sentences {cut(text)}: expected numbers and ranges, as 0,7-9")
+            raise InputError(f"--sentences {cut(text)}: expected numbers and ranges, as 1,7-9")
         if int(last or first) < int(first):
             raise InputError(f"--sentences {cut(text)}: the range {cut(part)} ends before it begins")
-        if int(last or first) >= n:
-            raise InputError(f"--sentences {cut(text)}: the text has the sentences 0 to {n - 1}")
-        found |= dict.fromkeys(range(int(first), int(last or first) + 1))
+        if int(first) < 1 or int(last or first) > n:
+            raise InputError(f"--sentences {cut(text)}: the text has the sentences 1 to {n}")
+        found |= dict.fromkeys(range(int(first) - 1, int(last or first)))
     return list(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "show what a model or derivation file holds"
+HELP = "show the content of a model or of derivations"
 EXAMPLE = "lscfg inspect spectral8.lscfg --rules 5"
 
 
@@ -12,16 +12,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile
 
-    parser.add_argument("file", type=InputFile, metavar="FILE", help="model or derivation file")
-    parser.add_argument("--rules", type=int, default=5, metavar="N", help="rules to show (default: %(default)s)")
+    parser.add_argument("file", type=InputFile, metavar="FILE", help="model, or derivations")
+    parser.add_argument("--rules", type=int, default=5, metavar="N", help="most rules shown (default: %(default)s)")
     parser.add_argument("--rule", metavar="'SRC ||| TGT'", help="show the tensor of this rule")
     parser.add_argument("--nearest", metavar="'SRC ||| TGT'", help="show the rules nearest to this one in latent space")
-    parser.add_argument("--states", action="store_true", help="show what each hidden state stands for")
+    parser.add_argument("--states", action="store_true", help="show the rules of each hidden state")
     parser.add_argument(
         "--tree",
         type=int,
         metavar="N",
-        help="show the derivation of sentence pair N, from 1; those of a second alignment follow",
+        help="show tree N, counted from 1; trees of a second alignment follow those of the first",
     )
 
 

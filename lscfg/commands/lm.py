@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "estimate an n-gram language model (ARPA) from tokenized text"
-EXAMPLE = "lscfg lm train.en -o lm.arpa.gz --order 4"
+HELP = "estimate an n-gram language model"
+EXAMPLE = "lscfg lm train.en -o lm.arpa"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.io.arguments import InputFile
+    from lscfg.options import add_output
 
+    parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence a line, .gz allowed")
+    add_output(parser, "ARPA file to write, .gz allowed", required=True)
     parser.add_argument(
-        "text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence a line (UTF-8, .gz allowed)"
-    )
-    parser.add_argument(
-        "-o", "--output", type=OutputFile, metavar="ARPA", required=True, help="model to write (.gz allowed)"
-    )
-    parser.add_argument(
-        "--order", type=int, default=4, metavar="N", help="longest n-grams, 2..6 (default: %(default)s)"
+        "--order", type=int, default=4, metavar="N", help="words of the longest n-grams, 2 to 6 (default: %(default)s)"
     )
     parser.add_argument(
         "--prune",
@@ -27,18 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="K",
-        help="drop n-grams seen at most K times; one K for each order, the last goes for the rest (as in 0 0 1)",
+        help="drop n-grams seen at most K times; one K for each order, the last K for all higher orders",
     )
     parser.add_argument(
         "--discount-fallback",
         action="store_true",
-        help="use discounts 0.5 1 1.5 where a small text does not determine them, rather than stop",
+        help="use the discounts 0.5, 1 and 1.5 where the text is too small to estimate them",
     )
     parser.add_argument(
         "--estimator",
         choices=("auto", "lscfg", "lmplz"),
         default="auto",
-        help="lscfg: built in; lmplz: KenLM's; auto: lmplz if it is on the PATH (default: %(default)s)",
+        help="lscfg: built in; lmplz: KenLM's program; auto: lmplz if it is on PATH (default: %(default)s)",
     )
 
 
@@ -54,4 +51,4 @@ def run(args: argparse.Namespace) -> None:
 
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None
     used = build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator)
-    log.info(f"{args.order}-gram model of {args.text} estimated by {used}: {args.output}")
+    log.info(f"wrote {args.output}: {args.order}-grams of {args.text}, estimated by {used}")

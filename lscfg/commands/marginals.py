@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "parse sentences and write all marginals and features as JSON lines, or as grammars for single sentences"
+HELP = "write the marginals and features of sentences as JSON"
 EXAMPLE = "lscfg marginals spectral8.lscfg dev.ja > dev.marginals.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, OutputFile, output_folder
+    from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_jobs, add_output
 
     parser.add_argument(
         "model",
         type=lambda text: IniFile(text) if text.endswith(".ini") else InputFile(text),
         metavar="MODEL",
-        help="model file of lscfg estimate, whose own rules parse; or a cdec.ini with a line of lscfg's, whose "
-        "grammar, limits and feature options count",
+        help="model, which parses with its own rules; or cdec.ini with an LSCFG line, which parses as it says",
     )
     parser.add_argument(
         "text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line; or forests"
@@ -26,31 +26,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--forests",
         action="store_true",
-        help="TEXT holds forests, as lscfg cdec forest and this command write them; nothing is parsed",
+        help="TEXT holds forests of lscfg cdec forest or of this command; nothing is parsed",
     )
-    parser.add_argument(
-        "-o", "--output", type=OutputFile, metavar="FILE", help="file to write instead of standard output (.gz allowed)"
-    )
+    add_output(parser)
     parser.add_argument(
         "--per-sentence-grammars",
         type=output_folder("cdec.ini", "segments.sgm", "grammar.*.gz"),
         metavar="DIR",
-        help="write DIR/grammar.N.gz for each sentence, DIR/segments.sgm and DIR/cdec.ini, with which a plain cdec "
-        "decodes as lscfg decode does with the cdec.ini that MODEL is; JSON only with -o",
+        help="folder for a grammar of each sentence, with which a plain cdec decodes like lscfg; JSON only with -o",
     )
     parser.add_argument(
-        "--features", metavar="NAMES", help="comma-separated; paper (default), ratios and context stand for several"
+        "--features", metavar="NAMES", help="features, or families of them: paper, ratios, context (default: paper)"
     )
-    parser.add_argument("--raw", action="store_true", help="features as values, not as natural logarithms")
-    parser.add_argument("--floor", type=float, help="least value of which a logarithm is taken (default: 1e-6)")
+    parser.add_argument("--raw", action="store_true", help="write values, not their natural logarithms")
+    parser.add_argument("--floor", type=float, metavar="X", help="least value whose logarithm is taken (default: 1e-6)")
     parser.add_argument(
         "--negative",
         choices=("flip", "clamp"),
-        help="a negative marginal counts as its absolute value (default) or as zero",
+        help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: flip)",
     )
-    parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="the output is the same for any (default: %(default)s)"
-    )
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -116,7 +111,7 @@ def run(args: argparse.Namespace) -> None:
         return number, analysis
 
     output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
-    with in_threads(args.threads) as engine, output as file:
+    with in_threads(args.jobs) as engine, output as file:
         for number, analysis in progress(engine.map(work, items), "marginals", total):
             if with_json:
                 file.writelines(analyser.json_parts(number, analysis))

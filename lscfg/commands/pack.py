@@ -4,41 +4,39 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "put a system into one folder that may be moved"
+HELP = "put a system into one folder that can be moved"
 EXAMPLE = "lscfg pack ja-en/systems/LATENT -o bundle"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, InputFolder, output_folder
+    from lscfg.io.arguments import InputFolder, output_folder
+    from lscfg.options import add_config, add_output, add_weights
 
     parser.add_argument(
-        "system", type=IniFile, metavar="SYSTEM", help="cdec.ini, or the folder of a system of lscfg run"
+        "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="system's folder of lscfg run, in place of -c"
     )
-    parser.add_argument(
-        "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights (default: those of the ini or the folder)"
-    )
+    add_config(parser, required=False)
+    add_weights(parser)
     parser.add_argument(
         "--prepare",
         type=InputFolder,
         metavar="DIR",
-        help="folder of lscfg prepare corpus, for a system that takes text (default: that of the experiment, if any)",
+        help="folder of lscfg prepare corpus, for a system that takes raw text (default: the experiment's, if any)",
     )
-    parser.add_argument(
-        "-o", "--output", type=output_folder(), metavar="DIR", required=True, help="folder to make; it must not exist"
-    )
+    add_output(parser, "folder to write; it may be an older bundle", type=output_folder(), metavar="DIR", required=True)
 
 
 def run(args: argparse.Namespace) -> None:
     """Packs.
 
     Raises:
-        InputError: see ``lscfg.bundle.pack.pack``.
+        InputError: as of ``lscfg.bundle.pack.pack``; or there is not one system.
     """
     from lscfg import log
     from lscfg.bundle.pack import pack
+    from lscfg.bundle.system import one_system
 
-    manifest = pack(args.system, args.output, args.weights, args.prepare)
+    manifest = pack(one_system(args.system, args.config), args.output, args.weights, args.prepare)
     size = sum(file.bytes for file in manifest.files.values())
     log.info(f"wrote {args.output}: {len(manifest.files)} files of {size / 1e6:,.1f} MB, with their hashes")

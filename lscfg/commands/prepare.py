@@ -14,6 +14,7 @@ EXAMPLE = "lscfg prepare corpus raw.de raw.en --dev 1000 --test 1000 -o de-en"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
     from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_jobs, add_output
     from lscfg.prepare.settings import PrepareSettings, text_sources, tokenisers
     from lscfg.settings import add_kind_options, add_options
 
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a source text and its translation, or files with both: .tsv, .tmx, .parquet (of the others .gz, too)",
     )
-    corpus.add_argument("-o", "--output", type=output_folder("*"), metavar="DIR", required=True, help="folder to write")
+    add_output(corpus, "folder to write", type=output_folder("*"), metavar="DIR", required=True)
     for name in ("dev", "test"):
         corpus.add_argument(
             f"--{name}-files",
@@ -38,9 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     add_options(corpus, PrepareSettings)
     add_kind_options(corpus, text_sources() | tokenisers())
-    corpus.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    add_jobs(corpus)
     apply = add_action(actions, "apply", "prepare new text, from standard input or a file, as the corpus was")
-    apply.add_argument("--side", choices=("source", "target"), default="source", help="default: %(default)s")
+    apply.add_argument(
+        "--side", choices=("source", "target"), default="source", help="language of the text (default: %(default)s)"
+    )
     restore = add_action(actions, "restore", "put translations back into text as people write it")
     for action in (apply, restore):
         action.add_argument("folder", metavar="DIR", type=Path, help="folder of lscfg prepare corpus")

@@ -4,40 +4,45 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "sample a corpus from an L-SCFG with known parameters"
-EXAMPLE = "lscfg simulate -m 4 --sentences 10000 -o simulated"
+HELP = "sample a corpus from a model with known parameters"
+EXAMPLE = "lscfg simulate -m 4 --pairs 10000 -o simulated"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_old_name, add_output, add_seed
 
-    parser.add_argument(
-        "-o",
-        "--output",
+    add_output(
+        parser,
+        "folder for train.deriv, train.src, train.tgt and a random model's model.lscfg",
         type=output_folder(),
         metavar="DIR",
         required=True,
-        help="folder for train.deriv, train.src, train.tgt, and model.lscfg where the model is a random one",
     )
     parser.add_argument(
         "--model",
         type=InputFile,
         metavar="MODEL",
-        help="sample this model, without negative parameters (default: a random one)",
+        help="model without negative parameters to sample from (default: a random one)",
     )
-    parser.add_argument("--sentences", type=int, default=10000, metavar="N", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="default: %(default)s")
+    pairs = parser.add_argument(
+        "--pairs", type=int, default=10000, metavar="N", help="sentence pairs to sample (default: %(default)s)"
+    )
+    add_old_name(parser, "--sentences", pairs)
+    add_seed(parser, 1, "the model and of the sample")
     group = parser.add_argument_group("random model")
     group.add_argument("-m", type=int, default=3, metavar="M", help="hidden states (default: %(default)s)")
     for name, default in (("lexical", 12), ("unary", 4), ("binary", 4)):
-        group.add_argument(f"--{name}", type=int, default=default, metavar="N", help="rules (default: %(default)s)")
+        group.add_argument(
+            f"--{name}", type=int, default=default, metavar="N", help=f"{name} rules (default: %(default)s)"
+        )
     group.add_argument(
         "--concentration",
         type=float,
         default=0.3,
         metavar="A",
-        help="concentration of the Dirichlet distributions; the less, the more states differ (default: %(default)s)",
+        help="concentration of the Dirichlet priors; a smaller one makes states differ more (default: %(default)s)",
     )
 
 
@@ -63,11 +68,12 @@ def run(args: argparse.Namespace) -> None:
     else:
         settings = GrammarSettings(args.m, args.lexical, args.unary, args.binary, concentration=args.concentration)
         model = random_model(settings, args.seed)
-    derivations = sample(model, args.sentences, args.seed)
+    derivations = sample(model, args.pairs, args.seed)
     if not args.model:
         model.save(folder / "model.lscfg")
     derivations.save(folder / "train.deriv")
     yields = Yields.of(derivations)
     for side, name in enumerate(sides):
         write_lines(folder / name, yields.sentences(derivations, side))
-    log.info(f"{len(derivations)} sentence pairs, {len(derivations.rule)} rule tokens, m = {model.rank}: {folder}")
+    log.table({"sentence pairs": len(derivations), "rule tokens": len(derivations.rule), "states": model.rank})
+    log.info(f"wrote {folder}")

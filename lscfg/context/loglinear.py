@@ -49,12 +49,12 @@ class Settings(Declared):
     """
 
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
-    min_count: int = setting(2, "tokens of an outcome that an item needs for a weight", least=1)
-    min_word: int = setting(3, "occurrences that a word needs to be an item", least=1)
-    max_targets: int = setting(20, "target sides of a source side that are chosen among, the most frequent", least=2)
-    max_tokens: int = setting(5_000_000, "tokens that are learned from, drawn at random from more", least=1)
+    min_count: int = setting(2, "least number of tokens of an outcome for which an item gets a weight", least=1)
+    min_word: int = setting(3, "least number of occurrences of a word that is an item", least=1)
+    max_targets: int = setting(20, "most frequent target sides of a source side to choose among", least=2)
+    max_tokens: int = setting(5_000_000, "most tokens to learn from; of more, a random sample", least=1)
     passes: int = setting(3, "passes over the tokens", least=1)
-    rate: float = setting(0.1, "rate of learning", above=0)
+    rate: float = setting(0.1, "learning rate", above=0)
     seed: int = setting(1, "seed of the order of the tokens", least=0)
 
 

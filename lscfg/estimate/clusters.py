@@ -19,10 +19,11 @@ from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
+from lscfg.kernel.expectation import MAX_STATES
 from lscfg.model.parameters import Parameters
 from lscfg.settings import setting
 
-HELP = "states counted from clusters of the spectral embedding, then a few iterations of EM"
+HELP = "clusters of the spectral embedding, then a few iterations of EM"
 VERSION = 1
 CHECKPOINTS = em.CHECKPOINTS
 
@@ -50,7 +51,8 @@ SWEEPS = 50
 class Settings(em.Iterations):
     """What EM from clusters may be told; a few iterations do, since it begins near its end."""
 
-    iterations: int = setting(5, "iterations at most", least=0)
+    m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M")
+    iterations: int = setting(10, "most iterations", least=0)
 
 
 def estimate(

@@ -65,19 +65,24 @@ class Iterations(Declared):
     """
 
     m: int = setting(8, "hidden states", least=1, most=MAX_STATES, metavar="M")
-    iterations: int = setting(25, "iterations at most", least=0)
-    restarts: int = setting(1, "beginnings, of which the best model is kept", least=1)
-    seed: int = setting(1, "seed of the beginnings and of the choice of held-out trees", least=0)
+    iterations: int = setting(25, "most iterations", least=0)
+    restarts: int = setting(1, "random restarts, of which the best model is kept", least=1)
+    seed: int = setting(1, "seed of the restarts and of the choice of held-out trees", least=0)
     shrink_source: float = setting(
-        5.0, "pseudo-counts that pull a rule's expected states to those of its source side", least=0
+        5.0, "pseudo-counts that pull the states of a rule towards those of its source side", least=0
     )
     shrink_arity: float = setting(
-        25.0, "pseudo-counts that pull the states of a source side to those of its arity", least=0
+        25.0, "pseudo-counts that pull the states of a source side towards those of its arity", least=0
     )
     held_out: float = setting(
-        0.0, "share of the sentences whose likelihood ends EM and chooses the model", least=0, below=1, metavar="SHARE"
+        0.0,
+        "share of the sentences held out to stop EM and to choose the model",
+        least=0,
+        below=1,
+        metavar="SHARE",
+        option="held-out-share",
     )
-    patience: int = setting(3, "iterations without a better held-out likelihood after which EM ends", least=1)
+    patience: int = setting(3, "iterations without a better held-out likelihood before EM stops", least=1)
 
     @property
     def smoothed(self) -> bool:
@@ -89,7 +94,7 @@ class Iterations(Declared):
 class Settings(Iterations):
     """What EM from random numbers may be told."""
 
-    init: str = setting("random", "beginning: random numbers, or frequencies times noise", choices=INITIAL)
+    init: str = setting("random", "start: random numbers, or relative frequencies times noise", choices=INITIAL)
 
 
 @dataclass(frozen=True)
@@ -308,7 +313,7 @@ class EM:
             run.history.append(self._likelihoods(run.weights))
             step = run.history[-1]
             held = f", held out {step['held out']:.5f}" if "held out" in step else ""
-            info(f"restart {run.restart + 1}, iteration {iteration}: {step['train']:.6f} a rule{held}")
+            info(f"restart {run.restart + 1}, iteration {iteration}: log-likelihood {step['train']:.6f} per rule{held}")
             scores = [s.get("held out", s["train"]) for s in run.history]
             last = iteration >= settings.iterations
             stop = "held out" in step and iteration - int(np.argmax(scores)) >= settings.patience

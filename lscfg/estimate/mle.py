@@ -15,7 +15,7 @@ from lscfg.grammar.table import MAX_ARITY
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.settings import Declared, setting
 
-HELP = "relative frequencies, one state"
+HELP = "relative frequencies, with one hidden state"
 VERSION = 1
 
 
@@ -23,7 +23,7 @@ VERSION = 1
 class Settings(Declared):
     """What the estimator of relative frequencies may be told."""
 
-    max_targets: int = setting(0, "target sides that a source side keeps, the most frequent; 0: all", least=0)
+    max_targets: int = setting(0, "most frequent target sides kept of each source side; 0: all", least=0)
 
 
 def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ from lscfg.parallel.engine import Serial, in_threads
 from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
 
-HELP = "the method of moments"
+HELP = "spectral estimation by the method of moments"
 VERSION = 1
 
 
@@ -52,13 +52,13 @@ class Settings(Declared):
     m: int = setting(8, "hidden states", least=1, metavar="M")
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
-    seed: int = setting(1, "seed of the singular vectors' start", least=0)
-    min_count: int = setting(1, "examples that a feature needs", least=1)
+    seed: int = setting(1, "seed of the start vectors of the decomposition", least=0)
+    min_count: int = setting(1, "least number of examples of a feature", least=1)
     scaling: bool = setting(True, "no scaling of features by their frequency")
     smoothing: float = setting(
         0.0, "C of Cohen et al. 2013: weight of moments of lower order; 0: none", least=0, metavar="C"
     )
-    max_targets: int = setting(0, "target sides that a source side keeps, the most frequent; 0: all", least=0)
+    max_targets: int = setting(0, "most frequent target sides kept of each source side; 0: all", least=0)
     svd: str = setting("arpack", "method of the singular value decomposition", choices=SVD)
     src_classes: Path | None = setting(None, "classes of source words, 'word class' a line")
     tgt_classes: Path | None = setting(None, "classes of target words, 'word class' a line")
@@ -107,14 +107,12 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
         (phi, *inside), (psi, *outside) = engine.map(matrix, [(settings.inside, True), (settings.outside, False)])
     columns = {"inside": inside[0], "outside": outside[0]}
     for side, sizes in columns.items():
-        log.info(f"{side} features " + ", ".join(f"{name} {n}" for name, n in sizes.items()))
+        log.info(f"{side} features: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()))
     covariance = (phi[examples.is_example].T @ psi[examples.is_example]) / examples.n_examples
     u, sigma, v = truncated_svd(covariance.tocsr(), settings.m, settings.seed, settings.svd, threads)
-    log.info(
-        f"{covariance.nnz} covariances; singular values "
-        + " ".join(f"{value:.4f}" for value in sigma)
-        + f"; condition {sigma[0] / sigma[-1]:.1f}"
-    )
+    singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
+    condition = f"{sigma[0] / sigma[-1]:.1f}"
+    log.table({"covariances": covariance.nnz, "singular values": singular_values, "condition": condition})
     y, z = RowBlocks(phi, threads) @ u, RowBlocks(psi, threads) @ (v / sigma)
     return Embedding(y, z, sigma, columns)
 

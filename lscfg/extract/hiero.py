@@ -33,21 +33,19 @@ class HieroLimits(Declared):
         InputError: a limit is out of range.
     """
 
-    max_phrase: int = setting(10, "source words of an initial phrase pair", least=1, most=1000)
-    max_target_phrase: int = setting(0, "target words of an initial phrase pair; 0: any number", least=0, most=1000)
-    max_symbols: int = setting(5, "words and nonterminals on the source side of a rule", least=1, most=1000)
-    max_arity: int = setting(2, "nonterminals of a rule", least=0, most=MAX_ARITY)
+    max_phrase: int = setting(10, "most source words of a phrase pair", least=1, most=1000)
+    max_target_phrase: int = setting(0, "most target words of a phrase pair; 0: any number", least=0, most=1000)
+    max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
+    max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_ARITY)
 
 
 @dataclass(frozen=True)
 class Settings(HieroLimits):
     """The Hiero grammar and its decoder."""
 
-    max_targets: int = setting(
-        MAX_TARGETS, "target sides that a source side keeps, the most frequent", least=1, part=SELECT
-    )
+    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
     max_span: int = setting(
-        15, "words that a rule other than glue may cover, in place of the decoder's own limit", least=1, part=DECODE
+        15, "most words that a rule covers, glue apart; replaces the decoder's limit", least=1, part=DECODE
     )
 
 

@@ -26,9 +26,7 @@ TABLE = "grammar"
 class Settings(Declared):
     """Which of the minimal rules a grammar gets."""
 
-    max_targets: int = setting(
-        MAX_TARGETS, "target sides that a source side keeps, the most frequent", least=1, part=SELECT
-    )
+    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
 
 
 class MinimalRules(RuleCounts):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Mapping
 from os import PathLike
 
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, cut, did_you_mean, quote
 from lscfg.io.text import atomic_write, read_lines
 
 
@@ -39,11 +38,8 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
 
 def unknown_weights(weights: Mapping[str, float], known: Collection[str]) -> str:
     """The names of weights that no feature has, 0 apart, each with the feature that may be meant; empty without any."""
-    found = []
-    for name in sorted(name for name in weights.keys() - set(known) if weights[name]):
-        near = difflib.get_close_matches(name, known, 1)
-        found.append(quote(name) + (f" (is {near[0]} meant?)" if near else ""))
-    return ", ".join(found)
+    unknown = sorted(name for name in weights.keys() - set(known) if weights[name])
+    return ", ".join(quote(name) + did_you_mean(name, known) for name in unknown)
 
 
 def write_weights(path: str | PathLike[str], weights: Mapping[str, float]) -> None:

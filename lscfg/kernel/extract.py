@@ -43,18 +43,18 @@ class TreeOptions(Declared):
 
     bracketing: str = setting("normal", "bracketing of phrases in a sequence", choices=BRACKETINGS)
     max_arity: int = setting(
-        2, "nonterminals of a rule; rules of more get no place in grammar and model", least=0, most=2
+        2, "most nonterminals of a rule; rules of more stay out of grammars and models", least=0, most=2
     )
-    binarise: bool = setting(False, "no rule of more nonterminals: all but the largest children become terminals")
+    binarise: bool = setting(False, "rules of more nonterminals avoided: all but the largest children become terminals")
 
 
 @dataclass(frozen=True)
 class DeriveOptions(TreeOptions):
     """How a corpus becomes trees. Pairs that are dropped are counted by the reason."""
 
-    max_words: int = setting(0, "words of a side; a pair with more is dropped; 0: any number", least=0)
+    max_words: int = setting(0, "most words of a side; longer pairs are dropped; 0: any number", least=0)
     drop: bool = setting(
-        False, "bad pairs dropped and counted, where the first one would else end the run", option="drop-bad"
+        False, "bad pairs dropped and counted; without it the first one is an error", option="drop-bad"
     )
 
 

@@ -15,6 +15,7 @@ An engine over a cluster is a class with the same members. Work of the second ki
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -23,6 +24,13 @@ from lscfg.parallel.threads import Threads
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+
+
+def available_cores() -> int:
+    """How many processors this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):  # Linux: a container or taskset may allow fewer than there are
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Engine(Protocol):

@@ -6,18 +6,19 @@ import argparse
 
 from lscfg.cli import add_action
 
-HELP = "latent features inside Moses: build the decoder, check it, convert a configuration"
+HELP = "latent features in Moses: build, check, convert"
 EXAMPLE = "lscfg moses build --moses-root ~/mosesdecoder -o moses_lscfg"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
     from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, OutputFile, output_folder
+    from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_config, add_output, add_weights
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = add_action(actions, "build", "link moses_chart with the feature function, or write its sources")
-    check = add_action(actions, "check", "run the program and compare its features with lscfg's own")
+    check = add_action(actions, "check", "run the decoder and compare its features with lscfg's own")
     for action in (build, check):
         action.add_argument("--moses-root", metavar="DIR", help="source tree of Moses, built with bjam")
         action.add_argument(
@@ -25,34 +26,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             metavar="FLAG",
-            help="flag for compiler and linker, as --flag=-I/opt/boost/include --flag=-L/opt/boost/lib (repeatable)",
+            help="flag of compiler and linker, as in --flag=-I/opt/boost/include; repeat for several",
         )
-    build.add_argument(
-        "-o", "--output", type=OutputFile, metavar="FILE", default="moses_lscfg", help="default: %(default)s"
-    )
+    add_output(build, "decoder to write (default: %(default)s)", default="moses_lscfg")
     build.add_argument(
         "--sources",
         type=output_folder(),
         metavar="DIR",
-        help="write the folder LatentSCFG there instead, for a Moses of your own (moses/FF)",
+        help="write the sources instead, into moses/FF of your Moses",
     )
-    check.add_argument(
-        "--program", type=InputFile, metavar="FILE", help="the program to be checked (default: a new one)"
-    )
-    convert = add_action(actions, "convert", "rule table, glue grammar and moses.ini of a cdec.ini and its weights")
-    convert.add_argument("-c", "--config", type=IniFile, metavar="INI", required=True, help="cdec.ini")
-    convert.add_argument(
-        "-w", "--weights", type=InputFile, metavar="WEIGHTS", help="weights file (default: the one that the ini names)"
-    )
-    convert.add_argument("-o", "--output", type=output_folder(), metavar="DIR", required=True, help="folder to be made")
-    weights = add_action(actions, "weights", "the weights of such a moses.ini, tuned by Moses, for cdec and lscfg")
-    weights.add_argument(
-        "ini", type=IniFile, metavar="MOSES_INI", help="moses.ini of lscfg moses convert, with other weights"
-    )
-    weights.add_argument(
-        "-c", "--config", type=IniFile, metavar="INI", required=True, help="the cdec.ini that it was made of"
-    )
-    weights.add_argument("-o", "--output", type=OutputFile, metavar="FILE", required=True, help="weights file to write")
+    check.add_argument("--program", type=InputFile, metavar="FILE", help="decoder to check (default: a new one)")
+    convert = add_action(actions, "convert", "write rule table, glue grammar and moses.ini for a cdec.ini")
+    add_config(convert)
+    add_weights(convert)
+    add_output(convert, "folder to write", type=output_folder(), metavar="DIR", required=True)
+    weights = add_action(actions, "weights", "write the weights of a converted moses.ini for cdec and lscfg")
+    weights.add_argument("ini", type=IniFile, metavar="MOSES_INI", help="moses.ini of lscfg moses convert, tuned")
+    add_config(weights, "cdec.ini that it was converted from")
+    add_output(weights, "weights to write", required=True)
 
 
 def run(args: argparse.Namespace) -> None:

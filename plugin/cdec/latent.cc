@@ -31,6 +31,9 @@ ModelPtr OpenModel(const lscfg::LatentOptions &latent) {
   return model;
 }
 
+/* Counted from 1, as a person does; cdec's ids begin with 0. */
+string SentenceName(int id) { return "sentence " + std::to_string(id + 1); }
+
 /* The features of all lines: of two lines with the same feature, cdec would keep one value without a word. */
 std::set<std::pair<Mode, int>> claimed;
 
@@ -103,7 +106,7 @@ void LatentFeatures::PrepareForInput(const SentenceMetadata &sentence) {
       UseRecorded(sentence);
   } catch (const std::exception &error) {
     neutral_ = true;
-    Warn("error", "sentence " + std::to_string(sentence_id_) + " gets no latent features: " + error.what());
+    Warn("error", SentenceName(sentence_id_) + " gets no latent features: " + error.what());
   }
   neutral_sentences_ += neutral_;
 }
@@ -130,7 +133,7 @@ const BoundGrammar *LatentFeatures::GrammarOf(const SentenceMetadata &sentence, 
 
 void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   if (!IsPlain(sentence)) {
-    Warn("lattice", "sentence " + std::to_string(sentence_id_) +
+    Warn("lattice", SentenceName(sentence_id_) +
                         " is a lattice or forest and gets no latent features; use mode=record and mode=forest");
     return;
   }
@@ -153,7 +156,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   }
   ForestPtr forest(parsed, lscfg_forest_free);
   if (code == LSCFG_NO_PARSE) {
-    Warn("parse", "sentence " + std::to_string(sentence_id_) +
+    Warn("parse", SentenceName(sentence_id_) +
                       " gets no latent features: cdec can parse it, lscfg cannot; are grammar, max_span, glue, "
                       "pass_through and goal those of cdec?");
     return;
@@ -190,14 +193,14 @@ void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *fore
   if (needed) lscfg_improper_add(&improper_, &inference);
   if (needed && inference.sign <= 0)
     Warn("zero",
-         "sentence " + std::to_string(sentence_id_) + " has no positive sum of derivations; its latent features are 0");
+         SentenceName(sentence_id_) + " has no positive sum of derivations; its latent features are 0");
   if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.latent.features,
                      values_.data(), &error) < 0)
     throw std::runtime_error(error.message);
   for (double &value : values_) {
     if (std::isfinite(value)) continue;
     value = 0;
-    Warn("finite", "sentence " + std::to_string(sentence_id_) + " has features that are not finite; they are 0");
+    Warn("finite", SentenceName(sentence_id_) + " has features that are not finite; they are 0");
   }
 }
 
@@ -225,7 +228,7 @@ const BoundGrammar *LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edg
 
 void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
   if (!recorder_->Finish()) {
-    Warn("record", "sentence " + std::to_string(sentence_id_) +
+    Warn("record", SentenceName(sentence_id_) +
                        " gets no latent features: the pass with mode=record must have no feature function with a "
                        "state (a language model, for one) or intersection_strategy=full");
     return;
@@ -236,7 +239,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
     n_words = std::max(n_words, edge.j);
     n_nodes = std::max(n_nodes, edge.head + 1);
     if (edge.tails.size() > 2) {
-      Warn("arity", "sentence " + std::to_string(sentence_id_) +
+      Warn("arity", SentenceName(sentence_id_) +
                         " gets no latent features: it has a rule of more than two nonterminals");
       return;
     }

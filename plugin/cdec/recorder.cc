@@ -82,7 +82,7 @@ void Recorder::Write() {
     WriteCompressed(folder_ + "/" + std::to_string(id_) + ".json.gz", json);
   } else if (!warned_) {
     warned_ = true;
-    std::cerr << "[lscfg] warning: the forest of sentence " << id_
+    std::cerr << "[lscfg] warning: the forest of sentence " << id_ + 1
               << " is not written: the pass with mode=record must have no feature function with a state (a language "
                  "model, for one) or intersection_strategy=full"
               << std::endl;

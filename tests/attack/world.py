@@ -71,7 +71,7 @@ estimator = "spectral"
 m = 2
 """
 
-MADE = """align t.es t.en -o t.al --model fast-align
+MADE = """align t.es t.en -o t.al --aligner fast-align
 derive t.es t.en t.al -o t.deriv
 grammar t.deriv -o g.gz
 grammar t.deriv -o g.moses.gz --format moses
@@ -85,7 +85,7 @@ decode -c cdec.ini -w weights dev.es -o A
 decode -c cdec.ini -w other.weights dev.es -o B"""
 """Commands that make the world, of files that are there already."""
 
-ATTACKED = """align t.es t.en -o out --model fast-align
+ATTACKED = """align t.es t.en -o out --aligner fast-align
 derive t.es t.en t.al -o out
 derive t.es t.en t.al -o out --drop-bad
 grammar t.deriv -o out
@@ -100,7 +100,7 @@ marginals sp.lscfg short -o out
 marginals em.lscfg short --features ratios,context -o out
 marginals cdec.ini short -o out
 marginals sp.lscfg forests.jsonl --forests -o out
-heatmap A=sp.lscfg --text short --sentences 0 -o charts
+heatmap A=sp.lscfg --text short --sentences 1 -o charts
 diagnose sp.lscfg --train t.deriv --held-out t.deriv
 decode -c cdec.ini -w weights short -o out
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
@@ -110,7 +110,7 @@ inspect sp.lscfg
 inspect em.lscfg
 inspect t.deriv
 compress sp.lscfg --cp 2 -o out
-simulate --model em.lscfg --sentences 20 -o folder
+simulate --model em.lscfg --pairs 20 -o folder
 moses convert -c cdec.ini -w weights -o folder
 run little.toml -o folder --plan
 run little.toml -o folder"""

@@ -135,7 +135,7 @@ def test_a_list_that_kills_is_not_kept(program, capsys):
 
 def test_what_the_library_warns_of_is_passed_on_once(program, capsys):
     said = [
-        "[lscfg] warning: sentence 0 is a lattice",
+        "[lscfg] warning: sentence 1 is a lattice",
         "[lscfg] 3 sentences, 5 edges with latent features, 10 unmatched",
         "[lscfg] 3 sentences, 5 edges with latent features, 0 unmatched; 1 sentences without latent features",
         "[lscfg] 3 sentences, 5 edges with latent features, 0 unmatched",
@@ -149,7 +149,7 @@ def test_what_the_library_warns_of_is_passed_on_once(program, capsys):
     assert sorted(told) == [
         "[lscfg] warning: in cdec: 3 sentences, 1 sentences without latent features",
         "[lscfg] warning: in cdec: 3 sentences, 10 unmatched",
-        "[lscfg] warning: in cdec: sentence 0 is a lattice",
+        "[lscfg] warning: in cdec: sentence 1 is a lattice",
     ]
 
 

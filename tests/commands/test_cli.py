@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.cli import ORDER, build_parser, load_commands, main
+from lscfg.cli import GROUPS, SESSION, build_parser, load_commands, main
 from lscfg.errors import InputError, KernelError
 from lscfg.io.text import write_lines
 
@@ -54,22 +54,30 @@ def files(tmp_path_factory):
     return folder
 
 
-def test_every_command_is_in_the_help_with_an_example():
-    assert {point.name for point in entry_points(group="lscfg.commands")} == set(ORDER)
-    text = lscfg("--help").stdout
-    for name in ORDER:
-        assert f"lscfg {name} " in text, name
+def test_every_command_is_in_a_group_of_the_help():
+    names = [name for group in GROUPS.values() for name in group]
+    assert len({*names}) == len(names) and {point.name for point in entry_points(group="lscfg.commands")} == {*names}
+    run = lscfg("--help")
+    assert run.returncode == 0 and max(map(len, run.stdout.splitlines())) <= 80
+    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", run.stdout, re.M))
+    for title, group in GROUPS.items():
+        assert re.findall(r"^  (\w+)  +\w", sections[title], re.M) == list(group)
+
+
+def test_lscfg_alone_prints_the_help():
+    run = lscfg()
+    assert (run.returncode, run.stdout, run.stderr) == (0, lscfg("--help").stdout, "")
 
 
 def test_commands_in_help_and_readme_are_understood():
     commands = load_commands()
     parser = build_parser(commands)
-    lines = [module.EXAMPLE for module in commands.values()]
+    lines = [*SESSION, *(module.EXAMPLE for module in commands.values())]
     readme = README.read_text(encoding="utf-8")
     lines += re.findall(r"^\| `(lscfg [^`]*)` \|", readme, re.M)
     for block in re.findall(r"^```\w*\n(.*?)^```", readme, re.M | re.S):
         lines += re.findall(r"^(?:\.venv/bin/)?(lscfg .*)$", block.replace("\\\n", ""), re.M)
-    assert len(lines) > 2 * len(ORDER) - 5
+    assert len(lines) > 2 * len(commands) - 5
     for line in lines:
         words = shlex.split(line.split(" > ")[0])
         assert parser.parse_args(words[1:]).command == words[1], line
@@ -95,7 +103,7 @@ def test_em_and_clusters_make_models_that_decode(files, tmp_path):
             2,
             "--held-out",
             0.2,
-            "--threads",
+            "--jobs",
             2,
             "--checkpoint",
             tmp_path / "state",
@@ -104,7 +112,7 @@ def test_em_and_clusters_make_models_that_decode(files, tmp_path):
         ("clusters",),
     ):
         run = lscfg("estimate", method, files / "deriv", "-m", 2, "-o", tmp_path / "model", *options)
-        assert run.returncode == 0 and "iteration 3: -" in run.stderr, run.stderr
+        assert run.returncode == 0 and "iteration 3: log-likelihood -" in run.stderr, run.stderr
         for name in ("g.gz", "lm.arpa"):
             ini = ini.replace(f"={name}", f"={files / name}").replace(f" {name}", f" {files / name}")
         (tmp_path / "cdec.ini").write_text(ini.replace("spectral.lscfg", str(tmp_path / "model")))
@@ -119,7 +127,7 @@ def test_decode_warns_of_weights_that_it_does_not_know(files, tmp_path):
     assert run.returncode == 0
     warned = [line for line in run.stderr.splitlines() if "that no feature of the decoder has" in line]
     assert len(warned) == 1
-    assert warned[0].endswith("has: 'LanguageModle' (is LanguageModel meant?), 'Other'")
+    assert warned[0].endswith("has: 'LanguageModle' (did you mean LanguageModel?), 'Other'")
 
 
 @pytest.mark.parametrize("command", ["decode", "marginals"])
@@ -135,7 +143,15 @@ def test_a_configuration_without_a_grammar_is_refused(files, tmp_path, command):
 
 def test_usage_errors_have_status_2():
     heuristic = ("align", "f", "e", "-o", "a", "--heuristic", "all")
-    for arguments in ((), ("nothing",), ("align", "f"), heuristic, ("estimate", "moments", "d", "-o", "m")):
+    jobs = ("derive", "f", "e", "a", "-o", "d", "--jobs", "0")
+    for arguments in (
+        ("nothing",),
+        ("--nothing",),
+        ("align", "f"),
+        heuristic,
+        jobs,
+        ("estimate", "moments", "d", "-o", "m"),
+    ):
         run = lscfg(*arguments)
         assert run.returncode == 2 and "usage:" in run.stderr
 
@@ -143,7 +159,7 @@ def test_usage_errors_have_status_2():
 @pytest.mark.parametrize(
     ("name", "option", "value"),
     [
-        ("mle", "--held-out", "0.5"),
+        ("mle", "--held-out-share", "0.5"),
         ("clusters", "--init", "random"),
         ("clusters", "--inside", "rule"),
         ("mle", "-m", 2),
@@ -194,7 +210,7 @@ def test_marginals_are_json_lines(files, tmp_path):
     edge = next(edge for edge in records[2]["edges"] if edge["source"] == "x")
     assert records[2]["nodes"][edge["node"]][:3] == ["X", 1, 2] and edge["targets"][0][0] == "x"
     output = tmp_path / "out.gz"
-    again = lscfg("marginals", files / "cdec.ini", files / "test", "--threads", 2, "-o", output)
+    again = lscfg("marginals", files / "cdec.ini", files / "test", "--jobs", 2, "-o", output)
     assert again.returncode == 0, again.stderr
     with gzip.open(output, "rt", encoding="utf-8") as text:
         of_ini = [json.loads(line) for line in text]
@@ -211,12 +227,13 @@ def test_heatmaps(files, tmp_path):
     run = lscfg(*command)
     assert run.returncode == 0, run.stderr
     # the second sentence is empty
-    assert sorted(path.name for path in (tmp_path / "charts").iterdir()) == ["sentence.0.svg", "sentence.2.svg"]
-    svg = (tmp_path / "charts" / "sentence.0.svg").read_text(encoding="utf-8")
-    assert ">MLE<" in svg and ">spectral<" in svg and ">sentence 0<" in svg
-    run = lscfg(*command, "--sentences", "2", "--format", "png")
-    assert run.returncode == 0 and (tmp_path / "charts" / "sentence.2.png").is_file()
-    for numbers, message in (("3", "the sentences 0 to 2"), ("1-", "expected numbers"), ("2-1", "ends before it")):
+    assert sorted(path.name for path in (tmp_path / "charts").iterdir()) == ["sentence.1.svg", "sentence.3.svg"]
+    svg = (tmp_path / "charts" / "sentence.1.svg").read_text(encoding="utf-8")
+    assert ">MLE<" in svg and ">spectral<" in svg and ">sentence 1<" in svg
+    run = lscfg(*command, "--sentences", "3", "--format", "png")
+    assert run.returncode == 0 and (tmp_path / "charts" / "sentence.3.png").is_file()
+    beyond = "the sentences 1 to 3"
+    for numbers, message in (("4", beyond), ("0-1", beyond), ("1-", "expected numbers"), ("2-1", "ends before it")):
         assert message in lscfg(*command, "--sentences", numbers).stderr
     assert "two models are called MLE" in lscfg("heatmap", models[0], *command[1:]).stderr
 
@@ -230,8 +247,8 @@ def test_evaluate_and_tune(files, tmp_path):
     )
     assert run.returncode == 0 and "100.00" in run.stdout
     run = lscfg(
-        *("tune", "--config", files / "cdec.ini", "--source", files / "f", "--reference", files / "e"),
-        *("--weights", files / "weights", "-o", tmp_path / "tuned", "--iterations", 2),
+        *("tune", "-c", files / "cdec.ini", "-s", files / "f", "--reference", files / "e"),
+        *("-w", files / "weights", "-o", tmp_path / "tuned", "--iterations", 2),
     )
     assert run.returncode == 0, run.stderr
     assert "LanguageModel" in (tmp_path / "tuned" / "weights").read_text()
@@ -270,7 +287,7 @@ def test_diagnose(files, tmp_path):
 
 
 def test_simulate(files, tmp_path):
-    run = lscfg("simulate", "-m", 2, "--sentences", 300, "-o", tmp_path / "s")
+    run = lscfg("simulate", "-m", 2, "--pairs", 300, "-o", tmp_path / "s")
     assert run.returncode == 0, run.stderr
     assert len((tmp_path / "s" / "train.src").read_text().splitlines()) == 300
     run = lscfg("estimate", "spectral", tmp_path / "s" / "train.deriv", "-m", 2, "-o", tmp_path / "model")
@@ -283,7 +300,7 @@ def test_simulate(files, tmp_path):
     ("arguments", "message"),
     [
         (("align", "{f}", "{test}", "-o", "{out}"), "test: 3 lines, but"),
-        (("align", "{f}", "{e}", "--model", "all", "-o", "{out}"), "model must be one of eflomal, fast-align"),
+        (("align", "{f}", "{e}", "--aligner", "all", "-o", "{out}"), "--aligner must be one of eflomal, fast-align"),
         (("align", "{f}", "{e}", "--iterations", "0", "-o", "{out}"), "--iterations must be at least 1, not 0"),
         (("derive", "{f}", "{e}", "{test}", "-o", "{out}"), "test: 3 lines for 40 sentence pairs"),
         (("derive", "{f}", "{none}", "{links}", "-o", "{out}"), "none: cannot read: No such file"),
@@ -292,16 +309,14 @@ def test_simulate(files, tmp_path):
         (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
         (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
         (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
-        (("estimate", "em", "{deriv}", "--held-out", "1", "-o", "{out}"), "--held-out must be less than 1, not 1.0"),
-        *(
-            (("estimate", name, "{deriv}", "--threads", "0", "-o", "{out}"), "threads must be at least 1, not 0")
-            for name in ("mle", "spectral", "em", "clusters")
+        (
+            ("estimate", "em", "{deriv}", "--held-out-share", "1", "-o", "{out}"),
+            "--held-out-share must be less than 1, not 1.0",
         ),
-        (("estimate", "em", "{deriv}", "--resume", "-o", "{out}"), "--checkpoint DIR"),
+        (("estimate", "em", "{deriv}", "--resume", "-o", "{out}"), "--resume needs --checkpoint DIR"),
         (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
         (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
         (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be more than 0, not 0.0"),
-        (("marginals", "{mle.lscfg}", "{f}", "--threads", "0"), "threads must be at least 1"),
         (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "names must be some of LatentMarginal"),
         (("diagnose", "{mle.lscfg}", "--train", "{deriv}", "--held-out", "{f}"), "f: not a safetensors file"),
         (("diagnose", "{deriv}", "--train", "{deriv}", "--held-out", "{deriv}"), "tensor 'CS' is missing"),

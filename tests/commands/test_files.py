@@ -54,8 +54,8 @@ def run(line):
         "decode -c cdec.ini f -o cdec.ini",
         "decode -c cdec.ini f -o g",
         "decode -c cdec.ini f -o weights",
-        "evaluate --reference e A=f --json f",
-        "evaluate --reference e A=f --sentences e --baseline A",
+        "evaluate --reference e A=f -o f",
+        "evaluate --reference e A=f --sentence-table e --baseline A",
         "cdec fold -c cdec.ini -w weights -o .",
         "cdec decode -c cdec.ini f -o f",
         "marginals cdec.ini f --per-sentence-grammars .",
@@ -73,10 +73,11 @@ def test_no_command_overwrites_its_input(folder, capsys, line):
 @pytest.mark.parametrize(
     ("line", "names"),
     [
-        ("simulate -m 2 --sentences 5 -o out", ["train.deriv", "train.src", "train.tgt", "model.lscfg"]),
+        ("simulate -m 2 --pairs 5 -o out", ["train.deriv", "train.src", "train.tgt", "model.lscfg"]),
         ("moses convert -c cdec.ini -o out", ["moses.ini", "rule-table.gz", "glue-grammar"]),
         ("grammar deriv --format moses -o out/table", ["glue-grammar"]),
         ("demo -o out", ["demo.toml", "corpus/train.es"]),
+        ("init out --grammar f --lm e", ["experiment.toml", "cdec.ini", "start.weights"]),
     ],
 )
 def test_files_that_nobody_named_are_not_replaced(folder, capsys, line, names):

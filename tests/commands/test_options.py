@@ -30,7 +30,7 @@ from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import settings_of
 from lscfg.study.simulate import GrammarSettings
 from tuning.evaluate import Evaluation
@@ -40,42 +40,44 @@ from tuning.tune import Iteration, TuneResult, TuneSettings
 LINES = {
     "prepare apply": APPLY,
     "prepare restore": RESTORE,
-    "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --threads 3",
+    "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --jobs 97",
     "derive the good": "derive f e a1 -o out --drop-bad",
-    "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --threads 97 "
+    "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
-    "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --threads 97",
+    "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
-    "--threads 3",
+    "--jobs 97",
     "marginals of forests": "marginals cdec.ini text --forests",
     "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
-    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 1,0 --format png --threads 3",
+    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
-    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 3",
+    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97",
     "inspect a model": "inspect model --rules 3",
     "inspect a rule": "inspect model --rule 'a ||| b'",
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
     "inspect states": "inspect model --states --rules 3",
     "inspect a tree": "inspect deriv --tree 4",
-    "compress": "compress model -o out --cp 4 --tolerance 0.25 --threads 3",
-    "simulate": "simulate -o folder --sentences 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
-    "simulate a model": "simulate -o folder --model model --sentences 50 --seed 6",
+    "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
+    "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
+    "simulate a model": "simulate -o folder --model model --pairs 50 --seed 6",
     "tune": "tune --config cdec.ini --source f --reference e --reference e2 --weights weights -o folder "
-    "--optimiser pro --decoder cdec --jobs 8 --resume",
+    "--optimiser pro --decoder cdec --jobs 97 --resume",
     "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
     "--kbest 7",
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
-    "--trials 60 --seed 70 --json out --source a1 --differences 3 --sentences table",
+    "--trials 60 --seed 70 -o out --source a1 --differences 3 --sentence-table table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
+    "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
+    "--grammar text --lm f --model model --kind both",
     "demo": "demo -o folder --seed 4 --jobs 97",
     "cdec build": "cdec build --cdec-root tree -o out",
     "cdec check": "cdec check --cdec-root tree --library library",
     "cdec fold": "cdec fold -c cdec.ini -w weights -o folder --library library --no-unfold",
-    "cdec decode": "cdec decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 3 --cdec-root tree",
-    "cdec forest": "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 3 "
+    "cdec decode": "cdec decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --cdec-root tree",
+    "cdec forest": "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 97 "
     "--cdec-root tree",
     "cdec forest of files": "cdec forest --read folder",
     "moses build": "moses build --moses-root tree -o out --flag=-Ione --flag=-Ltwo",
@@ -100,14 +102,14 @@ def tune_words(name: str) -> list[str]:
 
 def align_words(name: str) -> list[str]:
     """All settings of an aligner."""
-    words = ["align", "f", "e", "-o", "out", "--model", name, "--heuristic", "intersect", "--jobs", "5"]
+    words = ["align", "f", "e", "-o", "out", "--aligner", name, "--heuristic", "intersect", "--jobs", "97"]
     return words + option_words(aligners()[name], other_values(aligners()[name]))
 
 
 def estimate_words(name: str) -> list[str]:
     """All settings of an estimator and of its context model."""
     found = estimator(name)
-    words = ["estimate", name, "deriv", "-o", "out", "--threads", "6", "--precision", "double", "--context", "f"]
+    words = ["estimate", name, "deriv", "-o", "out", "--jobs", "97", "--precision", "double", "--context", "f"]
     words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "loglinear")]
     words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
     return words + option_words(found.Settings, other_values(found.Settings))
@@ -130,7 +132,7 @@ def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
                 yield from options(below, (*path, name))
         elif (
             action.option_strings
-            and action.dest not in ("help", "quiet", "version")
+            and action.dest not in ("help", "quiet", "version", "print_completion")
             and len(action.choices or "12") > 1
         ):
             yield path, action.dest
@@ -185,14 +187,14 @@ def test_align(double, name):
     own = other_values(aligners()[name])
     settings = AlignmentSettings.with_aligner(model=name, heuristic="intersect", **own)
     assert own and settings.aligner == aligners()[name](**own) != aligners()[name]()
-    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=5)
+    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=97)
 
 
 @pytest.mark.parametrize(
     ("name", "links", "settings", "threads"),
     [
-        ("derive", ["a1", "a2"], DeriveOptions(bracketing="right", max_arity=1, binarise=True, max_words=7), 3),
-        ("derive the good", ["a1"], DeriveOptions(drop=True), 1),
+        ("derive", ["a1", "a2"], DeriveOptions(bracketing="right", max_arity=1, binarise=True, max_words=7), 97),
+        ("derive the good", ["a1"], DeriveOptions(drop=True), available_cores()),
     ],
 )
 def test_derive(double, name, links, settings, threads):
@@ -256,7 +258,7 @@ def test_estimate(double, derivations, name):
     run_words(estimate_words(name))
     settings = found.Settings(**other_values(found.Settings))
     folder, resume = (Path("folder"), True) if checkpoints(found) else (None, False)
-    estimate.assert_called_once_with(derivations, settings, 6, folder, resume)
+    estimate.assert_called_once_with(derivations, settings, 97, folder, resume)
     inputs = RuleInputs(Path("f"), Path("e"), (Path("a1"), Path("a2")), Path("deriv"))
     of_hiero.assert_called_once_with(inputs, rule_source("hiero").Settings())
     of_minimal.assert_called_once_with(inputs, rule_source("minimal").Settings())
@@ -276,7 +278,7 @@ def test_each_setting_of_an_estimator_alone(double, derivations, name, item):
     run_words(["estimate", name, "deriv", "-o", "out", *option_words(found.Settings, value)])
     settings = found.Settings(**value)
     assert settings != found.Settings()
-    estimate.assert_called_once_with(derivations, settings, 1, None, False)
+    estimate.assert_called_once_with(derivations, settings, available_cores(), None, False)
     estimate.return_value.save.assert_called_once_with("out", "float32")
 
 
@@ -310,7 +312,7 @@ def test_marginals(double, analyser):
     names = ("LatentSpan", "LatentTarget")
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
-    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(3)
+    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(97)
     assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value)]
     assert Path("out").exists()
 
@@ -337,13 +339,13 @@ def test_heatmap(double, analyser):
     run("heatmap")
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("one")
     resolve_name("lscfg.decode.analysis.Analyser.from_ini").assert_called_once_with("cdec.ini")
-    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(3)
+    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(97)
     chart = analyser.return_value.chart.return_value
     charts = {"A, no parse": chart, "cdec, no parse": chart}
-    first, second = (Path("folder") / f"sentence.{n}.png" for n in (1, 0))
+    first, second = (Path("folder") / f"sentence.{n}.png" for n in (2, 1))
     assert draw.mock_calls == [
-        call(["c4"], charts, "sentence 1", first),
-        call(["a4", "b"], charts, "sentence 0", second),
+        call(["c4"], charts, "sentence 2", first),
+        call(["a4", "b"], charts, "sentence 1", second),
     ]
 
 
@@ -367,7 +369,7 @@ def test_decode(double):
     from_ini = double("lscfg.decode.decoder.EmbeddedDecoder.from_ini", decoder)
     run("decode")
     from_ini.assert_called_once_with("cdec.ini", ANY, cached=0)
-    assert from_ini.call_args.args[1].workers == 3
+    assert from_ini.call_args.args[1].workers == 97
     decoder.__enter__.return_value.decode.assert_called_once_with(["a4 b", "c4"], {"One": 1}, 5, True)
     assert Path("out").exists()
 
@@ -396,7 +398,7 @@ def test_compress(double):
 
     made = double("lscfg.model.compress.compress", does=compress)
     run("compress")
-    made.assert_called_once_with("model", "out", CPSettings(rank=4, tolerance=0.25, threads=3))
+    made.assert_called_once_with("model", "out", CPSettings(rank=4, tolerance=0.25, threads=97))
 
 
 @pytest.mark.parametrize("name", ["simulate", "simulate a model"])
@@ -431,7 +433,7 @@ def test_tune(tuning, name):
     """Every setting of the tuning and of its optimiser, each with a value of its own."""
     tune, open_decoder = tuning
     run_words(tune_words(name))
-    open_decoder.assert_called_once_with("cdec", "cdec.ini", 8, library=Path("library"))
+    open_decoder.assert_called_once_with("cdec", "cdec.ini", 97, library=Path("library"))
     learner = kind(OPTIMISERS, name).Settings
     settings = TuneSettings(
         **other_values(TuneSettings) | {"optimiser": name}, learner=learner(**other_values(learner))
@@ -465,7 +467,7 @@ def test_tune_with_a_host(double, tuning):
     host = double("tuning.hosts.host_optimiser", "learner")
     run("tune with a host")
     host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
-    open_decoder.assert_called_once_with("embedded", "cdec.ini", 1, library=None)
+    open_decoder.assert_called_once_with("embedded", "cdec.ini", available_cores(), library=None)
     settings = TuneSettings(kbest=7, optimiser="moses-mert")
     arguments = ["decoder", ["a0 b", "c0"], [["a1 b", "c1"]], {"One": 1.0}, settings, "folder"]
     tune.assert_called_once_with(*arguments, resume=False, decoder_id="identity", learn="learner")
@@ -543,7 +545,7 @@ def test_cdec_decode(double):
     run("cdec decode")
     below.assert_called_once_with("tree")
     options = ["-w", str(Path("weights").resolve()), "-r"]
-    processes.assert_called_once_with(Path("cdec"), "cdec.ini", options, k=5, jobs=3)
+    processes.assert_called_once_with(Path("cdec"), "cdec.ini", options, k=5, jobs=97)
     processes.return_value.decode.assert_called_once_with(["a4 b", "c4"])
     assert Path("out").read_text() == "x\n"
 
@@ -555,7 +557,7 @@ def test_cdec_forest(double):
     below.assert_called_once_with("tree")
     options = ["-w", str(Path("weights").resolve())]
     arguments = [Path("cdec"), "library", "cdec.ini", ["a4 b", "c4"]]
-    record.assert_called_once_with(*arguments, options=options, jobs=3, folder=None, binary="folder")
+    record.assert_called_once_with(*arguments, options=options, jobs=97, folder=None, binary="folder")
     assert Path("out").read_text() == "{}\n"
 
 
@@ -566,7 +568,7 @@ def test_cdec_forest_of_files(double):
     run("cdec forest of files")
     inputs.assert_called_once_with("folder")
     arguments = [Path("cdec"), "liblscfg_cdec.so", None, ["one"]]
-    record.assert_called_once_with(*arguments, options=[], jobs=1, folder=Path("folder"), binary=None)
+    record.assert_called_once_with(*arguments, options=[], jobs=available_cores(), folder=Path("folder"), binary=None)
 
 
 def test_moses_build_and_check(double):

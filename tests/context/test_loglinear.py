@@ -403,7 +403,7 @@ def test_command(tmp_path, capsys):
     assert main([*arguments, str(tmp_path / "none")]) == 1 and not (tmp_path / "m").exists()
     assert main([*arguments, str(tmp_path / "source"), "--quiet"]) == 0
     first = (tmp_path / "m").read_bytes()
-    assert main([*arguments, str(tmp_path / "source"), "--quiet", "--threads", "2"]) == 0
+    assert main([*arguments, str(tmp_path / "source"), "--quiet", "--jobs", "2"]) == 0
     assert (tmp_path / "m").read_bytes() == first
     Model(tmp_path / "m").check_features(OPTIONS)
     write_lines(tmp_path / "target", target)

@@ -118,7 +118,7 @@ def test_marginals_of_forests_are_those_of_sentences(tmp_path):
     made, again = tmp_path / "made.jsonl", tmp_path / "again.jsonl"
     model = str(tmp_path / "m")
     assert main(["marginals", model, str(tmp_path / "text"), "-o", str(made)]) == 0
-    assert main(["marginals", model, str(made), "--forests", "--threads", "2", "-o", str(again)]) == 0
+    assert main(["marginals", model, str(made), "--forests", "--jobs", "2", "-o", str(again)]) == 0
     for a, b in zip(made.read_text().splitlines(), again.read_text().splitlines(), strict=True):
         a, b = json.loads(a), json.loads(b)
         assert [a["words"], a.get("nodes")] == [b["words"], b.get("nodes")]

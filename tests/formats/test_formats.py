@@ -284,5 +284,5 @@ def test_unknown_weights_are_named_with_near_names():
     known = ["LanguageModel", "LanguageModel_OOV", "WordPenalty"]
     assert unknown_weights({"LanguageModel": 1.0, "Zero": 0.0}, known) == ""
     weights = {"LanguageModle": 2.0, "wordpenalty\r": 1.0, "Quite": 1.0}
-    named = "'LanguageModle' (is LanguageModel meant?), 'Quite', 'wordpenalty\\r' (is WordPenalty meant?)"
+    named = "'LanguageModle' (did you mean LanguageModel?), 'Quite', 'wordpenalty\\r' (did you mean WordPenalty?)"
     assert unknown_weights(weights, known) == named

@@ -13,7 +13,8 @@ from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import InputFile, InputFolder, NamedFile, OutputFile, OutputFolder, checked_files, output_folder
 
 NO_FILES = {
-    "align --model",
+    "align --aligner",
+    "init --kind",
     "cdec --cdec-root", "estimate --checkpoint", "moses --moses-root", "run --data",
     "evaluate --baseline", "evaluate --metrics", "heatmap --sentences", "inspect --nearest", "inspect --rule",
     "marginals --features", "moses --flag", "prepare --source-field", "prepare --source-language",

@@ -54,7 +54,7 @@ COMMANDS = {
     "tune": "tune --config {system}/cdec.ini --weights {system}/weights --source dev.es --reference dev.en"
     " -o made --jobs 2 --kbest 200",
     "decode": "decode -c {system}/cdec.ini -w {system}/weights train.es --jobs 2",
-    "estimate": "estimate em train.deriv -m 16 --iterations 500 --threads 2 -o made.lscfg",
+    "estimate": "estimate em train.deriv -m 16 --iterations 500 --jobs 2 -o made.lscfg",
 }
 
 

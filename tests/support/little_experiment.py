@@ -1,5 +1,6 @@
 """An experiment that runs in seconds, and the command line that runs it."""
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -27,6 +28,11 @@ kbest = 20
 estimator = "spectral"
 m = 3
 """
+
+
+def stages_begun(log: str) -> list[str]:
+    """The names of the stages that a log says were begun, in order."""
+    return re.findall(r"^\[lscfg\] stage \d+/\d+ (\S+)(?: \([^)]*\))?$", log, re.M)
 
 
 def run_lscfg(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:

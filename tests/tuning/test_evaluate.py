@@ -209,7 +209,7 @@ def files(corpus, tmp_path):
 def test_command(corpus, files, tmp_path, capsys):
     systems, references = corpus
     names, options = files
-    chosen = ["--baseline", "base", "--metrics", "ter,chrf", "--json", str(tmp_path / "out.json")]
+    chosen = ["--baseline", "base", "--metrics", "ter,chrf", "-o", str(tmp_path / "out.json")]
     command.run(parse(*options, *chosen, *names))
     table = capsys.readouterr().out.splitlines()
     found = evaluate(systems, references, "base", samples=50, metrics=METRICS, trials=60)
@@ -255,7 +255,7 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
     systems, references = corpus
     names, options = files
     write_lines(tmp_path / "source", [f"s{k}" for k in range(1, 151)])
-    chosen = ["--baseline", "base", "--source", str(tmp_path / "source"), "--sentences", str(tmp_path / "all.tsv")]
+    chosen = ["--baseline", "base", "--source", str(tmp_path / "source"), "--sentence-table", str(tmp_path / "all.tsv")]
     command.run(parse(*options, *chosen, "--differences", "2", *names))
     printed = capsys.readouterr().out
     found = differences(systems["base"], systems["good"], references)
@@ -268,7 +268,7 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
 
 
 def test_command_example_and_refusals(files, tmp_path):
-    assert parse(*command.EXAMPLE.split()[2:]).systems == ["MIN=min.out", "SPECTRAL=spectral.out"]
+    assert parse(*command.EXAMPLE.split()[2:]).systems == ["MIN=min.out", "LATENT=latent.out"]
     write_lines(tmp_path / "a", ["x"])
     for item in ("a", "=a", "name="):
         with pytest.raises(InputError, match="expected NAME=FILE, found"):
@@ -280,7 +280,7 @@ def test_command_example_and_refusals(files, tmp_path):
     for extra, message in (
         (["--metrics", "meteor"], "'meteor' is none of bleu, chrf, ter"),
         (["--differences", "3"], "differences need --baseline"),
-        (["--sentences", "x"], "differences need --baseline"),
+        (["--sentence-table", "x"], "differences need --baseline"),
         (["--differences", "-1"], "must not be negative"),
         (["--trials", "0"], "trials must be at least 1"),
     ):

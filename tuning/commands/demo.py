@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-HELP = "make a Spanish-English travel phrasebook and run a whole experiment on it"
+HELP = "run an experiment on a phrasebook that lscfg writes itself"
 EXAMPLE = "lscfg demo -o demo"
 
 EXPERIMENT = """\
@@ -44,19 +43,11 @@ features = "ratios"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import output_folder
+    from lscfg.options import add_jobs, add_output, add_seed
 
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=output_folder(),
-        metavar="DIR",
-        default="demo",
-        help="folder to write (default: %(default)s)",
-    )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the corpus (default: %(default)s)")
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
-    )
+    add_output(parser, "folder to write (default: %(default)s)", type=output_folder(), metavar="DIR", default="demo")
+    add_seed(parser, 1, "the corpus")
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -79,9 +70,9 @@ def run(args: argparse.Namespace) -> None:
     check_replaceable(folder / "demo.toml", EXPERIMENT)
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
-    print(run_experiment(folder / "demo.toml", folder, args.jobs))
+    summary = run_experiment(folder / "demo.toml", folder, args.jobs)
     outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL", "LATENT")}
-    print("\nsome translations:")
+    print("some translations:")
     different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["LATENT"][k]]
     for k in different[:5]:
         print(f"  source     {corpus.test[k][0]}")
@@ -89,4 +80,4 @@ def run(args: argparse.Namespace) -> None:
         for name, lines in outputs.items():
             print(f"  {name:<9}  {lines[k]}")
         print()
-    print(f"everything is in {folder}: report.html, results.json, manifest.json, systems/")
+    print(summary)

@@ -12,34 +12,28 @@ if TYPE_CHECKING:
     from tuning.evaluate import Evaluation
     from tuning.replication import ReplicatedScore
 
-HELP = "score system outputs (BLEU, chrF2, TER), test their differences and show where they differ"
-EXAMPLE = "lscfg evaluate --reference test.en --baseline MIN MIN=min.out SPECTRAL=spectral.out"
+HELP = "score translations and test their differences"
+EXAMPLE = "lscfg evaluate --reference test.en --baseline MIN MIN=min.out LATENT=latent.out"
 
 _METRICS = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, NamedFile, OutputFile
+    from lscfg.io.arguments import NamedFile, OutputFile
+    from lscfg.options import add_old_name, add_output, add_reference, add_seed, add_source
 
     parser.add_argument(
         "systems",
         type=NamedFile,
         metavar="NAME=FILE",
         nargs="+",
-        help="a system's tokenized output, one sentence a line; repeat NAME for outputs of several tunings (BLEU only)",
+        help="tokenized output of a system; repeat NAME for several tunings (BLEU only)",
     )
-    parser.add_argument(
-        "--reference",
-        type=InputFile,
-        metavar="TEXT",
-        required=True,
-        action="append",
-        help="tokenized reference; repeat for several",
-    )
+    add_reference(parser)
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")
     parser.add_argument(
-        "--metrics", metavar="LIST", default="bleu", help="some of bleu,chrf,ter; bleu always (default: %(default)s)"
+        "--metrics", metavar="LIST", default="bleu", help="metrics beside BLEU: chrf, ter (default: none)"
     )
     parser.add_argument(
         "--samples", type=int, default=1000, metavar="N", help="samples of the paired bootstrap (default: %(default)s)"
@@ -49,29 +43,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=10000,
         metavar="N",
-        help="trials of the approximate randomisation (default: %(default)s): sacrebleu's where each system has one "
-        "output, else that of lscfg run",
+        help="trials of the approximate randomisation (default: %(default)s)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=12345, metavar="N", help="seed of both tests (default: %(default)s)"
-    )
-    parser.add_argument("--json", type=OutputFile, metavar="FILE", help="write the scores to a JSON file too")
-    parser.add_argument(
-        "--source", type=InputFile, metavar="TEXT", help="source sentences, to be shown with the differences"
-    )
+    add_seed(parser, 12345, "both tests")
+    add_old_name(parser, "--json", add_output(parser, "file for all figures, as JSON (default: none)"))
+    add_source(parser, "source text, shown with the differences")
     parser.add_argument(
         "--differences",
         metavar="N",
         type=int,
         default=0,
-        help="show the N sentences in which a system gains most against the baseline, and the N in which it loses most",
+        help="show the N largest gains and losses of each system against the baseline (default: 0)",
     )
-    parser.add_argument(
-        "--sentences",
+    table = parser.add_argument(
+        "--sentence-table",
         type=OutputFile,
-        metavar="TSV",
-        help="write every sentence, sorted by its difference to the baseline's BLEU",
+        metavar="FILE",
+        help="file for all sentences, sorted by the gain against the baseline (tab-separated)",
     )
+    add_old_name(parser, "--sentences", table)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -97,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
             metrics.append(_METRICS[name.strip().lower()])
     if args.differences < 0:
         raise InputError(f"--differences must not be negative, but is {args.differences}")
-    if (args.differences or args.sentences) and args.baseline is None:
+    if (args.differences or args.sentence_table) and args.baseline is None:
         raise InputError("differences need --baseline, the system to compare the others with")
     references = [read_lines(path) for path in args.reference]
     lines = len(references[0])
@@ -128,9 +118,9 @@ def run(args: argparse.Namespace) -> None:
         record = {"systems": [asdict(score) for score in replicated]}
         record |= {"samples": args.samples, "trials": args.trials, "seed": args.seed}
     print(text)
-    if args.json:
-        write_json(args.json, record)
-    if args.differences or args.sentences:
+    if args.output:
+        write_json(args.output, record)
+    if args.differences or args.sentence_table:
         _show_differences(args, systems, references, source)
 
 
@@ -148,8 +138,8 @@ def _show_differences(
         for name, runs in systems.items()
         if name != args.baseline
     }
-    if args.sentences:
-        write_table(args.sentences, args.baseline, found, references, source)
+    if args.sentence_table:
+        write_table(args.sentence_table, args.baseline, found, references, source)
     if args.differences:
         for name, items in found.items():
             print("\n" + format_differences(args.baseline, name, items, args.differences, references, source))

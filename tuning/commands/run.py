@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-HELP = "run an experiment: from a parallel corpus to a table of BLEU scores and a report"
+HELP = "run an experiment, from parallel text to BLEU and a report"
 EXAMPLE = "lscfg run ja-en.toml -o ja-en"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_jobs, add_output
 
     parser.add_argument(
-        "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file (TOML, see docs/FORMATS.md)"
+        "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file, as lscfg init writes one"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
+    add_output(
+        parser,
+        "folder for results and finished stages",
         type=output_folder("results.json", "manifest.json", "report.html"),
         metavar="DIR",
         required=True,
-        help="folder for results and finished stages",
     )
     parser.add_argument(
         "--data",
         metavar="DIR",
-        help="folder from which the relative paths of [corpus] count (default: EXPERIMENT's own)",
+        help="folder that relative paths of [corpus] start from (default: that of EXPERIMENT)",
     )
-    parser.add_argument(
-        "--runs", type=int, metavar="N", help="tunings of each system (default: runs in [tuning], or 1)"
-    )
-    parser.add_argument(
-        "--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder], or embedded)"
-    )
-    parser.add_argument(
-        "--systems", metavar="LIST", help="names of the systems to run, separated by commas (default: all)"
-    )
-    parser.add_argument("--plan", action="store_true", help="table of the stages and which are there; nothing is run")
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
-    )
+    parser.add_argument("--runs", type=int, metavar="N", help="tunings of each system (default: runs in [tuning])")
+    parser.add_argument("--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder])")
+    parser.add_argument("--systems", metavar="LIST", help="systems to run, separated by commas (default: all)")
+    parser.add_argument("--plan", action="store_true", help="list the stages and their state; run nothing")
+    add_jobs(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,41 +8,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.settings import Declared
 
-HELP = "tune feature weights for BLEU on a development set (MIRA, MERT, PRO)"
-EXAMPLE = "lscfg tune --config cdec.ini --source dev.ja --reference dev.en --weights start.weights -o tuned"
+HELP = "tune feature weights for BLEU on a development set"
+EXAMPLE = "lscfg tune -c cdec.ini -w start.weights -s dev.ja --reference dev.en -o tuned"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.io.arguments import output_folder
     from lscfg.kinds import OPTIMISERS, kinds
+    from lscfg.options import add_config, add_jobs, add_output, add_reference, add_source, add_weights
     from lscfg.settings import add_options
     from tuning.optimisers import optimiser_kind
     from tuning.tune import TuneSettings
 
-    parser.add_argument("--config", type=IniFile, metavar="INI", required=True, help="decoder configuration (cdec.ini)")
-    parser.add_argument(
-        "--source", type=InputFile, metavar="TEXT", required=True, help="tokenized source, one sentence a line"
-    )
-    parser.add_argument(
-        "--reference",
-        type=InputFile,
-        metavar="TEXT",
-        required=True,
-        action="append",
-        help="tokenized reference; repeat for several",
-    )
-    parser.add_argument(
-        "--weights", type=InputFile, metavar="WEIGHTS", required=True, help="start weights, a name and value a line"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
+    add_config(parser)
+    add_source(parser, "tokenized source side of the development set, one sentence a line", required=True)
+    add_reference(parser)
+    add_weights(parser, "start weights", required=True)
+    add_output(
+        parser,
+        "folder for weights, history and k-best lists",
         type=output_folder("weights", "history.json", "seconds.json", "kbest.*.gz"),
         metavar="DIR",
         required=True,
-        help="folder for weights, history and lists",
     )
     which = parser.add_mutually_exclusive_group()
     helps = (f"{name}: {optimiser_kind(name).HELP}" for name in kinds(OPTIMISERS))
@@ -56,16 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--with",
         dest="host",
         choices=["cdec-mira", "cdec-dpmert", "moses-kbmira", "moses-mert"],
-        help="cdec's or Moses' own optimiser, found by CDEC_ROOT, MOSES_ROOT or PATH",
+        help="optimiser of cdec or Moses, found by CDEC_ROOT, MOSES_ROOT or PATH",
     )
     parser.add_argument(
         "--decoder",
         choices=["embedded", "cdec", "moses"],
-        help="what reads the configuration (default: embedded; cdec with cdec's optimisers)",
+        help="decoder to tune for (default: embedded, or cdec with cdec's optimisers)",
     )
     add_options(parser, TuneSettings, leave=("optimiser",))
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="decoding processes (default: %(default)s)")
-    parser.add_argument("--resume", action="store_true", help="go on with the tuning that is in the output folder")
+    add_jobs(parser)
+    parser.add_argument("--resume", action="store_true", help="continue from what is already there")
     for name in kinds(OPTIMISERS):
         settings = optimiser_kind(name).Settings
         add_options(parser.add_argument_group(f"optimiser {name}"), settings, prefix=name)
@@ -109,15 +97,23 @@ def run(args: argparse.Namespace) -> None:
         check_sentences(sources, args.source, allow_empty=True)
     make_folder(args.output)
     identity = decoder_identity(program, args.config, sources)
-    log.info(f"tuning on {len(sources)} sentences, seed {settings.seed}, jobs {args.jobs}")
-    log.info(f"optimiser {settings.optimiser}, decoder {program} {identity[:12]}")
+    log.table(
+        {
+            "sentences": str(len(sources)),
+            "optimiser": settings.optimiser,
+            "decoder": f"{program} {identity[:12]}",
+            "seed": str(settings.seed),
+            "jobs": str(args.jobs),
+        }
+    )
     library = find_library() if program == "cdec" else None
     with open_decoder(program, args.config, args.jobs, library=library) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)
     best = result.history[result.best_iteration - 1]
-    log.info(f"{result.stopped}; weights of iteration {best.iteration} (BLEU {best.dev_bleu:.2f}): {path}")
+    log.info(f"{result.stopped}; best BLEU {best.dev_bleu:.2f} in iteration {best.iteration}")
+    log.info(f"wrote {path}")
 
 
 def _learner(args: argparse.Namespace) -> Declared | None:

@@ -48,6 +48,7 @@ class StageCache:
     def __init__(self, folder: Path):
         self.folder = folder
         self.made: dict[str, Made] = {}
+        self._missing: set[str] = set()
 
     def path(self, part: Stage | Output) -> Path:
         """The folder of a stage, or a file that it makes."""
@@ -55,13 +56,16 @@ class StageCache:
             return self.path(part.stage) / part.name
         return self.folder / part.folder
 
-    def is_made(self, stage: Stage) -> bool:
-        """Whether the stage is finished, and its files are as it left them."""
-        try:
-            self._record(stage)
-        except _DamageError:
-            return False
-        return True
+    def found(self, stage: Stage) -> Made | None:
+        """The stage if it is finished, and its files are as it left them; what is damaged is named in the log."""
+        if stage.key not in self.made and stage.key not in self._missing:
+            try:
+                self.made[stage.key] = Made(stage, self.path(stage), self._record(stage), reused=True)
+            except _DamageError as damage:
+                if str(damage):
+                    log.info(f"stage {stage.name}{damage}")
+                self._missing.add(stage.key)
+        return self.made.get(stage.key)
 
     def make(self, stage: Stage, jobs: int) -> Made:
         """Makes the stage, unless it is there, from inputs that are.
@@ -72,14 +76,9 @@ class StageCache:
         Raises:
             LscfgError: what the work raised.
         """
-        if stage.key not in self.made:
-            try:
-                record, reused = self._record(stage), True
-            except _DamageError as damage:
-                log.info(f"stage {stage.name}{damage}")
-                record, reused = self._make(stage, jobs), False
-            self.made[stage.key] = Made(stage, self.path(stage), record, reused)
-        return self.made[stage.key]
+        if not (made := self.found(stage)):
+            made = self.made[stage.key] = Made(stage, self.path(stage), self._make(stage, jobs), reused=False)
+        return made
 
     def inputs(self, inputs: Mapping[str, Input]) -> dict[str, Path]:
         """The files that inputs are."""

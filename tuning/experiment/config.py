@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
-from lscfg.errors import InputError
+from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
@@ -110,28 +110,27 @@ class LanguageModelSettings(Declared):
     """The language model of the target side."""
 
     order: int = setting(4, "order of the n-grams", least=MIN_ORDER, most=MAX_ORDER)
-    file: Path | None = setting(None, "an ARPA file to use; without one the corpus's target side is counted")
+    file: Path | None = setting(None, "ARPA file to use; without one, the model is estimated from the target side")
     estimator: str = setting(
         "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
     )
-    discount_fallback: bool = setting(False, "default discounts where the text is too little to estimate them")
+    discount_fallback: bool = setting(False, "default discounts where the text is too small to estimate them")
 
 
 @dataclass(frozen=True)
 class DecoderSettings(Declared):
     """The decoder."""
 
-    name: str = setting("embedded", "decoder; cdec and Moses are installed programs", choices=DECODERS)
+    name: str = setting("embedded", "decoder: built in (embedded), or an installed cdec or Moses", choices=DECODERS)
     plugin: Path | None = setting(None, "cdec's library with the latent features", shown="`LSCFG_CDEC_PLUGIN`")
-    max_span: int = setting(100, "words that a rule may cover", least=1)
-    pop_limit: int = setting(200, "candidates that cube pruning takes of a node", least=1)
+    max_span: int = setting(100, "most words that a rule covers", least=1)
+    pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
 
 
 @dataclass(frozen=True)
 class Tuning(TuneSettings):
     """Weights learned on the development set."""
 
-    patience: int = setting(4, "runs without better BLEU after which tuning ends", least=1)
     runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
     """Start weights."""
@@ -163,15 +162,15 @@ class Report(Declared):
     """What report.html shows beside the results."""
 
     charts: tuple[str, ...] = setting(
-        (), "systems with a model whose charts are drawn", shown="of each estimator the one with the most states"
+        (), "systems whose charts are drawn; each needs a model", shown="of each estimator the one with the most states"
     )
     sentences: tuple[int, ...] = setting(
         (),
-        "lines of the test set, counted from 1, whose charts are drawn",
+        "lines of the test set whose charts are drawn, counted from 1",
         least=1,
         shown="those that the systems of the charts translate most differently",
     )
-    examples: int = setting(5, "sentences shown that gained most, and as many that lost most", least=0)
+    examples: int = setting(5, "sentences shown of the largest gains, and as many of the largest losses", least=0)
 
 
 @dataclass(frozen=True)
@@ -304,7 +303,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     tables = [*known, *(source.TABLE for source in sources.values()), *(name for name in made if name != "sources")]
     for name in table:
         if name not in known:
-            raise reader.error((name,), f"unknown key {name!r}; known here are {', '.join(tables)}")
+            raise reader.unknown((name,), tables)
     parts = PARTS | {"corpus": RawCorpus} if raw else PARTS
     beside = {"corpus": [RAW]}
     values = {
@@ -337,7 +336,7 @@ def _chosen(
     """The kind that a table names, with the settings that are its other keys; ``beside`` as of ``Reader.build``."""
     name = reader.value(str, table.pop(key, default), (*keys, key))
     if name not in kinds(group):
-        raise reader.error((*keys, key), f"{key} must be one of {', '.join(kinds(group))}, not {name!r}")
+        raise reader.not_one_of((*keys, key), name, kinds(group))
     return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
@@ -410,8 +409,7 @@ def _system(table: Any, keys: Keys, reader: Reader) -> System:
                 raise reader.error((*keys, key), f"{key} is not for a system without estimator")
         return system
     if name not in kinds(ESTIMATORS):
-        known = ", ".join((NO_ESTIMATOR, *kinds(ESTIMATORS)))
-        raise reader.error((*keys, "estimator"), f"estimator must be one of {known}, not {name!r}")
+        raise reader.not_one_of((*keys, "estimator"), name, (NO_ESTIMATOR, *kinds(ESTIMATORS)))
     settings = kind(ESTIMATORS, name).Settings
     known_keys = {item.name for item in settings_of(settings)}
     others = {item.name for other in kinds(ESTIMATORS) for item in settings_of(kind(ESTIMATORS, other).Settings)}
@@ -421,8 +419,8 @@ def _system(table: Any, keys: Keys, reader: Reader) -> System:
     rest = {key: table[key] for key in table if key not in (*own, "estimator")}
     unknown = [key for key in rest if key not in known_keys]
     if unknown:
-        every = ", ".join((*sorted(own), "estimator", *(item.name for item in settings_of(settings))))
-        raise reader.error((*keys, unknown[0]), f"unknown key {unknown[0]!r}; known here are {every}")
+        every = (*sorted(own), "estimator", *(item.name for item in settings_of(settings)))
+        raise reader.unknown((*keys, unknown[0]), every)
     return dataclasses.replace(system, estimator=Chosen(name, reader.build(settings, rest, keys)))
 
 
@@ -440,13 +438,16 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
         experiment = dataclasses.replace(experiment, tuning=tuning)
     if overrides.decoder is not None:
         if overrides.decoder not in DECODERS:
-            raise InputError(f"--decoder must be one of {', '.join(DECODERS)}, not {overrides.decoder!r}")
+            name, known = overrides.decoder, ", ".join(DECODERS)
+            raise InputError(f"--decoder must be one of {known}, not {quote(name)}{did_you_mean(name, DECODERS)}")
         decoder = dataclasses.replace(experiment.decoder, name=overrides.decoder)
         experiment = dataclasses.replace(experiment, decoder=decoder)
     if overrides.systems is not None:
         for name in overrides.systems:
             if name not in experiment.systems:
-                raise InputError(f"--systems: no system {name!r}; there are {', '.join(experiment.systems)}")
+                known = ", ".join(experiment.systems)
+                near = did_you_mean(name, experiment.systems)
+                raise InputError(f"--systems: no system {quote(name)}; there are {known}{near}")
         chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
         for name, system in chosen.items():
             if system.start and system.start not in chosen:

@@ -21,7 +21,7 @@ START_WEIGHTS = {
 that a negative weight rewards words) that makes the first translations about as long as the references. Features that
 are not named start at 0; a system passes over latent features that it does not have."""
 
-LATENT = {"estimator": "clusters", "m": 16, "iterations": 10, "features": ["ratios", "context"]}
+LATENT = {"estimator": "clusters", "features": ["ratios", "context"]}
 
 DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "MIN": {},

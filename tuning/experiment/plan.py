@@ -171,10 +171,6 @@ class Plan:
         every += [self.sentences] if self.sentences else []
         return list({stage.key: stage for stage in [*every, *self.charts.values()]}.values())
 
-    def owners(self, stage: Stage) -> list[str]:
-        """The systems that the stage is a tuning, translation or score of."""
-        return [name for name, system in self.systems.items() if stage.key in [own.key for own in system.stages()]]
-
     def users(self, stage: Stage) -> list[str]:
         """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
         users = []

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.settings import SettingError
 
 Keys = tuple[str, ...]
@@ -83,6 +83,16 @@ class Reader:
         """The message with the file and the line of the key."""
         return InputError(message, self.path, self._line(keys))
 
+    def unknown(self, keys: Keys, known: Sequence[str]) -> InputError:
+        """The error of a key that is none of those known in its table."""
+        name, names = keys[-1], ", ".join(known) or "none"
+        return self.error(keys, f"unknown key {quote(name)}; known here are {names}{did_you_mean(name, known)}")
+
+    def not_one_of(self, keys: Keys, value: Any, known: Sequence[str]) -> InputError:
+        """The error of a value that is none of those allowed."""
+        names = ", ".join(known)
+        return self.error(keys, f"{keys[-1]} must be one of {names}, not {quote(value)}{did_you_mean(value, known)}")
+
     def _line(self, keys: Keys) -> int | None:
         """The line that sets the key, or opens the nearest table around it."""
         table: Keys = ()
@@ -112,8 +122,7 @@ class Reader:
         hints = get_type_hints(kind)
         for name in table:
             if name not in hints:
-                known = ", ".join((*beside, *hints)) or "none"
-                raise self.error((*keys, name), f"unknown key {_shown(name)}; known here are {known}")
+                raise self.unknown((*keys, name), (*beside, *hints))
         values = {}
         for item in dataclasses.fields(kind):
             if item.name in table:

@@ -10,6 +10,7 @@ import re
 import shutil
 import statistics
 import sys
+import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,13 +25,14 @@ from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, re
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from tuning.evaluate import bleu_signature
-from tuning.experiment.cache import StageCache, locked
+from tuning.experiment.cache import Made, StageCache, locked
 from tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
 from tuning.experiment.installed import check_host, programs
 from tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
+from tuning.experiment.progress import Progress, duration, durations
 from tuning.experiment.stages import decoding, model, rules, text
 from tuning.replication import ReplicatedScore, compare_runs
-from tuning.report.content import Content
+from tuning.report.content import Content, headline
 from tuning.report.page import render
 
 RESULTS = ("results.json", "manifest.json", "report.html")
@@ -44,7 +46,7 @@ PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safeten
 def run_experiment(
     path: str | os.PathLike[str], output: str | os.PathLike[str], jobs: int, overrides: Overrides | None = None
 ) -> str:
-    """Runs the experiment of a TOML file and returns the table.
+    """Runs the experiment of a TOML file and returns what is said at its end: table, result in a line, places of files.
 
     Finished stages are taken from an earlier run in the same folder. Written there: ``results.json``, equal bytes for
     equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME`` with configuration, weights and translations.
@@ -56,17 +58,13 @@ def run_experiment(
     """
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
+    began = time.monotonic()
     experiment = _checked(path, overrides)
     folder = Path(output)
     with locked(folder):
         _check_places(folder, experiment)
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
-        system = ""
-        for stage in run.plan.stages():
-            if (user := next(iter(run.plan.owners(stage)), system)) != system:
-                system = user
-                log.info(f"system {system}")
-            _make(run, stage, jobs)
+        _make_stages(run, jobs, Progress(run.plan, durations(folder / "manifest.json")))
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         if run.plan.texts.prepared:
@@ -78,7 +76,37 @@ def run_experiment(
         content = _report_content(Path(path), run, results)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
-    return format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    table = format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    log.info(f"finished in {duration(time.monotonic() - began)}")
+    places = [
+        f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
+    ]
+    return "\n".join([table, "", headline(results), *places])
+
+
+def _make_stages(run: Run, jobs: int, progress: Progress) -> None:
+    """Makes the stages that are not there, and says which one is under way."""
+    stages = run.plan.stages()
+    found = {stage: made for stage in stages if (made := run.cache.found(stage))}
+    for stage, made in found.items():
+        progress.finish(stage, made.record["seconds"])
+    if found:
+        log.info(f"{len(found)} of {len(stages)} stages are there already")
+    for stage in stages:
+        if stage not in found:
+            log.info(progress.title(stage))
+            seconds = _make(run, stage, jobs).record["seconds"]
+            progress.finish(stage, seconds)
+            left = progress.left()
+            log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
+
+
+def _make(run: Run, stage: Stage, jobs: int) -> Made:
+    try:
+        return run.cache.make(stage, jobs)
+    except LscfgError as error:
+        users = ", ".join(run.plan.users(stage))
+        raise LscfgError(f"system {users}: {error}" if users else str(error)) from error
 
 
 def _check_places(folder: Path, experiment: Experiment) -> None:
@@ -98,14 +126,6 @@ def _check_places(folder: Path, experiment: Experiment) -> None:
             raise InputError("is in the way of a file; remove this folder and run again", folder / name)
 
 
-def _make(run: Run, stage: Stage, jobs: int) -> None:
-    try:
-        run.cache.make(stage, jobs)
-    except LscfgError as error:
-        users = ", ".join(run.plan.users(stage))
-        raise LscfgError(f"system {users}: {error}" if users else str(error)) from error
-
-
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
     """The table of an experiment's stages, and which are there already; nothing is made.
 
@@ -113,7 +133,7 @@ def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], over
         InputError: as of ``run_experiment``.
     """
     cache = StageCache(Path(output) / "cache")
-    return format_plan(make_plan(_checked(path, overrides)), cache.is_made)
+    return format_plan(make_plan(_checked(path, overrides)), lambda stage: cache.found(stage) is not None)
 
 
 def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Experiment:

@@ -35,6 +35,24 @@ class Content:
     """Gains and losses that are shown of each system."""
 
 
+SIGNIFICANT = 0.05
+
+
+def headline(results: dict[str, Any]) -> str:
+    """The result in a sentence: the best system against the baseline; its name is first, if it is another one."""
+    rows = results["systems"]
+    best = max(rows, key=lambda row: row["test_bleu"])
+    base = next(row for row in rows if row["system"] == results["baseline"])
+    if best is base:
+        return f"No system has a better test BLEU than the baseline {base['system']} ({base['test_bleu']:.2f})."
+    gain = best["test_bleu"] - base["test_bleu"]
+    sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
+    return (
+        f"{best['system']} has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
+        f"{base['system']} ({base['test_bleu']:.2f}), {sure} (p = {best['p_value']:.4f})."
+    )
+
+
 def charted_sentences(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]
 ) -> list[int]:

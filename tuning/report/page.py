@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from tuning.report import plots
-from tuning.report.content import Content
+from tuning.report.content import SIGNIFICANT, Content, headline
 from tuning.report.style import STYLE
 from tuning.sentences import Difference, best_and_worst, differences, sentence_bleu
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-SIGNIFICANT = 0.05
 
 
 def render(content: Content, manifest: dict[str, Any]) -> str:
@@ -119,17 +118,10 @@ def _p(value: float | None, trials: int) -> str:
 def _lead(content: Content) -> str:
     results = content.results
     rows = results["systems"]
-    best = max(rows, key=lambda row: row["test_bleu"])
-    base = next(row for row in rows if row["system"] == results["baseline"])
-    if best is base:
-        lead = f"No system has a better test BLEU than the baseline {escape(base['system'])} ({base['test_bleu']:.2f})."
-    else:
-        gain = best["test_bleu"] - base["test_bleu"]
-        sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
-        lead = (
-            f"<b>{escape(best['system'])}</b> has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
-            f"{escape(base['system'])} ({base['test_bleu']:.2f}), {sure} (p = {best['p_value']:.4f})."
-        )
+    lead = escape(headline(results))
+    best = escape(max(rows, key=lambda row: row["test_bleu"])["system"])
+    if lead.startswith(f"{best} "):
+        lead = f"<b>{best}</b>{lead.removeprefix(best)}"
     facts = [
         ("systems", str(len(rows))),
         ("tunings of each", str(results["runs"])),

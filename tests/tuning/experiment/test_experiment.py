@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from little_experiment import TOML, run_lscfg
+from little_experiment import TOML, run_lscfg, stages_begun
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
@@ -55,9 +55,27 @@ def test_table_and_results(whole):
     for row in results["systems"]:
         assert row["dev_bleu"] >= row["start_dev_bleu"] and 0 < row["test_bleu"] <= 100
         assert row["system"] in run.stdout
+    *_, gap, told, report, file = run.stdout.splitlines()
+    assert gap == "" and re.match(r"(No system|SPECTRAL) has (a better|the best) test BLEU", told)
+    assert told in re.sub("<[^>]*>", "", (folder / "report.html").read_text())
+    assert [report.split(), file.split()] == [
+        ["report:", str(folder / "report.html")],
+        ["results:", str(folder / "results.json")],
+    ]
     assert results["systems"][1]["states"] == 3 and results["systems"][1]["p_value"] is not None
     for name in ("MIN", "SPECTRAL"):
         assert len((folder / "systems" / name / "test.output").read_text().splitlines()) == 40
+
+
+def test_the_log_tells_the_stage_of_how_many_and_what_it_took(whole):
+    stages = json.loads((whole[0] / "manifest.json").read_text())["stages"]
+    begun = re.findall(r"^\[lscfg\] (stage (\d+)/(\d+) (\S+)(?: \(.*\))?)$", whole[1].stderr, re.M)
+    assert [name for *_, name in begun] == [stage["name"] for stage in stages]
+    assert [(int(n), int(of)) for _, n, of, _ in begun] == [(n, len(stages)) for n in range(1, len(stages) + 1)]
+    assert re.search(r"stage \d+/\d+ tune \(SPECTRAL\)$", whole[1].stderr, re.M)
+    for stage, (title, *_) in zip(stages, begun, strict=True):
+        assert re.search(rf"^\[lscfg\] {re.escape(title)}: [\d.]+ (s|min)", whole[1].stderr, re.M), stage["name"]
+    assert re.search(r"^\[lscfg\] finished in ", whole[1].stderr, re.M)
 
 
 def test_manifest(whole):
@@ -126,7 +144,7 @@ sys.exit(main())
     assert len(json.loads(saved.read_text())["history"]) == 1
     run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path)
     assert run.returncode == 0 and "resumed after iteration 1" in run.stderr
-    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    made = stages_begun(run.stderr)
     assert made == ["tune", "decode", "score", "sentences", "charts"]
     pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
     one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
@@ -140,7 +158,7 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     changed = corpus / "changed.toml"
     changed.write_text(TOML.replace("m = 3", "m = 2"))
     run = run_lscfg("run", changed, "-o", whole[0])
-    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    made = stages_begun(run.stderr)
     assert made == ["estimate", "tune", "decode", "score", "sentences", "charts"]
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
@@ -149,7 +167,7 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
 def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
     run = run_lscfg("run", corpus / "e.toml", "-o", whole[0], "--runs", 2, "--systems", "SPECTRAL,MIN", "--jobs", 1)
     assert run.returncode == 0, run.stderr
-    made = [line.removeprefix("[lscfg] stage ") for line in run.stderr.splitlines() if "] stage " in line]
+    made = stages_begun(run.stderr)
     assert made == ["tune", "decode", "score"] * 2  # the first run is there
     results = json.loads((whole[0] / "results.json").read_text())
     references = [(corpus / "test.en").read_text().splitlines()]

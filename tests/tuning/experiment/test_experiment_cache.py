@@ -114,14 +114,14 @@ def test_what_a_killed_stage_was_writing_is_not_kept(tmp_path):
     stage = Stage("copy", killed, {}, {})
     with pytest.raises(LscfgError, match="status 9"):
         StageCache(tmp_path / "cache").make(stage, 1)
-    assert not StageCache(tmp_path / "cache").is_made(stage)
+    assert not StageCache(tmp_path / "cache").found(stage)
     assert len(list(tmp_path.glob("cache/copy-*/.lscfg.*.tmp"))) == 1
     (tmp_path / ".lscfg.0123456789abcdef.tmp").write_text("half a report")
     with locked(tmp_path):
         made = StageCache(tmp_path / "cache").make(stage, 2)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "cache"]
     assert sorted(path.name for path in made.path.iterdir()) == ["out", "stage.json"]
-    assert (made.path / "out").read_text() == "half and whole" and StageCache(tmp_path / "cache").is_made(stage)
+    assert (made.path / "out").read_text() == "half and whole" and StageCache(tmp_path / "cache").found(stage)
 
 
 def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):

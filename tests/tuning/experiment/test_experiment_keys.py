@@ -409,7 +409,7 @@ def test_keys_of_estimators(doubles):
             held_out=0.25,
             patience=8,
         ),
-        "clusters": ClusterSettings(m=15, iterations=5),
+        "clusters": ClusterSettings(m=15, iterations=10),
     }
     for name, settings in expected.items():
         doubles.estimates[name].assert_called_once_with("trees", settings, JOBS, ANY, False)

@@ -1,0 +1,146 @@
+"""``lscfg init``: what it writes is what ``lscfg run`` and ``lscfg decode`` read."""
+
+from pathlib import Path
+
+import pytest
+
+from lscfg.cli import main
+from lscfg.formats.ini import read_ini
+from lscfg.formats.weights import read_weights
+from lscfg.io.text import write_lines
+from lscfg.kernel import START_WEIGHTS as LATENT_START
+from lscfg.kernel import feature_names
+from tuning.experiment.config import read_experiment
+from tuning.experiment.template import CORPUS
+
+SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
+TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
+LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
+
+NAMED = [
+    word
+    for key in CORPUS
+    for word in (f"--{key.replace('_', '-')}", "e" if key.endswith(("target", "reference")) else "f")
+]
+
+EQUAL = """
+[corpus]
+source = "f"
+target = "e"
+dev_source = "f"
+dev_reference = "e"
+test_source = "f"
+test_reference = "e"
+[evaluation]
+against = ["HIERO"]
+[systems.MIN]
+[systems.HIERO]
+grammar = "hiero"
+[systems.LATENT]
+estimator = "clusters"
+features = ["ratios", "context"]
+start = "MIN"
+[systems."HIERO+LATENT"]
+grammar = "both"
+estimator = "clusters"
+features = ["ratios", "context"]
+start = "LATENT"
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with text, grammars, a language model and a model."""
+    folder = tmp_path_factory.mktemp("init")
+    for name, lines in (("f", SRC), ("e", TGT), ("links", LINKS), ("text", ["una flor roja"])):
+        write_lines(folder / name, lines)
+    f, e, links, deriv = (str(folder / name) for name in ("f", "e", "links", "deriv"))
+    context = ["--context", f, "--hiero-context", f, e, links]
+    for words in (
+        ["derive", f, e, links, "-o", deriv],
+        ["grammar", deriv, "-o", str(folder / "min.gz")],
+        ["grammar", "--hiero", f, e, links, "-o", str(folder / "hiero.gz")],
+        ["grammar", deriv, "--hiero", f, e, links, "-o", str(folder / "both.gz")],
+        ["estimate", "mle", deriv, *context, "-o", str(folder / "model")],
+        ["lm", e, "-o", str(folder / "lm.arpa"), "--order", "2", "--discount-fallback", "--estimator", "lscfg"],
+    ):
+        assert main([*words, "--quiet"]) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(made, monkeypatch):
+    """Files are named from their folder."""
+    monkeypatch.chdir(made)
+
+
+def test_the_experiment_is_the_recommended_one_and_can_be_planned(tmp_path, made, capsys):
+    assert main(["init", str(tmp_path / "new"), *NAMED]) == 0
+    assert "edit in [corpus]" not in capsys.readouterr().err
+    (made / "equal.toml").write_text(EQUAL)
+    experiment, equal = read_experiment(tmp_path / "new" / "experiment.toml"), read_experiment(made / "equal.toml")
+    for key in ("systems", "sources", "alignment", "derive", "language_model", "decoder", "tuning", "evaluation"):
+        assert getattr(experiment, key) == getattr(equal, key), key
+    assert experiment.report == equal.report
+    assert experiment.corpus.dev_reference[0].samefile(made / "e")
+    assert main(["run", str(tmp_path / "new" / "experiment.toml"), "-o", str(tmp_path / "out"), "--plan"]) == 0
+    planned = capsys.readouterr().out
+    assert "HIERO+LATENT" in planned and "to do" in planned
+
+
+def test_every_key_has_its_meaning_beside_it(tmp_path):
+    assert main(["init", str(tmp_path / "new")]) == 0
+    for line in (tmp_path / "new" / "experiment.toml").read_text().splitlines():
+        assert not line or line.startswith(("[", "# An experiment")) or "  # " in line, line
+
+
+def test_what_is_not_named_is_to_be_replaced(tmp_path, capsys):
+    assert main(["init", str(tmp_path / "new"), "-s", "f", "-t", "e"]) == 0
+    missing = "dev_source, dev_reference, test_source, test_reference"
+    assert f"edit in [corpus]: {missing}\n" in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["experiment.toml"]
+    assert main(["run", str(tmp_path / "new" / "experiment.toml"), "-o", str(tmp_path / "out"), "--plan"]) == 1
+    assert "experiment.toml:6: dev_source: no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "grammar", "model", "features"),
+    [
+        ("minimal", "min.gz", False, []),
+        ("minimal", "min.gz", True, ["ratios", "context"]),
+        ("hiero", "hiero.gz", True, ["context"]),
+        ("both", "both.gz", True, ["ratios", "context"]),
+    ],
+)
+def test_the_configuration_decodes(tmp_path, capsys, kind, grammar, model, features):
+    options = ["--model", "model"] if model else []
+    words = ["init", str(tmp_path / "new"), "--grammar", grammar, "--lm", "lm.arpa", "--kind", kind, *options]
+    assert main(words) == 0
+    config = read_ini(tmp_path / "new" / "cdec.ini")
+    assert (config.latent is not None) == model and config.glue == (kind == "hiero")
+    if model:
+        assert config.latent.options["features"] == ",".join(features)
+        assert config.latent.options.get("unknown") == ("zero" if kind == "both" else None)
+    weights = read_weights(tmp_path / "new" / "start.weights")
+    latent = {name for name in weights if name.startswith("Latent")}
+    assert latent == {*feature_names(features)} & {*LATENT_START} and "LanguageModel" in weights
+    capsys.readouterr()
+    words = ["decode", "-c", str(tmp_path / "new" / "cdec.ini"), "-w", str(tmp_path / "new" / "start.weights"), "text"]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 1 and told.out.strip() and "Latent" not in told.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-s", "none"], "none: no such file"),
+        (["--grammar", "none", "--lm", "lm.arpa"], "none: no such file"),
+        (["--lm", "lm.arpa"], "which needs --grammar, too"),
+        (["--grammar", "min.gz"], "needs a language model"),
+        (["--grammar", "min.gz", "--lm", "lm.arpa", "--kind", "hieros"], "no grammar 'hieros'"),
+    ],
+)
+def test_bad_input_writes_nothing(tmp_path, capsys, words, message):
+    assert main(["init", str(tmp_path / "new"), *words]) == 1
+    assert message in capsys.readouterr().err and not Path(tmp_path / "new").exists()

@@ -1,0 +1,202 @@
+"""One vocabulary over all commands: a word means one thing, has one letter, and errors name the word that is meant."""
+
+import argparse
+import re
+import subprocess
+from collections import defaultdict
+
+import pytest
+
+from lscfg import log
+from lscfg.cli import build_parser, load_commands, main
+from lscfg.errors import InputError, did_you_mean
+from lscfg.kinds import ESTIMATORS, kind
+from lscfg.parallel.engine import available_cores
+from lscfg.parser import SHELLS, completion_script
+
+LETTERS = {
+    "--help": "-h",
+    "--config": "-c",
+    "--jobs": "-j",
+    "--kbest": "-k",
+    "--output": "-o",
+    "--source": "-s",
+    "--target": "-t",
+    "--unique": "-r",
+    "--weights": "-w",
+}
+"""Options with a letter; -m, the number of hidden states, has no word."""
+
+OLD_NAMES = ("--threads", "--k-best", "--json")
+"""Words of the last release that no command shows."""
+
+PARALLEL = {
+    *("align", "compress", "decode", "demo", "derive", "grammar", "heatmap", "marginals", "run", "tune"),
+    *("estimate clusters", "estimate em", "estimate mle", "estimate spectral", "cdec decode", "cdec forest"),
+    "prepare corpus",
+}
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    """The parsers of all commands and actions by name."""
+    return {parser.prog.removeprefix("lscfg "): parser for parser in build_parser(load_commands()).every()}
+
+
+@pytest.fixture(scope="module")
+def uses(parsers):
+    """The visible options of all commands: by word, with command and action."""
+    found = defaultdict(list)
+    for name, parser in parsers.items():
+        for action in parser.arguments():
+            for word in action.option_strings:
+                found[word].append((name, action))
+    return found
+
+
+def value_of(action):
+    """What kind of value an option takes."""
+    kind = "flag" if action.nargs == 0 else getattr(action.type, "__name__", "str")
+    return kind, action.nargs in ("+", "*")
+
+
+def test_a_word_means_one_thing(uses):
+    for word, found in uses.items():
+        assert len({action.dest for _, action in found}) == 1 or word == "--model", word  # [alignment] has a model, too
+        if word not in ("-o", "--output"):  # a file or a folder
+            assert len({value_of(action) for _, action in found}) == 1, (word, [name for name, _ in found])
+
+
+def test_what_means_the_same_has_one_word(uses):
+    destinations = defaultdict(set)
+    for found in uses.values():
+        for _, action in found:
+            destinations[action.dest].add(tuple(action.option_strings))
+    twice = {name: words for name, words in destinations.items() if len(words) > 1}
+    assert twice == {
+        "unique": {("-r", "--unique"), ("--no-unique",)},  # what is the default can only be switched off
+        "model": {("--model",), ("--aligner",)},  # a file; the kind of aligner, a key of [alignment]
+        "held_out": {("--held-out",), ("--held-out-share",)},  # derivations; a share of them
+    }
+
+
+def test_letters_belong_to_words(uses):
+    letters = {word: found for word, found in uses.items() if re.fullmatch("-[a-z]", word) and word != "-m"}
+    assert {*letters} <= {*LETTERS.values()}
+    for word, letter in LETTERS.items():
+        assert all(letter in action.option_strings for _, action in uses[word]), word
+
+
+def test_old_names_work_and_are_not_shown(parsers, uses, capsys):
+    assert not {*OLD_NAMES} & {*uses}
+    for name, words in (
+        ("derive", ["f", "e", "a", "-o", "d", "--threads", "3"]),
+        ("decode", ["f", "-c", "ini", "--k-best", "3"]),
+        ("simulate", ["-o", "d", "--sentences", "3"]),
+        ("evaluate", ["A=a", "--reference", "e", "--json", "3"]),
+        ("evaluate", ["A=a", "--reference", "e", "--sentences", "3"]),
+    ):
+        args = parsers[name].parse_args(words)
+        new = {"--threads": "jobs", "--k-best": "kbest", "--json": "output"}.get(words[-2])
+        new = new or {"simulate": "pairs", "evaluate": "sentence_table"}[name]
+        assert str(getattr(args, new)) == "3"
+        assert f"{words[-2]} is called --{new.replace('_', '-')} now" in capsys.readouterr().err
+
+
+def test_all_parallel_work_has_jobs_with_one_default(uses):
+    assert {name for name, _ in uses["--jobs"]} == PARALLEL
+    assert {action.default for _, action in uses["--jobs"]} == {available_cores()}
+    assert available_cores() >= 1
+
+
+def test_available_cores_where_the_system_has_no_affinity(monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 7)
+    assert available_cores() == 7
+
+
+def test_every_argument_has_help_in_short(parsers):
+    for name, parser in parsers.items():
+        for action in parser.arguments():
+            text = str(action.help or "")
+            assert text and len(text) <= 160, (name, action.dest, text)
+            assert text[0] not in "(" and not text.startswith("default"), (name, action.dest, text)
+
+
+def test_numbers_of_sentences_begin_at_1(uses):
+    """Whatever an option says of counting sentences or trees, it says from 1."""
+    for found in uses.values():
+        for name, action in found:
+            assert "from 0" not in str(action.help), (name, action.dest)
+    for word in ("--sentences", "--tree"):
+        assert all("counted from 1" in action.help for _, action in uses[word])
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["aling", "f", "e"], "did you mean align?"),
+        (["estimate", "spectal", "d"], "did you mean spectral?"),
+        (["lm", "text", "-o", "out", "--ordr", "3"], "did you mean --order?"),
+        (["estimate", "em", "d", "-o", "m", "--itrations=3"], "did you mean --iterations?"),
+        (["cdec", "biuld"], "did you mean build?"),
+        (
+            ["tune", "-c", "i", "-s", "f", "--reference", "e", "-w", "w", "-o", "d", "--optimiser", "mirra"],
+            "mean mira?",
+        ),
+        (["--verson"], "did you mean --version?"),
+    ],
+)
+def test_a_wrong_word_names_the_one_that_is_meant(words, meant, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and meant in told.splitlines()[-1], told
+
+
+def test_nothing_is_meant_by_what_is_like_nothing():
+    assert did_you_mean("qqq", ["align", "derive"]) == ""
+    assert did_you_mean(3, ["align"]) == ""
+    with pytest.raises(InputError, match=r"there are .*spectral \(did you mean spectral\?\)"):
+        kind(ESTIMATORS, "spectrl")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion(parsers, shell, tmp_path):
+    pytest.importorskip("shtab")
+    script = completion_script(parsers["lscfg"], shell)
+    for word in ("align", "--kbest", "clusters", "--cdec-root"):
+        assert word in script
+    assert "--threads" not in script
+    (tmp_path / "script").write_text(script)
+    if shell == "bash":
+        subprocess.run(["bash", "-n", tmp_path / "script"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("al", "align"), ("decode --kb", "--kbest"), ("estimate clu", "clusters")]
+)
+def test_bash_completes(words, expected, tmp_path, capsys):
+    pytest.importorskip("shtab")
+    assert main(["--print-completion", "bash"]) == 0
+    (tmp_path / "script").write_text(capsys.readouterr().out)
+    typed = ["lscfg", *words.split()]
+    test = f"source {tmp_path / 'script'}; COMP_WORDS=({' '.join(typed)}); COMP_CWORD={len(typed) - 1}; "
+    test += "_shtab_lscfg lscfg ${COMP_WORDS[-1]} ''; echo ${COMPREPLY[@]}"
+    run = subprocess.run(["bash", "-c", test], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [expected], run.stderr
+
+
+def test_figures_of_a_log_are_aligned(capsys):
+    log.table({"rules": 1234567, "tokens of arity 1": 12, "size": "1 MB -> 2 MB"})
+    assert capsys.readouterr().err.splitlines() == [
+        "[lscfg]   rules              1,234,567",
+        "[lscfg]   tokens of arity 1         12",
+        "[lscfg]   size               1 MB -> 2 MB",
+    ]
+
+
+def test_a_parser_chooses_only_what_is_named(parsers):
+    top = parsers["lscfg"]
+    assert top.chosen(argparse.Namespace(command=None)) is top
+    assert top.chosen(argparse.Namespace(command="cdec", action="fold")).prog == "lscfg cdec fold"

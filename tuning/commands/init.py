@@ -1,0 +1,83 @@
+"""``lscfg init``: the files to start an experiment of one's own with."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "write an experiment file, a cdec.ini and start weights"
+EXAMPLE = "lscfg init ja-en -s train.ja -t train.en"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    from lscfg.io.arguments import InputFile, output_folder
+    from lscfg.options import add_source
+    from tuning.experiment.template import CORPUS
+
+    parser.add_argument("folder", type=output_folder(), metavar="DIR", help="folder to write")
+    corpus = parser.add_argument_group("experiment.toml", "files that are not named stand as names to be replaced")
+    add_source(corpus, CORPUS["source"][1])
+    corpus.add_argument("-t", "--target", type=InputFile, metavar="TEXT", help=CORPUS["target"][1])
+    for text, use in (("dev", "tune"), ("test", "test")):
+        corpus.add_argument(
+            f"--{text}-source", type=InputFile, metavar="TEXT", help=f"source side of the text to {use} on"
+        )
+        corpus.add_argument(f"--{text}-reference", type=InputFile, metavar="TEXT", help=f"reference of --{text}-source")
+    decoder = parser.add_argument_group("cdec.ini and start.weights", "written where a grammar is named")
+    decoder.add_argument("--grammar", type=InputFile, metavar="FILE", help="grammar of lscfg grammar")
+    decoder.add_argument("--lm", type=InputFile, metavar="FILE", help="language model of lscfg lm")
+    decoder.add_argument("--model", type=InputFile, metavar="MODEL", help="model of lscfg estimate (default: none)")
+    decoder.add_argument(
+        "--kind",
+        metavar="NAME",
+        default="minimal",
+        help="rules of the grammar: minimal, hiero or both (default: %(default)s)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the files.
+
+    Raises:
+        InputError: a file that is named is not there, or one that is to be written is.
+    """
+    from pathlib import Path
+
+    from lscfg import log
+    from lscfg.errors import InputError
+    from lscfg.formats.ini import format_ini
+    from lscfg.formats.weights import write_weights
+    from lscfg.io.text import atomic_write, check_replaceable, make_folder, write_lines
+    from tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
+
+    folder = Path(args.folder)
+    experiment, ini, weights = (folder / name for name in ("experiment.toml", "cdec.ini", "start.weights"))
+    given = {key: relative(getattr(args, key), folder) for key in CORPUS if getattr(args, key)}
+    if (args.lm or args.model) and not args.grammar:
+        raise InputError("--lm and --model are for cdec.ini, which needs --grammar, too")
+    made = None
+    if args.grammar:
+        if not args.lm:
+            raise InputError("cdec.ini needs a language model; name one with --lm")
+        for path in filter(None, (args.grammar, args.lm, args.model)):
+            relative(path, folder)
+        model = Path(args.model) if args.model else None
+        made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.kind)
+        lines = format_ini(made[0])
+    for path in (experiment, *((ini, weights) if made else ())):
+        check_replaceable(path)
+    make_folder(folder)
+    with atomic_write(experiment) as file:
+        file.write(experiment_text(given))
+    log.info(f"wrote {experiment}")
+    missing = [key for key in CORPUS if key not in given]
+    if missing:
+        log.info(f"  edit in [corpus]: {', '.join(missing)}")
+    log.info(f"  then: lscfg run {experiment} -o {folder}")
+    if made:
+        write_lines(ini, lines)
+        write_weights(weights, made[1])
+        log.info(f"wrote {ini} and {weights}")
+        log.info(
+            f"  tune with: lscfg tune -c {ini} -w {weights} -s DEV --reference DEV_REFERENCE -o {folder / 'tuned'}"
+        )

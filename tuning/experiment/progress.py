@@ -1,0 +1,91 @@
+"""What a run says of its stages: which of how many, how long it took, and about how long the rest will take."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from tuning.experiment.plan import Plan, Stage
+
+Duration = tuple[str, tuple[str, ...], float]
+"""The name of a stage, the systems that it was made for, and the seconds that it took."""
+
+
+class Progress:
+    """The stages of a plan, in order.
+
+    Args:
+        earlier: durations of an earlier run in the same folder.
+    """
+
+    def __init__(self, plan: Plan, earlier: Iterable[Duration] = ()):
+        self._plan, self._stages = plan, plan.stages()
+        self._number = {stage.key: number for number, stage in enumerate(self._stages, 1)}
+        self._done: set[str] = set()
+        self._same: dict[tuple[str, tuple[str, ...]], float] = {}
+        self._alike: dict[str, list[float]] = defaultdict(list)
+        self._earlier: dict[str, list[float]] = defaultdict(list)
+        for name, users, seconds in earlier:
+            self._same[name, users] = seconds
+            self._earlier[name].append(seconds)
+
+    def title(self, stage: Stage) -> str:
+        """The stage among all, with the systems that it is made for."""
+        users = self._plan.users(stage)
+        systems = f" ({', '.join(users)})" if users else ""
+        return f"stage {self._number[stage.key]}/{len(self._stages)} {stage.name}{systems}"
+
+    def finish(self, stage: Stage, seconds: float) -> None:
+        """Notes that the stage is there, now or from an earlier run, and what it took."""
+        self._done.add(stage.key)
+        self._alike[stage.name].append(seconds)
+
+    def left(self) -> str:
+        """How long the rest may take, as a part of a sentence; empty where nothing is known of it.
+
+        A stage is taken to need what it took for the same systems in an earlier run, else what its like took on
+        average. Stages of which nothing is known are named.
+        """
+        rest = [stage for stage in self._stages if stage.key not in self._done]
+        expected = {stage: self._expected(stage) for stage in rest}
+        known = [seconds for seconds in expected.values() if seconds is not None]
+        if not known or sum(known) < 1:
+            return ""
+        unknown = list(dict.fromkeys(stage.name for stage, seconds in expected.items() if seconds is None))
+        return f"about {rough_duration(sum(known))} left" + (f", without {', '.join(unknown)}" if unknown else "")
+
+    def _expected(self, stage: Stage) -> float | None:
+        same = self._same.get((stage.name, tuple(self._plan.users(stage))))
+        alike = self._alike.get(stage.name) or self._earlier.get(stage.name)
+        return same if same is not None else statistics.fmean(alike) if alike else None
+
+
+def durations(manifest: Path) -> list[Duration]:
+    """What a manifest says of its stages; nothing where there is none, or another file, as they only help to guess."""
+    try:
+        stages = json.loads(manifest.read_bytes())["stages"]
+        return [(str(stage["name"]), tuple(stage["systems"]), float(stage["seconds"])) for stage in stages]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def duration(seconds: float) -> str:
+    """A time as a person reads it: 8.3 s, 42 s, 3 min 20 s, 1 h 12 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+
+
+def rough_duration(seconds: float) -> str:
+    """A guess of a time: to ten seconds, or to a minute from two minutes on."""
+    step = 10 if seconds < 120 else 60
+    return duration(max(step, step * round(seconds / step)))

@@ -1,0 +1,140 @@
+"""The files that ``lscfg init`` writes: an experiment, and a decoder's configuration with start weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lscfg.errors import InputError
+from lscfg.estimate import estimator
+from lscfg.formats.ini import DecoderConfig, LatentFeature
+from lscfg.grammar.source import Decoding, rule_source, source_names
+from lscfg.kernel import LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
+from lscfg.settings import Declared, Setting, settings_of
+from tuning.experiment import config
+from tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
+from tuning.experiment.stages.decoding import decoder_config
+
+CORPUS = {
+    "source": ("train.src", "source side of the training text"),
+    "target": ("train.tgt", "target side of the training text"),
+    "dev_source": ("dev.src", "source side of the text to tune on"),
+    "dev_reference": ("dev.tgt", "its reference, or a list of references"),
+    "test_source": ("test.src", "source side of the text to test on"),
+    "test_reference": ("test.tgt", "its reference, or a list of references"),
+}
+"""Keys of [corpus]: a file that stands for one that is not named, and the meaning."""
+
+SYSTEMS = ("MIN", "HIERO", "LATENT", "HIERO+LATENT")
+"""Those of the default systems that are recommended."""
+
+
+def experiment_text(corpus: Mapping[str, str]) -> str:
+    """An experiment file with all keys that most users may want to change, their defaults and what they mean.
+
+    Args:
+        corpus: files by the key of [corpus]; what is missing gets a name that the user replaces.
+    """
+    source = {name: rule_source(name) for name in ("minimal", "hiero")}
+    parts: list[tuple[str, type[Declared], dict[str, Any]]] = [
+        ("alignment", config.Alignment, {}),
+        ("derive", TreeOptions, {}),
+        *((part.TABLE, part.Settings, {}) for part in source.values()),
+        ("language_model", config.LanguageModelSettings, {}),
+        ("decoder", config.DecoderSettings, {}),
+        ("tuning", config.Tuning, {}),
+        ("evaluation", config.EvaluationSettings, {"against": ["HIERO"]}),
+        ("report", config.Report, {}),
+    ]
+    lines = ["# An experiment for lscfg run. Files count from the folder of this file.", "", "[corpus]"]
+    lines += _aligned((f"{key} = {_toml(corpus.get(key, name))}", text) for key, (name, text) in CORPUS.items())
+    for table, cls, given in parts:
+        lines += ["", f"[{table}]", *_aligned(_line(item, given) for item in settings_of(cls))]
+    for name in SYSTEMS:
+        lines += ["", f"[systems.{_toml(name) if '+' in name else name}]", *_system(DEFAULT_SYSTEMS[name])]
+    return "\n".join(lines) + "\n"
+
+
+def _system(settings: Mapping[str, Any]) -> list[str]:
+    """The keys of a system, those of its estimator that matter most among them."""
+    helps = {
+        "grammar": "rules: minimal, hiero or both",
+        "estimator": "of the hidden states",
+        "features": "families of latent features",
+        "start": "system whose tuned weights tuning starts from",
+    }
+    lines = [(f"{key} = {_toml(value)}", helps[key]) for key, value in settings.items()]
+    if "estimator" in settings:
+        own = settings_of(estimator(settings["estimator"]).Settings)
+        lines += [_line(item, {}) for item in own if item.name in ("m", "iterations")]
+    return _aligned(lines)
+
+
+def _line(item: Setting, given: Mapping[str, Any]) -> tuple[str, str]:
+    """A key with its value, and its meaning; a key without a default stands in a comment."""
+    value = given.get(item.name, item.default)
+    text = f"false: {item.help}" if item.kind is bool and item.default else item.help
+    if value is None or value == ():
+        shown = item.default_text().replace("`", "")
+        return f"# {item.name} =", f"{text} (default: {shown})"
+    choices = f" ({item.limits})" if item.limits.choices and not item.many else ""
+    return f"{item.name} = {_toml(value)}", text + choices
+
+
+def _aligned(lines: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> list[str]:
+    found = list(lines)
+    width = max(len(line) for line, _ in found) if found else 0
+    return [f"{line:<{width}}  # {text}" for line, text in found]
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def decoder_files(
+    folder: Path, rules: Path, language_model: Path, model: Path | None, grammar: str
+) -> tuple[DecoderConfig, dict[str, float]]:
+    """A configuration with paths from its folder, and the weights that tuning starts from.
+
+    Args:
+        model: gives latent features, those that are recommended for the grammar.
+        grammar: what sort the rules are, as ``grammar`` of a system says it.
+
+    Raises:
+        InputError: the sort is unknown.
+    """
+    sources = source_names(grammar)
+    families = ("context",) if sources == ("hiero",) else ("ratios", "context")
+    settings = {
+        "decoder": config.DecoderSettings().facts(),
+        "decoding": Decoding.joined([_decoding(name) for name in sources]).facts(),
+        "features": FeatureOptions(names=families).facts(),
+    }
+    files = {"rules": rules, "lm": language_model} | ({"model": model} if model else {})
+    made = decoder_config(settings, folder, files)
+    if made.latent is not None:
+        unknown = {key: made.latent.options[key] for key in ("unknown",) if key in made.latent.options}
+        short = {"model": made.latent.options["model"], "features": ",".join(families), **unknown}
+        made = replace(made, latent=LatentFeature(short))
+    absent = {*LATENT_FEATURES} - ({*feature_names(families)} if model else set())
+    return made, {name: value for name, value in START_WEIGHTS.items() if name not in absent}
+
+
+def _decoding(name: str) -> Decoding:
+    source = rule_source(name)
+    return source.decoding(source.Settings())
+
+
+def relative(path: str, folder: Path) -> str:
+    """The path as it counts from the folder.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    if not os.path.isfile(path):
+        raise InputError("no such file", path)
+    return os.path.relpath(path, folder)
