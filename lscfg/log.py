@@ -53,9 +53,23 @@ def held_back() -> Iterator[list[str]]:
         _held.reset(token)
 
 
+_hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+
+
+@contextmanager
+def no_progress() -> Iterator[None]:
+    """No progress bar of this thread meanwhile: that of another worker shows how far the work is."""
+    token = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)
+
+
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
     """The items, with a progress bar on a terminal (none when quiet or when stderr is a file)."""
-    return iter(tqdm(items, desc=what, total=total, disable=True if quiet else None, leave=False, file=sys.stderr))
+    off = True if quiet or _hidden.get() else None  # None: it is off where stderr is no terminal
+    return iter(tqdm(items, desc=what, total=total, disable=off, leave=False, file=sys.stderr))
 
 
 def meter(what: str, total: int | None = None) -> tqdm:

@@ -31,7 +31,7 @@ FLOORS = (
 )
 """A room uses rooms of lower floors only."""
 
-OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus"}
+OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus", "align_text"}
 OF_KINDS |= {"read_pairs", "train_model", "open_tokeniser"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 

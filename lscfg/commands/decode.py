@@ -10,14 +10,25 @@ EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile
+    from lscfg.io.arguments import OutputFile, file_or_stream
     from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
 
-    parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line")
+    parser.add_argument(
+        "text",
+        type=file_or_stream,
+        metavar="TEXT",
+        help="tokenized sentences, one a line; - translates standard input line by line, a bad line as an empty one",
+    )
     add_config(parser)
     add_weights(parser)
     add_output(parser)
     add_kbest(parser)
+    parser.add_argument(
+        "--derivations",
+        type=OutputFile,
+        metavar="FILE",
+        help="derivations of the translations to write as JSON lines, .gz allowed",
+    )
     add_jobs(parser)
 
 
@@ -27,18 +38,46 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    from collections.abc import Iterable, Iterator
+    from contextlib import nullcontext
+
     from lscfg import log
     from lscfg.corpus.parallel import check_plain, check_sentences
+    from lscfg.corpus.tolerant import tolerated
     from lscfg.decode.decoder import EmbeddedDecoder
+    from lscfg.decode.derivations import derivations_json
     from lscfg.errors import InputError
     from lscfg.formats.kbest import format_hypothesis
     from lscfg.formats.weights import read_weights, unknown_weights
-    from lscfg.io.text import put_lines, read_lines
+    from lscfg.io.arguments import StandardInput
+    from lscfg.io.stream import LineStream
+    from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
     from lscfg.parallel.engine import in_processes
 
-    sentences = read_lines(args.text)
-    check_plain(sentences, args.text)
-    check_sentences(sentences, args.text, allow_empty=True)
+    stream = LineStream() if isinstance(args.text, StandardInput) else None
+    sentences: Iterable[str]
+    total = None
+    if stream is None:
+        sentences = read_lines(args.text)
+        check_plain(sentences, args.text)
+        check_sentences(sentences, args.text, allow_empty=True)
+        total = len(sentences)
+    else:
+        sentences = tolerated(stream)
+
+    def groups() -> Iterator[list[str]]:
+        """The output lines of each sentence; derivations are written beside them."""
+        translated = decoder.translate(
+            sentences, weights, 1 if k is None else k, unique, args.derivations is not None, stream
+        )
+        if stream is None:
+            translated = log.progress(translated, "decoding", total)
+        for number, sentence in enumerate(translated):
+            if details is not None:
+                details.write(derivations_json(number, sentence) + "\n")
+            found = sentence.hypotheses
+            yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
+
     with in_processes(args.jobs) as engine, EmbeddedDecoder.from_ini(args.config, engine, cached=0) as decoder:
         path = args.weights or decoder.config.weights
         if path is None:
@@ -48,9 +87,9 @@ def run(args: argparse.Namespace) -> None:
         weights = read_weights(path)
         if unknown := unknown_weights(weights, decoder.feature_names):
             log.warn(f"{path}: weights that no feature of the decoder has: {unknown}")
-        lists = decoder.decode(sentences, weights, 1 if k is None else k, unique)
-    if k is not None:
-        lines = [format_hypothesis(n, hypothesis) for n, found in enumerate(lists) for hypothesis in found]
-    else:
-        lines = [found[0].text for found in lists]
+        with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
+            if stream is not None:
+                put_as_they_come(args.output, groups())
+                return
+            lines = [line for group in groups() for line in group]
     put_lines(args.output, lines)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterable, Iterator
 
 HELP = "write the marginals and features of sentences as JSON"
 EXAMPLE = "lscfg marginals spectral8.lscfg dev.ja > dev.marginals.jsonl"
@@ -45,6 +47,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("flip", "clamp"),
         help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: flip)",
     )
+    parser.add_argument(
+        "--top", type=int, metavar="N", help="write the N applications of each node with the largest |marginal|"
+    )
+    parser.add_argument(
+        "--min-marginal",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="write the applications with |marginal| of X or more, such as 1e-4 (default: all)",
+    )
     add_jobs(parser)
 
 
@@ -55,19 +67,18 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or is malformed, or options do not go together.
     """
     import sys
-    from collections.abc import Iterable
     from contextlib import nullcontext
     from typing import Any
 
     from lscfg.corpus.parallel import check_plain, check_sentences
-    from lscfg.decode.analysis import Analyser, Analysis
+    from lscfg.decode.analysis import Analyser, Analysis, Cut
     from lscfg.decode.sentence_grammars import SentenceGrammars
     from lscfg.errors import InputError
     from lscfg.formats.forests import ForestFile, StoredForest
     from lscfg.formats.ini import read_ini
     from lscfg.io.text import atomic_write, read_lines
     from lscfg.kernel import FeatureOptions
-    from lscfg.log import progress
+    from lscfg.log import info, progress
     from lscfg.parallel.engine import in_threads
 
     given = {
@@ -77,6 +88,9 @@ def run(args: argparse.Namespace) -> None:
         "names": tuple(args.features.split(",")) if args.features else None,
     }
     options = {name: value for name, value in given.items() if value is not None}
+    cut = Cut(args.top, args.min_marginal)
+    if args.per_sentence_grammars and not args.output and not cut.is_none:
+        raise InputError("--top and --min-marginal are for the JSON, and not for grammars; name its file with -o")
     if args.forests and args.per_sentence_grammars:
         raise InputError("--per-sentence-grammars are for sentences that are parsed here, not for --forests")
     is_ini = args.model.endswith(".ini")
@@ -111,11 +125,59 @@ def run(args: argparse.Namespace) -> None:
         return number, analysis
 
     output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
+    size = _Size(total, not cut.is_none)
     with in_threads(args.jobs) as engine, output as file:
         for number, analysis in progress(engine.map(work, items), "marginals", total):
             if with_json:
-                file.writelines(analyser.json_parts(number, analysis))
+                file.writelines(size.of(analyser.json_parts(number, analysis, cut)))
                 file.write("\n")
+                size.end()
+    if with_json:
+        info(size.told(args.output))
     if grammars is not None:
         grammars.finish()
     analyser.latent.report()
+
+
+class _Size:
+    """How much JSON is written, and will be.
+
+    Args:
+        total: number of sentences, if it is known.
+        is_cut: nobody has to be warned.
+    """
+
+    LARGE = 1_000_000_000
+    """Characters of which a user should know beforehand."""
+    SAMPLE = 5
+    """Sentences of which the size of all is foretold."""
+
+    def __init__(self, total: int | None, is_cut: bool):
+        self._total, self._warned = total, is_cut
+        self._sentences = self._characters = 0
+
+    def of(self, parts: Iterable[str]) -> Iterator[str]:
+        """The parts, counted."""
+        for part in parts:
+            self._characters += len(part)
+            yield part
+
+    def end(self) -> None:
+        """A sentence has ended. Warns, once, where all of them will be large."""
+        from lscfg.log import warn
+
+        self._sentences += 1
+        expected = self._characters
+        if self._total is not None and self._sentences >= min(self.SAMPLE, self._total):
+            expected = self._characters * self._total // self._sentences
+        if expected > self.LARGE and not self._warned:
+            self._warned = True
+            warn(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only")
+
+    def told(self, path: str | None) -> str:
+        """One line of log."""
+        mean = self._characters / max(1, self._sentences)
+        line = f"{self._sentences} sentences, {self._characters / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB a sentence"
+        if path is not None and path.endswith(".gz") and os.path.isfile(path):
+            line += f"; compressed {os.path.getsize(path) / 1e6:.1f} MB"
+        return line

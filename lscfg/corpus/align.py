@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
+from lscfg.corpus.saved import DIRECTIONS, check_can_be_saved, save_aligner, unpack_aligner
+from lscfg.corpus.thot import Links, matrix_links
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.io.text import read_lines
 from lscfg.kinds import ALIGNERS, kind, kinds
-from lscfg.log import warn
+from lscfg.log import no_progress, warn
 from lscfg.parallel.engine import in_processes
 from lscfg.settings import Declared, SettingError, setting
-
-if TYPE_CHECKING:
-    from thot.common import WordAlignmentMatrix
 
 LONGEST = 1024
 """Words of a sentence beyond which the aligner gives no links."""
@@ -56,9 +58,6 @@ def aligners() -> dict[str, type[Declared]]:
     return {name: kind(ALIGNERS, name).Settings for name in kinds(ALIGNERS)}
 
 
-Links = list[tuple[int, int]]
-
-
 @dataclass(frozen=True)
 class BothWays:
     """Links of a corpus from either direction.
@@ -87,7 +86,13 @@ def align(
     return align_both_ways(src, tgt, settings, jobs).joined(settings.heuristic)
 
 
-def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentSettings, jobs: int = 2) -> BothWays:
+def align_both_ways(
+    src: Sequence[str],
+    tgt: Sequence[str],
+    settings: AlignmentSettings,
+    jobs: int = 2,
+    save: str | os.PathLike[str] | None = None,
+) -> BothWays:
     """The links of a parallel corpus in either direction.
 
     The two directions are trained apart, each by a single thread, so that the result does not depend on ``jobs``. Pairs
@@ -97,7 +102,45 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
         src, tgt: sentences, words separated by blanks.
         settings: all but the heuristic.
         jobs: with 2 or more the directions run at the same time.
+        save: the file that gets the trained aligner, for ``align_with``.
+
+    Raises:
+        InputError: the aligner is to be saved, and is of a kind that cannot be.
     """
+    if save is None:
+        return _both_ways(src, tgt, settings, None, jobs)
+    check_can_be_saved(settings.model)
+    assert settings.aligner is not None
+    with TemporaryDirectory(prefix="lscfg-") as name:
+        for direction in DIRECTIONS:
+            (Path(name) / direction).mkdir()
+        links = _both_ways(src, tgt, settings, Path(name), jobs)
+        save_aligner(save, settings.model, settings.aligner, Path(name))
+    return links
+
+
+def align_with(path: str | os.PathLike[str], src: Sequence[str], tgt: Sequence[str], jobs: int = 2) -> BothWays:
+    """The links that a saved aligner finds, of each pair for itself; nothing is trained.
+
+    Args:
+        path: a file of ``align_both_ways``.
+        src, tgt, jobs: as there.
+
+    Raises:
+        InputError: the file cannot be read, is no aligner, or is damaged.
+    """
+    with TemporaryDirectory(prefix="lscfg-") as name:
+        aligner = unpack_aligner(path, Path(name))
+        try:
+            return _both_ways(src, tgt, aligner, Path(name), jobs)
+        except KernelError as error:
+            raise InputError(f"{error}; train it anew with this version of sil-thot", path) from error
+
+
+def _both_ways(
+    src: Sequence[str], tgt: Sequence[str], aligner: AlignmentSettings | str, folder: Path | None, jobs: int
+) -> BothWays:
+    """Trains by settings, and saves if there is a folder; or, by the name of a kind, aligns by what the folder has."""
     # words as lscfg derive counts them, where blanks may be doubled
     sides = (
         [[word for word in line.split(" ") if word] for line in src],
@@ -105,30 +148,41 @@ def align_both_ways(src: Sequence[str], tgt: Sequence[str], settings: AlignmentS
     )
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
         warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
+    folders = [None if folder is None else folder / direction for direction in DIRECTIONS]
+    tasks = [
+        _Direction(*sides, aligner, folders[0], True),
+        _Direction(*sides[::-1], aligner, folders[1], jobs < 2),
+    ]
     # Processes even if the directions run in turn: only there is the thread count ours to set. Sums over threads would
     # come out in another order each time.
     with in_processes(min(2, max(1, jobs)), {"OMP_NUM_THREADS": "1"}) as engine:
         try:
-            direct, inverse = engine.map(_one_direction, [(*sides, settings), (*sides[::-1], settings)])
+            direct, inverse = engine.map(_one_direction, tasks)
         except WorkerError as error:
             raise KernelError("the aligner's process died; is there enough memory for this corpus?") from error
     return BothWays(direct, inverse, list(zip(map(len, sides[0]), map(len, sides[1]), strict=True)))
 
 
-Corpus = tuple[list[list[str]], list[list[str]], AlignmentSettings]
+class _Direction(NamedTuple):
+    """What a worker needs for one direction."""
+
+    src: list[list[str]]
+    tgt: list[list[str]]
+    aligner: AlignmentSettings | str  # by which it is trained, or the kind that the folder has a model of
+    folder: Path | None
+    shown: bool  # how far it is: of two at a time, that of one is enough
 
 
-def _one_direction(corpus: Corpus) -> list[Links]:
+def _one_direction(task: _Direction) -> list[Links]:
     """Links of each pair as (source position, target position), at most one for each target word."""
-    src, tgt, settings = corpus
-    found: list[Links] = kind(ALIGNERS, settings.model).align_corpus(src, tgt, settings.aligner)
+    src, tgt, aligner, folder, shown = task
+    found: list[Links]
+    with nullcontext() if shown else no_progress():
+        if isinstance(aligner, str):
+            found = kind(ALIGNERS, aligner).align_text(src, tgt, folder)
+        else:
+            found = kind(ALIGNERS, aligner.model).align_corpus(src, tgt, aligner.aligner, folder)
     return found
-
-
-def matrix_links(matrix: WordAlignmentMatrix) -> Links:
-    """The links of one pair."""
-    rows, columns = matrix.to_numpy().nonzero()
-    return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic: str) -> str:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from lscfg.corpus.align import Links, matrix_links
+from lscfg.corpus.thot import Links, best_links, matrix_links, read_model, train, write_model
 from lscfg.settings import Declared, setting
 
 HELP = "Gibbs sampling of lexical, HMM and fertility parameters"
@@ -26,8 +27,12 @@ class Settings(Declared):
     seed: int = setting(1, "seed of the samples", least=0, most=2**32 - 1)
 
 
-def align_corpus(src: list[list[str]], tgt: list[list[str]], settings: Settings) -> list[Links]:
-    """Links of each pair as (source position, target position), at most one for each target word."""
+def align_corpus(src: list[list[str]], tgt: list[list[str]], settings: Settings, save: Path | None) -> list[Links]:
+    """Links of each pair as (source position, target position), at most one for each target word.
+
+    Args:
+        save: the folder that gets the trained model's files, if any.
+    """
     from thot.alignment import EflomalAlignmentModel
 
     model = EflomalAlignmentModel()
@@ -38,10 +43,14 @@ def align_corpus(src: list[list[str]], tgt: list[list[str]], settings: Settings)
     if settings.iterations:
         quarter = max(1, settings.iterations // 4)
         model.set_iterations(max(2, quarter), quarter, settings.iterations)  # in proportion as the model's own
-    for pair in zip(src, tgt, strict=True):
-        model.add_sentence_pair(*pair)
-    model.start_training()
-    for _ in range(model.scheduled_iterations):
-        model.train()
-    model.end_training()
+    train(model, src, tgt)
+    if save is not None:
+        write_model(model, save)
     return [matrix_links(model.get_training_alignment(k)[1]) for k in range(len(src))]
+
+
+def align_text(src: list[list[str]], tgt: list[list[str]], saved: Path) -> list[Links]:
+    """Links of other text by a saved model: samples of each pair under the trained parameters, from the same seed."""
+    from thot.alignment import EflomalAlignmentModel
+
+    return best_links(read_model(EflomalAlignmentModel(), saved), src, tgt)

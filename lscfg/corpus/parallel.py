@@ -29,14 +29,19 @@ def check_plain(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
         InputError: the first of them.
     """
     for number, line in enumerate(lines, 1):
-        if found := _OF_CDEC.match(line):
-            kind = "lattice" if found[1] else "segment"
-            raise InputError(
-                f"a {kind} of cdec's, not words; let cdec parse it: lscfg cdec decode, or lscfg cdec forest and "
-                "lscfg marginals --forests",
-                path,
-                number,
-            )
+        if fault := plain_fault(line):
+            raise InputError(fault, path, number)
+
+
+def plain_fault(line: str) -> str | None:
+    """What is wrong with a line that is to be words and is something else of cdec's; None if nothing is."""
+    if not (found := _OF_CDEC.match(line)):
+        return None
+    kind = "lattice" if found[1] else "segment"
+    return (
+        f"a {kind} of cdec's, not words; let cdec parse it: lscfg cdec decode, or lscfg cdec forest and "
+        "lscfg marginals --forests"
+    )
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from lscfg.decode.decoder import parse_options, read_grammar
+from lscfg.decode.derivations import extra_sides, rule_sides
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
@@ -20,6 +21,47 @@ from lscfg.log import warn
 
 BLOCK = 1 << 14
 """Edges whose JSON is made at a time."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Which applications of a node are written; their values do not depend on those that are left out.
+
+    Attributes:
+        top: those of the largest absolute marginals, of equal ones the first; None: all.
+        least: those whose absolute marginal is not below this.
+
+    Raises:
+        InputError: a limit is out of its range.
+    """
+
+    top: int | None = None
+    least: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise InputError(f"--top must be at least 1, not {self.top}")
+        if not 0 <= self.least < np.inf:
+            raise InputError(f"--min-marginal must be a finite number of at least 0, not {self.least}")
+
+    @property
+    def is_none(self) -> bool:
+        """Whether all applications are written."""
+        return self.top is None and not self.least
+
+    def kept(self, forest: Forest, marginals: np.ndarray) -> np.ndarray:
+        """The applications that are written, bool [n_apps]."""
+        size = np.abs(marginals)
+        keep: np.ndarray = size >= self.least
+        if self.top is not None:
+            heads = forest.edge_head[forest.app_edge]
+            order = np.lexsort((-size, heads))  # stable
+            firsts = np.searchsorted(heads[order], heads[order])
+            keep[order[np.arange(len(order)) - firsts >= self.top]] = False
+        return keep
+
+
+NO_CUT = Cut()
 
 
 @dataclass(frozen=True)
@@ -126,22 +168,14 @@ class Analyser:
         return None
 
     def sides(self, rule: int) -> tuple[str, str]:
-        """Source and target side of a grammar's rule as text, nonterminals as in ``[X,1]`` on both."""
-        word, k = self.grammar.vocab.word, 0
-        src, names = [], []
-        for symbol in self.grammar.src(rule):
-            if symbol < 0:
-                k += 1
-                names.append(f"[{self.grammar.category_name(-1 - symbol)},{k}]")
-            src.append(word(symbol) if symbol >= 0 else names[-1])
-        tgt = [word(symbol) if symbol >= 0 else names[-1 - symbol] for symbol in self.grammar.tgt(rule)]
-        return " ".join(src), " ".join(tgt)
+        """Both sides of a grammar's rule; see ``rule_sides``."""
+        return rule_sides(self.grammar, rule)
 
-    def json(self, number: int, analysis: Analysis) -> str:
+    def json(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> str:
         """The JSON object of a sentence (docs/FORMATS.md), in one line without a newline; numbers have nine digits."""
-        return "".join(self.json_parts(number, analysis))
+        return "".join(self.json_parts(number, analysis, cut))
 
-    def json_parts(self, number: int, analysis: Analysis) -> Iterator[str]:
+    def json_parts(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> Iterator[str]:
         """The same in parts, since the text of a large forest takes more memory than the forest."""
         head = {"id": number, "words": analysis.words, "parsed": analysis.forest is not None}
         if analysis.forest is None or analysis.inference is None or analysis.features is None:
@@ -155,6 +189,10 @@ class Analyser:
             "negative_mass": inference.negative_mass,
             "features": list(self.latent.names),
         }
+        keep = None
+        if not cut.is_none:
+            keep = cut.kept(forest, inference.apps)
+            head["cut"] = {"top": cut.top, "min_marginal": cut.least, "kept": int(keep.sum()), "of": forest.n_apps}
         names = {c: json.dumps(self.grammar.category_name(c), ensure_ascii=False) for c in {*forest.node_cat.tolist()}}
         if not all(np.isfinite(values).all() for values in (inference.apps, inference.nodes, analysis.features)):
             raise InputError(f"sentence {number + 1} has values that are not finite, which JSON cannot hold")
@@ -165,14 +203,23 @@ class Analyser:
             )
         )
         yield f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": ['
+        begun = False
         for first in range(0, forest.n_edges, BLOCK):
-            yield "," * (first > 0) + ",".join(self._edges(analysis, forest, inference.apps, analysis.features, first))
+            if edges := self._edges(analysis, forest, inference.apps, analysis.features, first, keep):
+                yield "," * begun + ",".join(edges)
+                begun = True
         yield "]}"
 
     def _edges(
-        self, analysis: Analysis, forest: Forest, marginals: np.ndarray, features: np.ndarray, first: int
+        self,
+        analysis: Analysis,
+        forest: Forest,
+        marginals: np.ndarray,
+        features: np.ndarray,
+        first: int,
+        keep: np.ndarray | None,
     ) -> list[str]:
-        """A block of edges from this one on."""
+        """A block of edges from this one on, without those of which no application is kept."""
         template = "[%s," + ",".join(["%.9g"] * (1 + features.shape[1])) + "]"
         here = slice(first, first + BLOCK)
         begins, n = forest.edge_apps[first : first + BLOCK + 1], len(self.grammar)
@@ -184,9 +231,13 @@ class Analyser:
                 self._quoted[rule] = _quoted(self.sides(rule))
         rows = np.column_stack((marginals[apps_here], features[apps_here])).tolist()
         heads, all_tails = forest.edge_head[here].tolist(), forest.edge_tail[here].tolist()
+        kept = None if keep is None else keep[apps_here].tolist()
         quoted, edges = self._quoted, []
         for e, (head, tails) in enumerate(zip(heads, all_tails, strict=True)):
-            apps, passes = range(begins[e], begins[e + 1]), ""
+            apps: Sequence[int] = range(begins[e], begins[e + 1])
+            passes = ""
+            if kept is not None and not (apps := [a for a in apps if kept[a]]):
+                continue
             if rules[apps[0]] < n:
                 source = quoted[rules[apps[0]]][0]
                 targets = ",".join([template % (quoted[rules[a]][1], *rows[a]) for a in apps])
@@ -204,9 +255,3 @@ class Analyser:
 
 def _quoted(sides: tuple[str, str]) -> tuple[str, str]:
     return json.dumps(sides[0], ensure_ascii=False), json.dumps(sides[1], ensure_ascii=False)
-
-
-def extra_sides(extra: int, word: str) -> tuple[str, str]:
-    """Both sides of a rule that no grammar file holds: glue over one node, over two, pass-through of the word."""
-    text = ("[X,1]", "[S,1] [X,2]", word)[extra]
-    return text, text

@@ -6,10 +6,11 @@ features of its rule applications, is therefore kept for each distinct sentence.
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import pickle
-import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -21,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg import log
+from lscfg.decode.derivations import Derivation, Translated, describe
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
@@ -29,7 +31,7 @@ from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
-from lscfg.parallel.engine import Engine, Serial
+from lscfg.parallel.engine import Arriving, Engine, Serial
 from lscfg.parallel.worker import drop, keep
 
 WORD_PENALTY = -1 / math.log(10)
@@ -62,12 +64,14 @@ class Translations:
         texts: n translations, words separated by a blank.
         scores: float64 [n], model scores.
         features: float64 [n, F], columns as ``EmbeddedDecoder.feature_names``.
+        derivations: n of them, if they were asked for and the sentence has a parse.
         unparsed: why the sentence has no parse, so that its words were passed through; empty where it has one.
     """
 
     texts: list[str]
     scores: np.ndarray
     features: np.ndarray
+    derivations: tuple[Derivation, ...] = ()
     unparsed: str = ""
 
 
@@ -100,9 +104,9 @@ class _Sentence:
 
     @property
     def size(self) -> int:
-        """Bytes of its arrays and its text."""
-        parts = (sys.getsizeof(self.text), self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
-        return sum(parts) + (0 if self.forest is None else self.forest.size)
+        """Bytes of its arrays."""
+        arrays = (self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
+        return sum(arrays) + (0 if self.forest is None else self.forest.size)
 
 
 class EmbeddedDecoder:
@@ -237,7 +241,31 @@ class EmbeddedDecoder:
             InputError: a weight or a score is not finite, or k is not positive.
             KernelError: a worker died; the sentence is named.
         """
-        return [found for found, _ in self._decode(sentences, weights, k, unique, 0)]
+        return [found for found, _ in self._decode(sentences, self._request(weights, k, unique))]
+
+    def translate(
+        self,
+        sentences: Iterable[str],
+        weights: Mapping[str, float],
+        k: int = 1,
+        unique: bool = False,
+        derivations: bool = False,
+        arriving: Arriving | None = None,
+    ) -> Iterator[Translated]:
+        """The k-best list of each sentence and, if asked for, its derivations, in memory for a few sentences.
+
+        Args:
+            sentences, weights, k, unique: as of ``decode_arrays``.
+            arriving: says when the next sentence is there, where they come over time; a list does not wait for the
+                sentences after its own.
+
+        Raises:
+            InputError, KernelError: as ``decode_arrays``.
+        """
+        request = self._request(weights, k, unique, derivations=derivations)
+        for text, answer in self._checked(request, sentences, arriving):
+            found = answer.translations
+            yield Translated(text, self._hypotheses(found), found.derivations, found.unparsed)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -250,38 +278,58 @@ class EmbeddedDecoder:
         """
         if edges_per_word < 1:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")
-        results = self._decode(sentences, weights, k, unique, edges_per_word)
+        results = self._decode(sentences, self._request(weights, k, unique, edges_per_word))
         return [self._hypotheses(found) for found, _ in results], [graph for _, graph in results]
 
-    def _decode(
-        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
-    ) -> list[tuple[Translations, SentenceGraph | None]]:
+    def _request(
+        self,
+        weights: Mapping[str, float],
+        k: int,
+        unique: bool,
+        edges_per_word: int = 0,
+        derivations: bool = False,
+    ) -> _Request:
         if not 1 <= k < 2**31:
             raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
         vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
-        answers = self._answers(_Request(vector, k, unique, edges_per_word), sentences)
-        found = []
-        for number, answer in enumerate(log.progress(answers, "decoding", len(sentences)), 1):
+        return _Request(vector, k, unique, edges_per_word, derivations)
+
+    def _decode(self, sentences: Sequence[str], request: _Request) -> list[tuple[Translations, SentenceGraph | None]]:
+        answers = self._checked(request, sentences)
+        return [(found.translations, found.graph) for _, found in log.progress(answers, "decoding", len(sentences))]
+
+    def _checked(
+        self, request: _Request, sentences: Iterable[str], arriving: Arriving | None = None
+    ) -> Iterator[tuple[str, _Answer]]:
+        for number, (text, answer) in enumerate(self._answers(request, sentences, arriving), 1):
             if not np.isfinite(answer.translations.scores).all():
                 raise InputError(f"sentence {number} has a score that is not finite; give smaller weights")
-            found.append((answer.translations, answer.graph))
             if answer.improper is not None:
                 self._improper.add(answer.improper)
-        return found
+            yield text, answer
 
-    def _answers(self, request: _Request, sentences: Sequence[str]) -> Iterator[_Answer]:
+    def _answers(
+        self, request: _Request, sentences: Iterable[str], arriving: Arriving | None
+    ) -> Iterator[tuple[str, _Answer]]:
         if self._here is not None:
-            yield from map(partial(self._here.decode, request), range(len(sentences)), sentences)
+            for index, text in enumerate(sentences):
+                yield text, self._here.decode(request, index, text)
             return
-        tasks = (_Task(*self._described, request, index, text) for index, text in enumerate(sentences))
+        at_work: deque[str] = deque()
+
+        def tasks() -> Iterator[_Task]:
+            for index, text in enumerate(sentences):
+                at_work.append(text)
+                yield _Task(*self._described, request, index, text)
+
         try:
-            yield from self._engine.map(_decode_task, tasks)
+            for answer in self._engine.map(_decode_task, tasks(), arriving):
+                yield at_work.popleft(), answer
         except WorkerError as error:
-            sentence = quote(sentences[error.block])
-            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {sentence}") from error
+            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {quote(at_work[0])}") from error
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:
@@ -295,6 +343,7 @@ class _Request(NamedTuple):
     k: int
     unique: bool
     edges_per_word: int  # 0 for no hypergraph
+    derivations: bool
 
 
 class _Answer(NamedTuple):
@@ -311,6 +360,7 @@ class _SentenceDecoder:
         self.grammar = read_grammar(config)
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
+        self._keeps = cached > 0
         self._ways = parse_options(config, self.grammar)
         self._model = None
         if config.language_model is not None:
@@ -358,10 +408,10 @@ class _SentenceDecoder:
         sentence = self._sentences.get(text)
         if sentence is None:
             sentence = self._prepare(index, text)
-            if sentence.size <= self._room:
+            if self._keeps and sentence.size <= self._room:
                 self._room -= sentence.size
                 self._sentences[text] = sentence
-        translations, graph = self._decode_one(sentence, self._rule_scores(request.weights), *request)
+        translations, graph = self._decode_one(sentence, self._rule_scores(request.weights), request)
         noticed = self._provider.improper.take() if isinstance(self._provider, LatentFeatures) else None
         return _Answer(translations, graph, noticed)
 
@@ -376,7 +426,8 @@ class _SentenceDecoder:
         forest, why = first_parse(self.grammar, ids, self._ways)
         if forest is None:
             if text not in self._warned:
-                self._warned.add(text)
+                if self._keeps:
+                    self._warned.add(text)
                 log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return _Sentence(self._text(ids), None, np.empty(0), None, why)
         for rule in np.unique(forest.app_rule):
@@ -395,31 +446,49 @@ class _SentenceDecoder:
         self,
         sentence: _Sentence,
         rule_scores: np.ndarray,
-        weights: np.ndarray,
-        k: int,
-        unique: bool,
-        edges_per_word: int,
+        request: _Request,
     ) -> tuple[Translations, SentenceGraph | None]:
-        forest = sentence.forest
+        forest, weights = sentence.forest, request.weights
         if forest is None:
-            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights))), sentence.unparsed), None
+            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights))), unparsed=sentence.unparsed), None
         scores = rule_scores[forest.app_rule]
         if self._penalty_column is not None:
             scores += weights[self._penalty_column] * sentence.penalties
         if sentence.extra is not None:
             scores += sentence.extra @ weights[self._extra_columns]
         lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
-        options = SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
+        options = SearchOptions(self.config.pop_limit, request.k, request.unique, float(lm_weight), float(oov_weight))
         kept = None
-        if edges_per_word:
-            most = edges_per_word * len(sentence.text.split())
+        if request.edges_per_word:
+            most = request.edges_per_word * len(sentence.text.split())
             found, graph = search_hypergraph(forest, self.grammar, self._model, scores, options, most)
             kept = self._graph(sentence, forest, graph)
         else:
             found = search(forest, self.grammar, self._model, scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
-        return Translations(texts, np.array(found.score), self._features(sentence, forest, found)), kept
+        derivations = self._derivations(sentence, forest, found) if request.derivations else ()
+        features = self._features(sentence, forest, found)
+        return Translations(texts, np.array(found.score), features, derivations), kept
+
+    def _derivations(self, sentence: _Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
+        words = [word for word in sentence.text.split(" ") if word]
+        derivations = []
+        for begin, end in itertools.pairwise(found.app_offsets.tolist()):
+            apps = found.apps[begin:end]
+            rows = self._app_features(sentence, forest, apps)
+            features = [{self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
+            derivations.append(describe(forest, self.grammar, words, apps.tolist(), features))
+        return tuple(derivations)
+
+    def _app_features(self, sentence: _Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
+        """Features of single applications, float64 [len(apps), F]; the language model has none."""
+        features = np.asarray(self._rules[forest.app_rule[apps]].toarray())
+        if self._penalty_column is not None:
+            features[:, self._penalty_column] += sentence.penalties[apps]
+        if sentence.extra is not None:
+            features[:, self._extra_columns] += sentence.extra[apps]
+        return features
 
     def _graph(self, sentence: _Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
         """The hypergraph with words of its own, since processes number unknown words differently, and features."""
@@ -429,11 +498,7 @@ class _SentenceDecoder:
         inner = graph.app >= 0
         apps = graph.app[inner]
         features = np.zeros((len(graph.app), len(self.feature_names)))
-        features[inner] = self._rules[forest.app_rule[apps]].toarray()
-        if self._penalty_column is not None:
-            features[inner, self._penalty_column] += sentence.penalties[apps]
-        if sentence.extra is not None:
-            features[np.ix_(inner, self._extra_columns)] += sentence.extra[apps]
+        features[inner] = self._app_features(sentence, forest, apps)
         if self._lm_columns:
             features[:, self._lm_columns[0]] += graph.lm
             features[:, self._lm_columns[1]] += graph.oov

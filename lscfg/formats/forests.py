@@ -89,6 +89,11 @@ class ForestFile:
                 line = json.loads(text)
                 if not (isinstance(line["id"], int) and isinstance(line["parsed"], bool)):
                     raise ValueError("id or parsed")
+                if "cut" in line:
+                    raise InputError(
+                        "lscfg marginals has cut this forest to its largest marginals, and derivations are missing; "
+                        "make it anew without --top and --min-marginal"
+                    )
             yield number, line
 
     def _encode(self, category: str, source: str, target: str) -> tuple[int, list[int], list[int]]:

@@ -10,7 +10,7 @@ import argparse
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
@@ -54,6 +54,19 @@ class NamedFile(InputFile):
         return type(self)(f"{self.name}={path}" if "=" in self else path)
 
 
+class StandardInput(InputFile):
+    """What a command reads from standard input as it comes, so that it is not copied first."""
+
+    @property
+    def path(self) -> str:
+        return "/dev/stdin"
+
+
+def file_or_stream(text: str) -> InputFile:
+    """The type of an argument that is a file, or standard input where it is ``-`` or ``/dev/stdin``."""
+    return StandardInput(text) if text in ("-", "/dev/stdin") else InputFile(text)
+
+
 class InputFolder(InputFile):
     """A folder of files that a command reads."""
 
@@ -64,6 +77,19 @@ class InputFolder(InputFile):
 
 class OutputFile(str):
     """A file that a command writes."""
+
+    def named(self, args: Mapping[str, Any]) -> Iterator[OutputFile]:
+        """All files that are written for it, given the command's arguments."""
+        yield self
+
+
+class OutputPattern(OutputFile):
+    """A file that a command writes, or one for each value of another argument, whose name in braces it has."""
+
+    def named(self, args: Mapping[str, Any]) -> Iterator[OutputFile]:
+        argument = next((name for name in args if f"{{{name}}}" in self), None)
+        for value in (None,) if argument is None else args[argument]:
+            yield OutputFile(str(self).replace(f"{{{argument}}}", str(value)))
 
 
 class OutputFolder(str):
@@ -100,13 +126,14 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
     read = [path for value in values if isinstance(value, InputFile) for path in value.files()]
     read += [str(value) for value in values if isinstance(value, Path)]
     written: dict[str, OutputFile] = {}
-    for output in values:
-        if isinstance(output, OutputFolder):
-            _check_folder(output, read)
-        elif isinstance(output, OutputFile):
+    for value in values:
+        if isinstance(value, OutputFolder):
+            _check_folder(value, read)
+        for output in value.named(vars(args)) if isinstance(value, OutputFile) else ():
             if any(_same(output, path) for path in read):
                 raise InputError("is an input, too, and would be overwritten; name another output", output)
-            if written.setdefault(os.path.realpath(output), output) is not output and os.path.isfile(output):
+            twice = written.setdefault(os.path.realpath(output), output) is not output
+            if twice and (os.path.isfile(output) or not os.path.exists(output)):  # else it is a pipe or a device
                 raise InputError("is to be written twice; name two files", output)
     for output in written.values():
         check_output(output)
@@ -140,7 +167,7 @@ def _pipes_kept(args: argparse.Namespace) -> Iterator[None]:
 
         def kept(value: Any) -> Any:
             path = value.path if isinstance(value, InputFile) else str(value)
-            if not (isinstance(value, (InputFile, Path)) and _is_pipe(path)):
+            if isinstance(value, StandardInput) or not (isinstance(value, (InputFile, Path)) and _is_pipe(path)):
                 return value
             if path not in copies:
                 folder = stack.enter_context(TemporaryDirectory(prefix="lscfg-"))

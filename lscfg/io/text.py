@@ -15,7 +15,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -394,6 +394,18 @@ def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None
         write_lines(path, lines)
     else:
         sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def put_as_they_come(path: str | os.PathLike[str] | None, groups: Iterable[Iterable[str]]) -> None:
+    """The same for lines that come over time: whoever reads them has each group before the next one is asked for.
+
+    That is so for standard output, pipes and devices. A file has its name when all are written.
+    """
+    with nullcontext(sys.stdout) if path is None else atomic_write(path) as file:
+        for lines in groups:
+            file.writelines(line + "\n" for line in lines)
+            if path is None or _is_special(Path(path)):
+                file.flush()
 
 
 def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:

@@ -33,6 +33,16 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+class Arriving(Protocol):
+    """Says when a block is there, where blocks come over time, as lines of a pipe do."""
+
+    def fileno(self) -> int:
+        """A file descriptor; when it can be read, more of a block may be there."""
+
+    def ready(self) -> bool:
+        """Whether the next block, or their end, is there, so that drawing it does not wait."""
+
+
 class Engine(Protocol):
     """Workers that blocks of work are dealt to; a context manager that closes at its end."""
 
@@ -46,11 +56,16 @@ class Engine(Protocol):
         Work must not depend on it. It saves time and memory where something large is made before the first ``map``.
         """
 
-    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None = None
+    ) -> Iterator[Result]:
         """``function(block)`` for each block, in their order.
 
         Blocks are drawn in the thread of the caller, no more than a few for each worker ahead of the result that the
         caller asks for.
+
+        Args:
+            arriving: if given, no result waits for a block that is still to come.
 
         Raises:
             Exception: what the function, or drawing, raised for the first block that failed. Blocks behind it may have
@@ -74,7 +89,9 @@ class Serial:
     workers = 1
     inherits = True
 
-    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None = None
+    ) -> Iterator[Result]:
         """See ``Engine``."""
         return map(function, blocks)
 

@@ -16,11 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from lscfg import log
 from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
 from lscfg.parallel.worker import defer_interruption, end_with
+
+if TYPE_CHECKING:
+    from lscfg.parallel.engine import Arriving
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -74,7 +77,9 @@ class Processes:
         """See ``Engine``: so it is with processes that are forked, until they are."""
         return not self._processes and self._context.get_start_method() == "fork"
 
-    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None = None
+    ) -> Iterator[Result]:
         """See ``Engine``.
 
         Raises:
@@ -85,9 +90,11 @@ class Processes:
             pickle.dumps(function)
         except Exception as error:
             raise TypeError(f"{function!r} cannot go to a worker; it must be a function of a module") from error
-        return self._results(function, blocks)
+        return self._results(function, blocks, arriving)
 
-    def _results(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def _results(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None
+    ) -> Iterator[Result]:
         if self._busy:
             raise RuntimeError("another call of this engine is under way; take all of its results first")
         self._busy = True
@@ -95,7 +102,7 @@ class Processes:
             if not self._processes:
                 self._start()
             call = _Call(self._processes, self._connections, function, self._ahead)
-            yield from call.results(blocks)
+            yield from call.results(blocks, arriving)
         except BaseException:
             self._end(kill=True)  # results of this call may be under way still
             raise
@@ -159,20 +166,29 @@ class _Call:
         self._outcomes: dict[int, tuple[bool, Any]] = {}  # of a block: whether all went well, and result or error
         self._sent = 0
 
-    def results(self, blocks: Iterable[Any]) -> Iterator[Any]:
+    def results(self, blocks: Iterable[Any], arriving: Arriving | None) -> Iterator[Any]:
         """The results in the order of the blocks; see ``Engine.map``."""
         outgoing = self._send_each(blocks)
         for number in itertools.count():
-            while self._sent < number + self._held and next(outgoing, False):
-                pass
+            expected = self._draw(outgoing, number, arriving)
             if number == self._sent:
                 return
             while number not in self._outcomes:
-                self._receive()
+                self._receive([arriving] if arriving is not None and expected else [])
+                expected = self._draw(outgoing, number, arriving)
             well, result = self._outcomes.pop(number)
             if not well:
                 raise result
             yield result
+
+    def _draw(self, outgoing: Iterator[bool], number: int, arriving: Arriving | None) -> bool:
+        """Sends blocks, as many as may be ahead of this one's result; whether more may be sent once they are there."""
+        while self._sent < number + self._held:
+            if arriving is not None and self._sent > number and not arriving.ready():
+                return True
+            if not next(outgoing, False):
+                return False
+        return False
 
     def _send_each(self, blocks: Iterable[Any]) -> Iterator[bool]:
         """Sends a block with each step. One that cannot be drawn fails in its turn, after what is wrong before it."""
@@ -194,11 +210,12 @@ class _Call:
         self._waiting[worker].append(self._sent)
         self._sent += 1
 
-    def _receive(self) -> None:
-        """Takes an answer of each worker that has one, or waits for the first."""
+    def _receive(self, others: list[Arriving]) -> None:
+        """Takes an answer of each worker that has one, or waits for the first, or for others that can be read."""
         asked = {self._connections[w]: w for w, waiting in enumerate(self._waiting) if waiting}
-        for ready in wait(list(asked)):
-            assert isinstance(ready, Connection)
+        for ready in wait([*asked, *(other.fileno() for other in others)]):
+            if not isinstance(ready, Connection):
+                continue
             worker = asked[ready]
             number = self._waiting[worker].popleft()
             try:

@@ -6,9 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from lscfg.errors import InputError
+
+if TYPE_CHECKING:
+    from lscfg.parallel.engine import Arriving
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -38,11 +41,13 @@ class Threads:
         self._held = workers * ahead
         self._pool: ThreadPoolExecutor | None = None
 
-    def map(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def map(
+        self, function: Callable[[Block], Result], blocks: Iterable[Block], arriving: Arriving | None = None
+    ) -> Iterator[Result]:
         """See ``Engine``. An interruption waits for the blocks under way only when the engine is closed."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.workers)
-        return _results(self._pool, function, blocks, self._held)
+        return _results(self._pool, function, blocks, self._held, arriving)
 
     def close(self) -> None:
         """Waits for blocks under way and ends the threads."""
@@ -60,13 +65,17 @@ class Threads:
 
 
 def _results(
-    pool: ThreadPoolExecutor, function: Callable[[Block], Result], blocks: Iterable[Block], held: int
+    pool: ThreadPoolExecutor,
+    function: Callable[[Block], Result],
+    blocks: Iterable[Block],
+    held: int,
+    arriving: Arriving | None,
 ) -> Iterator[Result]:
     pending: deque[Future[Result]] = deque()
     try:
         for future in _submitted(pool, function, blocks):
             pending.append(future)
-            if len(pending) >= held:
+            while len(pending) >= held or (pending and arriving is not None and not arriving.ready()):
                 yield pending[0].result()
                 pending.popleft()
         while pending:

@@ -71,7 +71,7 @@ estimator = "spectral"
 m = 2
 """
 
-MADE = """align t.es t.en -o t.al --aligner fast-align
+MADE = """align t.es t.en -o t.al --aligner fast-align --save aligner
 derive t.es t.en t.al -o t.deriv
 grammar t.deriv -o g.gz
 grammar t.deriv -o g.moses.gz --format moses
@@ -86,6 +86,7 @@ decode -c cdec.ini -w other.weights dev.es -o B"""
 """Commands that make the world, of files that are there already."""
 
 ATTACKED = """align t.es t.en -o out --aligner fast-align
+align t.es t.en -o out --model aligner
 derive t.es t.en t.al -o out
 derive t.es t.en t.al -o out --drop-bad
 grammar t.deriv -o out
@@ -98,11 +99,12 @@ estimate em t.deriv -m 2 --iterations 2 -o out --context t.es
 estimate clusters t.deriv -m 2 --iterations 1 -o out
 marginals sp.lscfg short -o out
 marginals em.lscfg short --features ratios,context -o out
+marginals sp.lscfg short --top 3 --min-marginal 1e-4 -o out
 marginals cdec.ini short -o out
 marginals sp.lscfg forests.jsonl --forests -o out
 heatmap A=sp.lscfg --text short --sentences 1 -o charts
 diagnose sp.lscfg --train t.deriv --held-out t.deriv
-decode -c cdec.ini -w weights short -o out
+decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
 tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 evaluate --reference dev.en --baseline A A=A B=B --samples 50

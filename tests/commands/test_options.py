@@ -23,9 +23,11 @@ from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings, aligners
+from lscfg.decode.analysis import Cut
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
 from lscfg.grammar.source import RuleInputs, rule_source
+from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
@@ -40,6 +42,7 @@ from tuning.tune import Iteration, TuneResult, TuneSettings
 LINES = {
     "prepare apply": APPLY,
     "prepare restore": RESTORE,
+    "align with a saved aligner": "align f e -o out.{heuristic} --heuristic union,grow-diag --model model --jobs 97",
     "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --jobs 97",
     "derive the good": "derive f e a1 -o out --drop-bad",
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
@@ -47,12 +50,12 @@ LINES = {
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
-    "--jobs 97",
+    "--jobs 97 --top 7 --min-marginal 0.25",
     "marginals of forests": "marginals cdec.ini text --forests",
     "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
-    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97",
+    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other",
     "inspect a model": "inspect model --rules 3",
     "inspect a rule": "inspect model --rule 'a ||| b'",
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
@@ -102,7 +105,7 @@ def tune_words(name: str) -> list[str]:
 
 def align_words(name: str) -> list[str]:
     """All settings of an aligner."""
-    words = ["align", "f", "e", "-o", "out", "--aligner", name, "--heuristic", "intersect", "--jobs", "97"]
+    words = shlex.split(f"align f e -o out --aligner {name} --heuristic intersect --save saved --jobs 97")
     return words + option_words(aligners()[name], other_values(aligners()[name]))
 
 
@@ -182,12 +185,20 @@ def run_words(words: list[str]) -> None:
 @pytest.mark.parametrize("name", aligners())
 def test_align(double, name):
     """Every setting of the aligner, each with a value of its own."""
-    align = double("lscfg.corpus.align.align", [])
+    align = double("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
     run_words(align_words(name))
     own = other_values(aligners()[name])
     settings = AlignmentSettings.with_aligner(model=name, heuristic="intersect", **own)
     assert own and settings.aligner == aligners()[name](**own) != aligners()[name]()
-    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=97)
+    align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=97, save="saved")
+    assert read_lines("out") == ["intersect"]
+
+
+def test_align_with_a_saved_aligner(double):
+    align = double("lscfg.corpus.align.align_with", SimpleNamespace(joined=lambda heuristic: [heuristic]))
+    run("align with a saved aligner")
+    align.assert_called_once_with("model", ["a0 b", "c0"], ["a1 b", "c1"], jobs=97)
+    assert [read_lines(f"out.{heuristic}") for heuristic in ("union", "grow-diag")] == [["union"], ["grow-diag"]]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +324,7 @@ def test_marginals(double, analyser):
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
     resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(97)
-    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value)]
+    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value, Cut(7, 0.25))]
     assert Path("out").exists()
 
 
@@ -365,13 +376,15 @@ def test_diagnose(double):
 
 def test_decode(double):
     decoder = MagicMock()
-    decoder.__enter__.return_value.decode.return_value = []
+    translate = decoder.__enter__.return_value.translate
+    translate.return_value = []
     from_ini = double("lscfg.decode.decoder.EmbeddedDecoder.from_ini", decoder)
     run("decode")
     from_ini.assert_called_once_with("cdec.ini", ANY, cached=0)
     assert from_ini.call_args.args[1].workers == 97
-    decoder.__enter__.return_value.decode.assert_called_once_with(["a4 b", "c4"], {"One": 1}, 5, True)
-    assert Path("out").exists()
+    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None)
+    assert [*translate.call_args.args[0]] == ["a4 b", "c4"]
+    assert Path("out").exists() and Path("other").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,14 @@ def test_what_does_not_depend_on_weights_is_kept(config: DecoderConfig) -> None:
         assert provider.calls == 2
         decoder.decode(["casa", "casa"], WEIGHTS)
         assert provider.calls == 4  # the cache is full
+
+
+def test_a_stream_keeps_no_sentence(config: DecoderConfig) -> None:
+    """Those without a parse, which take no room, neither."""
+    with EmbeddedDecoder(replace(config, pass_through=False), cached=0) as decoder:
+        assert len([*decoder.translate((f"w{n}" for n in range(5)), WEIGHTS)]) == 5
+        here = decoder._here
+        assert here is not None and not here._sentences and not here._warned
 
 
 def test_unique_lists_have_no_string_twice(config: DecoderConfig) -> None:

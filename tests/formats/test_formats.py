@@ -12,6 +12,7 @@ from helpers import rule_table, save_model
 
 from lscfg.cli import main
 from lscfg.corpus.parallel import check_plain, check_sentences
+from lscfg.decode.derivations import AppliedRule, Translated, derivations_json
 from lscfg.errors import InputError, cut, quote
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.estimate.spectral import Settings as SpectralSettings
@@ -139,6 +140,15 @@ def test_a_kbest_list_cut_in_a_number_is_refused(tmp_path):
     (tmp_path / "k").write_text("0 ||| a ||| A=1 ||| -1.25\n0 ||| b ||| A=1 ||| -1.")
     with pytest.raises(InputError, match=r"k:2: .*cut"):
         read_kbest(tmp_path / "k")
+
+
+def test_derivation(example):
+    """It is the object of a sentence, but for the numbers."""
+    written = json.loads(example("derivation").read_text(encoding="utf-8"))
+    features = [Hypothesis(d["translation"], d["features"], d["score"]) for d in written["derivations"]]
+    rules = [tuple(AppliedRule(**rule) for rule in d["rules"]) for d in written["derivations"]]
+    translated = Translated(" ".join(written["words"]), features, tuple(rules))
+    assert json.loads(derivations_json(written["id"], translated)) == written
 
 
 def test_nbest(example):

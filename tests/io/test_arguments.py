@@ -10,7 +10,16 @@ import pytest
 from lscfg.cli import build_parser, load_commands
 from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile
-from lscfg.io.arguments import InputFile, InputFolder, NamedFile, OutputFile, OutputFolder, checked_files, output_folder
+from lscfg.io.arguments import (
+    InputFile,
+    InputFolder,
+    NamedFile,
+    OutputFile,
+    OutputFolder,
+    OutputPattern,
+    checked_files,
+    output_folder,
+)
 
 NO_FILES = {
     "align --aligner",
@@ -43,7 +52,7 @@ def test_every_argument_that_is_a_file_says_so():
     assert plain == NO_FILES
     kinds = [action.type for _, action in arguments(build_parser(load_commands()))]
     assert sum(kind in (InputFile, NamedFile, IniFile) for kind in kinds) > 40
-    assert sum(kind is OutputFile for kind in kinds) > 15
+    assert sum(kind in (OutputFile, OutputPattern) for kind in kinds) > 15
 
 
 def namespace(**values):

@@ -3,6 +3,7 @@
 import itertools
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -80,6 +81,45 @@ def test_results_are_in_order_and_few_blocks_are_held(make):
         assert done == 200 and most == (engine.workers * ahead - 1 if ahead else 0)
         assert list(engine.map(square, [])) == []
         assert list(engine.map(square, [3])) == [9]
+
+
+class Slow:
+    """Blocks that come when the test says so."""
+
+    END = 255  # a worker may have the other end of the pipe, too, so that closing it tells nothing
+
+    def __init__(self):
+        self._reading, self._writing = os.pipe()
+        self.fileno = lambda: self._reading
+
+    def put(self, *blocks):
+        os.write(self._writing, bytes(blocks))
+
+    def ready(self):
+        return bool(select.select([self._reading], [], [], 0)[0])
+
+    def __iter__(self):
+        while (block := os.read(self._reading, 1)[0]) != self.END:
+            yield block
+
+    def close(self):
+        os.close(self._reading)
+        os.close(self._writing)
+
+
+@ALL
+def test_a_result_does_not_wait_for_a_block_that_is_to_come(make):
+    slow = Slow()
+    with make() as engine:
+        results = engine.map(square, slow, slow)
+        for n in range(3):
+            slow.put(n)
+            assert next(results) == n * n
+        slow.put(*range(200))
+        assert list(itertools.islice(results, 200)) == [n * n for n in range(200)]
+        slow.put(7, slow.END)
+        assert list(results) == [49]
+    slow.close()
 
 
 @ALL

@@ -1,0 +1,94 @@
+"""Files of trained aligners (docs/FORMATS.md, Aligners): what both directions' programs wrote, as arrays of bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.io.tensors import FORMAT, load, read_json, save
+from lscfg.kinds import ALIGNERS, kind, kinds
+from lscfg.settings import Declared
+
+DIRECTIONS = ("direct", "inverse")
+
+_NAME = re.compile(rf"(?:{'|'.join(DIRECTIONS)})/\w+(?:\.\w+)*")
+
+
+def can_be_saved(aligner: str) -> bool:
+    """Whether a kind of aligner can align other text than that of its training."""
+    return hasattr(kind(ALIGNERS, aligner), "align_text")
+
+
+def check_can_be_saved(aligner: str) -> None:
+    """Refuses a kind of aligner that has no parameters to be saved.
+
+    Raises:
+        InputError: it names those that can.
+    """
+    if not can_be_saved(aligner):
+        able = ", ".join(filter(can_be_saved, kinds(ALIGNERS)))
+        raise InputError(f"the aligner {aligner} cannot be saved, since it aligns its training text only; {able} can")
+
+
+def save_aligner(path: str | os.PathLike[str], aligner: str, settings: Declared, folder: Path) -> None:
+    """Writes the files that the aligner left in ``folder/direct`` and ``folder/inverse`` as one."""
+    arrays = {
+        f"{direction}/{file.name}": np.frombuffer(file.read_bytes(), np.uint8)
+        for direction in DIRECTIONS
+        for file in sorted((folder / direction).iterdir())
+    }
+    metadata = {
+        "lscfg": "aligner",
+        "format": FORMAT,
+        "aligner": aligner,
+        "settings": json.dumps(settings.facts(), sort_keys=True),
+        "sil-thot": version("sil-thot"),
+        "sha256": _hash(arrays),
+    }
+    save(path, arrays, metadata)
+
+
+def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
+    """Writes the aligner's files into ``folder/direct`` and ``folder/inverse``; returns its kind.
+
+    The programs that read them do not check them. So a file of other bytes than were written is refused here.
+
+    Raises:
+        InputError: the file cannot be read, is no aligner, or is damaged.
+    """
+    arrays, metadata = load(path, "aligner")
+    aligner = metadata.get("aligner", "")
+    try:
+        read_json(metadata, "settings")
+        for name, array in arrays.items():
+            if not _NAME.fullmatch(name) or array.dtype != np.uint8 or array.ndim != 1:
+                raise ValueError(f"array {name!r} is none of an aligner's")
+        if metadata.get("sha256") != _hash(arrays):
+            raise ValueError("its bytes are not those that were written")
+    except ValueError as error:
+        raise InputError(f"not a whole aligner: {error}; make it anew with lscfg align --save", path) from error
+    if aligner not in kinds(ALIGNERS):
+        raise InputError(f"is of the aligner {aligner!r}; there are {', '.join(kinds(ALIGNERS))}", path)
+    check_can_be_saved(aligner)
+    for direction in DIRECTIONS:
+        (folder / direction).mkdir()
+    for name, array in arrays.items():
+        (folder / name).write_bytes(array.tobytes())
+    return aligner
+
+
+def _hash(arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 over names and bytes."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].size}\n".encode())
+        digest.update(arrays[name].tobytes())
+    return digest.hexdigest()

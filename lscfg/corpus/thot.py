@@ -1,0 +1,76 @@
+"""What the aligners of sil-thot have in common: training, links of a text, and files of a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lscfg.errors import KernelError
+from lscfg.log import progress
+
+if TYPE_CHECKING:
+    from thot.common import WordAlignmentMatrix
+
+Links = list[tuple[int, int]]
+
+_PREFIX = "model"
+_OF_TRAINING = ("aligns", "anji", "src", "srctrgc", "trg")
+"""Files of a model that hold the text it was trained on, or its links: new text needs none of it."""
+_REQUIRED = ("src", "trg")
+"""Of these, what sil-thot wants to be there, though empty."""
+
+
+def matrix_links(matrix: WordAlignmentMatrix) -> Links:
+    """The links of one pair."""
+    rows, columns = matrix.to_numpy().nonzero()
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def train(model: Any, src: Sequence[list[str]], tgt: Sequence[list[str]], iterations: int | None = None) -> None:
+    """Trains a model of sil-thot, with a progress bar.
+
+    Args:
+        iterations: how many; None: as many as the model schedules.
+    """
+    for pair in zip(src, tgt, strict=True):
+        model.add_sentence_pair(*pair)
+    model.start_training()
+    for _ in progress(range(iterations or model.scheduled_iterations), "aligning"):
+        model.train()
+    model.end_training()
+
+
+def best_links(model: Any, src: Sequence[list[str]], tgt: Sequence[list[str]]) -> list[Links]:
+    """The links that a trained model finds for each pair; they depend on that pair alone."""
+    found = []
+    for begin in range(0, len(src), 1000):
+        batch = slice(begin, begin + 1000)
+        found += [matrix_links(matrix) for _, matrix in model.get_best_alignments(src[batch], tgt[batch])]
+    return found
+
+
+def write_model(model: Any, folder: Path) -> None:
+    """Writes the files of a trained model, without the text that it was trained on.
+
+    Raises:
+        KernelError: sil-thot cannot.
+    """
+    if not model.print(str(folder / _PREFIX)):
+        raise KernelError(f"{folder}: sil-thot cannot write the aligner there; is the disk full?")
+    for path in folder.iterdir():
+        if path.suffix.removeprefix(".") in _OF_TRAINING:
+            path.unlink()
+
+
+def read_model(model: Any, folder: Path) -> Any:
+    """The model that the files of a folder are of.
+
+    Raises:
+        KernelError: sil-thot cannot read them.
+    """
+    for name in _REQUIRED:
+        (folder / f"{_PREFIX}.{name}").touch()
+    if not model.load(str(folder / _PREFIX)):
+        raise KernelError("sil-thot cannot read the aligner")
+    return model

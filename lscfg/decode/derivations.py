@@ -1,0 +1,193 @@
+"""Derivations of translations: the rules that were applied, where, and with which features; and their JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lscfg.formats.kbest import Hypothesis
+from lscfg.kernel import PASS, Forest, Grammar
+
+Side = Sequence[int]
+"""Symbols of one side of a rule: a word's number, or -1-k for the k-th tail of the edge."""
+
+
+@dataclass(frozen=True)
+class AppliedRule:
+    """One rule of a derivation.
+
+    Attributes:
+        category: of its left-hand side.
+        span, target_span: words [i, j) that it covers with all below it, of the sentence and of the translation.
+        source, target: both sides as text, nonterminals as in ``[X,1]`` on both.
+        source_words, target_words: positions of its own words, which it translates by each other.
+        children: the rules of its nonterminals in source order, by number in the derivation.
+        features: its features by name, those that are 0 left out.
+    """
+
+    category: str
+    span: tuple[int, int]
+    target_span: tuple[int, int]
+    source: str
+    target: str
+    source_words: tuple[int, ...]
+    target_words: tuple[int, ...]
+    children: tuple[int, ...]
+    features: Mapping[str, float]
+
+
+Derivation = tuple[AppliedRule, ...]
+"""The rules of a derivation from the root down, each before its children, which are in source order."""
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A sentence with its k-best list, and with the derivations of it if they were asked for; none without a parse.
+
+    Attributes:
+        unparsed: why it has no parse, so that its words were passed through; empty where it has one.
+    """
+
+    sentence: str
+    hypotheses: list[Hypothesis]
+    derivations: tuple[Derivation, ...] = ()
+    unparsed: str = ""
+
+
+def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:
+    """Source and target side of a grammar's rule as text, nonterminals as in ``[X,1]`` on both."""
+    word, k = grammar.vocab.word, 0
+    src, names = [], []
+    for symbol in grammar.src(rule):
+        if symbol < 0:
+            k += 1
+            names.append(f"[{grammar.category_name(-1 - symbol)},{k}]")
+        src.append(word(symbol) if symbol >= 0 else names[-1])
+    tgt = [word(symbol) if symbol >= 0 else names[-1 - symbol] for symbol in grammar.tgt(rule)]
+    return " ".join(src), " ".join(tgt)
+
+
+def extra_sides(extra: int, word: str) -> tuple[str, str]:
+    """Both sides of a rule that no grammar file holds: glue over one node, over two, pass-through of the word."""
+    text = ("[X,1]", "[S,1] [X,2]", word)[extra]
+    return text, text
+
+
+def describe(
+    forest: Forest,
+    grammar: Grammar,
+    words: Sequence[str],
+    apps: Sequence[int],
+    features: Sequence[Mapping[str, float]],
+) -> Derivation:
+    """The derivation of some applications.
+
+    Args:
+        forest: of the sentence.
+        words: of the sentence.
+        apps: from the root down, the first tail first, as of ``lscfg.kernel.search.KBest``.
+        features: of each application.
+    """
+    tails = [[t for t in forest.edge_tail[forest.app_edge[app]].tolist() if t >= 0] for app in apps]
+    children = _children([len(some) for some in tails])
+    spans = [tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist()) for app in apps]
+    sides, texts = [], []
+    for app, (i, _), below in zip(apps, spans, children, strict=True):
+        rule = int(forest.app_rule[app])
+        extra = rule - len(grammar)
+        if extra < 0:
+            sides.append((_in_order(grammar.src(rule)), grammar.tgt(rule)))
+            texts.append(rule_sides(grammar, rule))
+        else:
+            glue_or_word = [-1 - k for k in range(len(below))] or [0]
+            sides.append((glue_or_word, glue_or_word))
+            texts.append(extra_sides(min(extra, PASS), words[i]))
+    targets = _target_spans([tgt for _, tgt in sides], children)
+    found = []
+    for number, app in enumerate(apps):
+        (src, tgt), below = sides[number], children[number]
+        head = int(forest.edge_head[forest.app_edge[app]])
+        found.append(
+            AppliedRule(
+                grammar.category_name(int(forest.node_cat[head])),
+                spans[number],
+                targets[number],
+                *texts[number],
+                _own_words(src, spans[number], [spans[child] for child in below]),
+                _own_words(tgt, targets[number], [targets[child] for child in below]),
+                tuple(below),
+                features[number],
+            )
+        )
+    return tuple(found)
+
+
+def _children(arities: Sequence[int]) -> list[list[int]]:
+    """The children of each rule, by number, of rules in that order."""
+    children: list[list[int]] = [[] for _ in arities]
+    roots: list[int] = []  # of what stands behind, the next one last
+    for number in reversed(range(len(arities))):
+        children[number] = [roots.pop() for _ in range(arities[number])]
+        roots.append(number)
+    return children
+
+
+def _in_order(src: Side) -> list[int]:
+    """A source side whose nonterminals are tails in place of categories."""
+    tails = iter(range(len(src)))
+    return [symbol if symbol >= 0 else -1 - next(tails) for symbol in src]
+
+
+def _target_spans(targets: Sequence[Side], children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    length = [0] * len(targets)
+    for number in reversed(range(len(targets))):
+        length[number] = sum(1 if symbol >= 0 else length[children[number][-1 - symbol]] for symbol in targets[number])
+    begin = [0] * len(targets)
+    for number, target in enumerate(targets):
+        position = begin[number]
+        for symbol in target:
+            if symbol < 0:
+                begin[children[number][-1 - symbol]] = position
+            position += 1 if symbol >= 0 else length[children[number][-1 - symbol]]
+    return [(i, i + n) for i, n in zip(begin, length, strict=True)]
+
+
+def _own_words(side: Side, span: tuple[int, int], below: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """Positions of the words of a side, given its span and those of its nonterminals."""
+    position, found = span[0], []
+    for symbol in side:
+        if symbol >= 0:
+            found.append(position)
+        position = position + 1 if symbol >= 0 else below[-1 - symbol][1]
+    return tuple(found)
+
+
+def derivations_json(number: int, translated: Translated) -> str:
+    """The JSON object of a sentence (docs/FORMATS.md), in one line without a newline; numbers have nine digits.
+
+    Args:
+        number: of the sentence, from 0.
+    """
+    derivations = translated.derivations
+    objects = [
+        {
+            "translation": found.text,
+            "score": _rounded(found.score),
+            "features": {name: _rounded(value) for name, value in found.features.items()},
+            "rules": [_rule_object(rule) for rule in derivation],
+        }
+        for found, derivation in zip(translated.hypotheses if derivations else (), derivations, strict=True)
+    ]
+    words = [word for word in translated.sentence.split(" ") if word]
+    head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": objects}
+    return json.dumps(head, ensure_ascii=False, allow_nan=False)
+
+
+def _rule_object(rule: AppliedRule) -> dict[str, Any]:
+    return vars(rule) | {"features": {name: _rounded(value) for name, value in rule.features.items()}}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.9g}")

@@ -1,0 +1,78 @@
+"""Lines that come over time, as from a pipe: one by one, without waiting for the end of the input."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections import deque
+from typing import Self
+
+from lscfg.errors import InputError
+
+STANDARD_INPUT = "standard input"
+
+LONGEST = 1 << 20
+"""Bytes of the longest line; of a longer one, only its beginning is kept."""
+
+
+class LineStream:
+    """The lines of a file that is open for reading, without their newlines; an iterator in memory for a few of them.
+
+    Args:
+        descriptor: of the file.
+        name: what messages call it.
+    """
+
+    def __init__(self, descriptor: int = 0, name: str = STANDARD_INPUT):
+        self._descriptor, self._name = descriptor, name
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
+        self._ended = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        """The next line; waits for it.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        while not self._lines and not self._ended:
+            self._read()
+        if not self._lines:
+            raise StopIteration
+        return self._lines.popleft()
+
+    def fileno(self) -> int:
+        """The descriptor, to wait for."""
+        return self._descriptor
+
+    def ready(self) -> bool:
+        """Whether the next line, or the end, is there.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        while not self._lines and not self._ended and self._readable(0):
+            self._read()
+        return bool(self._lines) or self._ended
+
+    def _readable(self, seconds: float | None) -> bool:
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else 1000 * seconds))
+
+    def _read(self) -> None:
+        self._readable(None)  # whoever made the pipe may have it such that reading never waits
+        try:
+            data = os.read(self._descriptor, 1 << 16)
+        except OSError as error:
+            raise InputError(f"cannot read: {error.strerror or error}", self._name) from error
+        if not data:
+            self._ended = True
+            lines = [self._rest] if self._rest else []
+        else:
+            *lines, rest = (self._rest + data).split(b"\n")
+            self._rest = rest[: LONGEST + 1]
+        self._lines.extend(line.removesuffix(b"\r") for line in lines)

@@ -1,0 +1,203 @@
+"""Aligners that are kept: the same links again, other text without training, and files that are not taken on trust."""
+
+import os
+import pty
+import shlex
+import shutil
+import subprocess
+import sys
+import termios
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from lscfg.cli import main
+from lscfg.corpus.align import AlignmentSettings, align_both_ways, align_with, aligners
+from lscfg.corpus.saved import check_can_be_saved
+from lscfg.demo import generate
+from lscfg.errors import InputError
+from lscfg.io.tensors import load
+from lscfg.io.text import read_lines, write_lines
+
+
+@pytest.fixture(scope="module")
+def text():
+    """Both sides of a corpus, and of other text of the same kind."""
+    corpus = generate(seed=3, train=600, dev=60, test=1)
+    return tuple(zip(*corpus.train, strict=True)), tuple(zip(*corpus.dev, strict=True))
+
+
+def agreement(one, other):
+    """F1 of the links of two alignments."""
+    pairs = [(set(a.split()), set(b.split())) for a, b in zip(one, other, strict=True)]
+    return 2 * sum(len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("aligner", aligners())
+def test_a_saved_aligner_aligns_other_text_without_training(text, aligner, tmp_path):
+    train, other = text
+    trained = align_both_ways(*train, AlignmentSettings(aligner), save=tmp_path / "m").joined("union")
+    saved = align_with(tmp_path / "m", *train).joined("union")
+    if aligner == "fast-align":
+        assert saved == trained  # its links follow from its parameters
+    else:
+        assert 0.85 < agreement(saved, trained) < 1  # eflomal's training has the links of its own samples
+    joint = align_both_ways(*(a + b for a, b in zip(train, other, strict=True)), AlignmentSettings(aligner))
+    assert agreement(align_with(tmp_path / "m", *other).joined("union"), joint.joined("union")[600:]) > 0.85
+
+
+@pytest.mark.parametrize("aligner", aligners())
+def test_saved_aligners_and_their_links_are_the_same_for_any_number_of_jobs(text, aligner, tmp_path):
+    train, other = text
+    for jobs in (1, 2):
+        align_both_ways(*train, AlignmentSettings(aligner), jobs, tmp_path / f"m{jobs}")
+    assert (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
+    links = align_with(tmp_path / "m1", *other, jobs=1).joined("union")
+    assert align_with(tmp_path / "m1", *other, jobs=2).joined("union") == links
+    backwards = align_with(tmp_path / "m1", *(side[::-1] for side in other)).joined("union")
+    assert backwards[::-1] == links  # each pair for itself
+
+
+def test_a_saved_aligner_holds_no_sentence_of_its_training(text, tmp_path):
+    align_both_ways(*text[0], AlignmentSettings(), save=tmp_path / "m")
+    content = (tmp_path / "m").read_bytes()
+    assert not any(line.encode() in content for side in text[0] for line in side if line.count(" ") > 2)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small corpus, its alignment and its aligner."""
+    folder = tmp_path_factory.mktemp("made")
+    write_lines(folder / "f", ["una casa", "la casa", "la flor"] * 5)
+    write_lines(folder / "e", ["a house", "the house", "the flower"] * 5)
+    files = [str(folder / name) for name in ("f", "e", "links", "m")]
+    assert main(["align", *files[:2], "-o", files[2], "--save", files[3], "--quiet"]) == 0
+    return folder
+
+
+@pytest.fixture
+def saved(made, tmp_path, monkeypatch):
+    """The same in the working folder."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def changed(arrays, metadata, change):
+    """Writes the aligner with one thing changed."""
+    name = "direct/model.params"
+    if change == "a byte":
+        arrays[name] = arrays[name] ^ np.uint8(1)
+    elif change == "an array less":
+        del arrays[name]
+    elif change == "a name":
+        arrays["../model.params"] = arrays.pop(name)
+    elif change == "a type":
+        arrays[name] = arrays[name].astype(np.int32)
+    elif change in ("aligner", "format", "lscfg"):
+        metadata[change] = "other"
+    save_file(arrays, "bad", metadata)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("a byte", "not a whole aligner: its bytes are not those that were written; make it anew"),
+        ("an array less", "not a whole aligner"),
+        ("a name", "not a whole aligner: array '../model.params' is none of an aligner's"),
+        ("a type", "not a whole aligner: array 'direct/model.params' is none of an aligner's"),
+        ("aligner", "is of the aligner 'other'; there are eflomal, fast-align"),
+        ("format", "the aligner has format other"),
+        ("lscfg", "not an lscfg aligner file"),
+    ],
+)
+def test_a_changed_file_is_refused(saved, capsys, change, message):
+    changed(load_file("m"), load("m", "aligner", [])[1], change)
+    assert main(["align", "f", "e", "-o", "other", "--model", "bad"]) == 1
+    assert f"bad: {message}" in capsys.readouterr().err
+    assert not (saved / "other").exists()
+
+
+def test_several_heuristics_of_one_training(saved):
+    main(shlex.split("align f e -o one.{heuristic} --heuristic union,intersect --quiet"))
+    main(shlex.split("align f e -o two.u -o two.i --heuristic union,intersect --model m --quiet"))
+    main(shlex.split("align f e -o three.i --heuristic intersect --quiet"))
+    assert read_lines("one.union") == read_lines("links")
+    assert read_lines("one.intersect") == read_lines("three.i")
+    assert len(read_lines("two.u")) == len(read_lines("two.i")) == 15
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "-o a --heuristic union,intersect",
+            "1 outputs for 2 heuristics; give one -o for each",
+        ),
+        ("-o a -o b", "2 outputs for 1 heuristics"),
+        ("-o new -o new --heuristic union,intersect", "new: is to be written twice"),
+        ("-o {heuristic} --heuristic union,intersect", "union: is an input, too, and would be overwritten"),
+        ("-o a --model m --save n", "--save keeps an aligner that is trained, and --model trains none"),
+        ("-o a --model m --seed 2", "--seed is for training"),
+        ("-o a --model m --aligner eflomal", "--aligner is for training"),
+        ("-o a --model fast-align", "choose the kind by --aligner fast-align"),
+        ("-o a --model f", "f: not a safetensors file"),
+        ("-o a --save a", "a: is to be written twice"),
+        ("-o m --model m", "m: is an input, too, and would be overwritten"),
+    ],
+)
+def test_options_that_do_not_go_together(saved, capsys, line, message):
+    (saved / "union").write_bytes((saved / "e").read_bytes())
+    target = "union" if "{" in line else "e"
+    assert main(["align", "f", target, *shlex.split(line)]) == 1
+    assert message in capsys.readouterr().err
+    assert not (saved / "a").exists() and not (saved / "new").exists()
+
+
+@pytest.mark.parametrize("heuristics", ["all", "union,all", "union,union", ""])
+def test_bad_heuristics(saved, heuristics):
+    with pytest.raises(SystemExit):
+        main(["align", "f", "e", "-o", "a", "--heuristic", heuristics])
+
+
+def test_an_aligner_that_cannot_be_saved_names_those_that_can(monkeypatch):
+    monkeypatch.setattr("lscfg.corpus.saved.kinds", lambda group: ("able", "unable"))
+    modules = {"able": SimpleNamespace(align_text=None), "unable": SimpleNamespace()}
+    monkeypatch.setattr("lscfg.corpus.saved.kind", lambda group, name: modules[name])
+    check_can_be_saved("able")
+    with pytest.raises(InputError, match=r"the aligner unable cannot be saved, .*; able can"):
+        check_can_be_saved("unable")
+
+
+def test_held_out_trees_without_another_training(saved):
+    """The recipe of docs/FORMATS.md."""
+    write_lines("dev.f", ["una flor"])
+    write_lines("dev.e", ["a flower"])
+    for line in (
+        "derive f e links -o deriv",
+        "estimate mle deriv -o model",
+        "align --model m dev.f dev.e -o dev.al",
+        "derive dev.f dev.e dev.al -o dev.deriv",
+        "diagnose model --train deriv --held-out dev.deriv -o table",
+    ):
+        assert main([*shlex.split(line), "--quiet"]) == 0
+    assert read_lines("dev.al") == ["0-0 1-1"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_terminal_shows_how_far_the_training_is(saved, jobs):
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    command = [sys.executable, "-P", "-m", "lscfg", "align", "f", "e", "-o", "a", "--jobs", str(jobs)]
+    subprocess.run(command, stderr=theirs, check=True)
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 1 << 16):
+            shown += part
+    except OSError:  # the end of a terminal
+        pass
+    os.close(ours)
+    assert b"aligning:   0%" in shown
