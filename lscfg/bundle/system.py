@@ -106,7 +106,9 @@ def ini_file(path: Path) -> Path:
     if not path.is_dir():
         return path
     if not (path / INI).is_file():
-        raise InputError(f"a folder with neither {MANIFEST} nor {INI}; name a bundle, a system's folder or an ini", path)
+        raise InputError(
+            f"a folder with neither {MANIFEST} nor {INI}; name a bundle, a system's folder or an ini", path
+        )
     return path / INI
 
 
@@ -130,9 +132,7 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     found = weights or config.weights
     if found is None:
         raise InputError("no weights; name them with -w", ini)
-    return System(
-        manifest.name, config, read_weights(found), Path(found), preparation, file_hash(folder / MANIFEST)
-    )
+    return System(manifest.name, config, read_weights(found), Path(found), preparation, file_hash(folder / MANIFEST))
 
 
 def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:

@@ -450,7 +450,8 @@ class _SentenceDecoder:
     ) -> tuple[Translations, SentenceGraph | None]:
         forest, weights = sentence.forest, request.weights
         if forest is None:
-            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights))), unparsed=sentence.unparsed), None
+            nothing = np.zeros((1, len(weights)))
+            return Translations([sentence.text], np.zeros(1), nothing, unparsed=sentence.unparsed), None
         scores = rule_scores[forest.app_rule]
         if self._penalty_column is not None:
             scores += weights[self._penalty_column] * sentence.penalties

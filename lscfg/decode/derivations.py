@@ -170,8 +170,16 @@ def derivations_json(number: int, translated: Translated) -> str:
     Args:
         number: of the sentence, from 0.
     """
+    derivations = derivation_objects(translated)
+    words = [word for word in translated.sentence.split(" ") if word]
+    head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
+    return json.dumps(head, ensure_ascii=False, allow_nan=False)
+
+
+def derivation_objects(translated: Translated) -> list[dict[str, Any]]:
+    """The derivations of a sentence as JSON has them, none without a parse."""
     derivations = translated.derivations
-    objects = [
+    return [
         {
             "translation": found.text,
             "score": _rounded(found.score),
@@ -180,9 +188,6 @@ def derivations_json(number: int, translated: Translated) -> str:
         }
         for found, derivation in zip(translated.hypotheses if derivations else (), derivations, strict=True)
     ]
-    words = [word for word in translated.sentence.split(" ") if word]
-    head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": objects}
-    return json.dumps(head, ensure_ascii=False, allow_nan=False)
 
 
 def _rule_object(rule: AppliedRule) -> dict[str, Any]:
