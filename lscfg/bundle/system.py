@@ -106,9 +106,7 @@ def ini_file(path: Path) -> Path:
     if not path.is_dir():
         return path
     if not (path / INI).is_file():
-        raise InputError(
-            f"a folder with neither {MANIFEST} nor {INI}; name a bundle, a system's folder or an ini", path
-        )
+        raise InputError(f"has neither {MANIFEST} nor {INI}; name a bundle or a system's folder", path)
     return path / INI
 
 

@@ -112,19 +112,21 @@ class Application:
     async def _each(self, query: Query) -> list[dict[str, Any]]:
         """Translates sentence by sentence, no more of them at a time than there are workers: requests take turns."""
         found: list[dict[str, Any]] = [{} for _ in query.texts]
+        refused: dict[int, Refusal] = {}
         numbered = iter(enumerate(query.texts))
 
         async def take_turns() -> None:
             for number, text in numbered:
-                found[number] = await self._one(number, text, query.wish)
+                try:
+                    found[number] = await self._one(number, text, query.wish)
+                except Refusal as refusal:
+                    refused[number] = refusal
+                if refused:  # sentences under way end by themselves: to stop one would cost a worker
+                    return
 
-        turns = [asyncio.ensure_future(take_turns()) for _ in range(min(self._bench.workers, len(query.texts)))]
-        try:
-            await asyncio.gather(*turns)
-        finally:
-            for turn in turns:
-                turn.cancel()
-            await asyncio.gather(*turns, return_exceptions=True)
+        await asyncio.gather(*(take_turns() for _ in range(min(self._bench.workers, len(query.texts)))))
+        if refused:
+            raise refused[min(refused)]
         return found
 
     async def _one(self, number: int, text: str, wish: Wish) -> dict[str, Any]:
@@ -155,7 +157,7 @@ class Application:
             _check_text(number, text)
         prepares = self.system.preparation is not None
         wish = Wish(
-            self._kbest(found.get("kbest")),
+            self._kbest(found.get("kbest"), len(texts)),
             _switch(found, "derivations", False),
             _switch(found, "raw", prepares),
             self.settings.max_words,
@@ -164,13 +166,13 @@ class Application:
             raise Refusal(400, "raw: the system has no preparation of raw text; send words that blanks separate")
         return Query(texts, wish)
 
-    def _kbest(self, kbest: Any) -> int | None:
+    def _kbest(self, kbest: Any, sentences: int) -> int | None:
         if kbest is None:
             return None
         if type(kbest) is not int or kbest < 1:
             raise Refusal(400, "kbest must be a whole number of at least 1")
-        if kbest > self.settings.max_kbest:
-            raise Refusal(413, f"kbest must be at most {self.settings.max_kbest}")
+        if kbest * sentences > (most := self.settings.max_translations):
+            raise Refusal(413, f"{sentences} sentences with {cut(kbest)} translations each; at most {most} are listed")
         return kbest
 
 

@@ -81,8 +81,13 @@ class Bench:
 async def _readable(file: int) -> None:
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
-    loop.add_reader(file, lambda: ready.done() or ready.set_result(None))
+    loop.add_reader(file, _done, ready)
     try:
         await ready
     finally:
         loop.remove_reader(file)
+
+
+def _done(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)

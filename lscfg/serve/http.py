@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from http import HTTPStatus
 from typing import Any
 
 import h11
@@ -69,6 +70,7 @@ class Channel:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, largest: int):
         self._reader, self._writer, self._largest = reader, writer, largest
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)
+        self._unread = False  # whether an answer was given before all was read
         writer.transport.set_write_buffer_limits(0)  # so that ``drain`` waits until all is written
 
     @property
@@ -142,11 +144,12 @@ class Channel:
             "cache-control": "no-store",
             **response.headers,
         }
-        last = last or self._http.their_state is not h11.DONE
+        self._unread = self._http.their_state is not h11.DONE
+        last = last or self._unread
         if last:
             headers["connection"] = "close"
         for event in (
-            h11.Response(status_code=response.status, headers=list(headers.items())),
+            h11.Response(status_code=response.status, headers=list(headers.items()), reason=_phrase(response.status)),
             h11.Data(data=content),
             h11.EndOfMessage(),
         ):
@@ -161,9 +164,13 @@ class Channel:
         """Ends the connection. A client that is still sending is heard for a while, or it might not see the answer."""
         with contextlib.suppress(ConnectionError, TimeoutError):
             async with asyncio.timeout(LINGER_SECONDS):
-                if self._http.their_state in (h11.SEND_BODY, h11.ERROR) and self._writer.can_write_eof():
+                if self._unread:
                     self._writer.write_eof()
                     left = LINGER_BYTES
                     while left > 0 and (data := await self._reader.read(CHUNK)):
                         left -= len(data)
         self._writer.transport.abort()
+
+
+def _phrase(status: int) -> bytes:
+    return HTTPStatus(status).phrase.encode()

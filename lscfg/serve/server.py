@@ -80,6 +80,10 @@ class Server:
         self._clients.add(task)
         channel = Channel(reader, writer, self._application.settings.max_request)
         try:
+            if len(self._clients) > CONNECTIONS:
+                full = Refusal(503, f"{CONNECTIONS} clients are connected; try again later", {"retry-after": "1"})
+                await self._send(channel, full.response, None, time.monotonic())
+                return
             while await self._next(channel, task) and await self._exchange(channel):
                 pass
         except (ConnectionError, TimeoutError, asyncio.CancelledError):
@@ -105,7 +109,10 @@ class Server:
         head: Head | None = None
         try:
             async with asyncio.timeout(self._application.settings.timeout):
-                if (head := await self._head(channel)) is None or (body := await channel.body(head)) is None:
+                if (head := await channel.head()) is None:
+                    return False
+                self._application.route(head)
+                if (body := await channel.body(head)) is None:
                     return False
             response = await self._application.answer(head, body)
         except Refusal as refusal:
@@ -115,22 +122,16 @@ class Server:
         except Exception as error:  # of this request alone: the service goes on
             log.warn("".join(traceback.format_exception(error)).rstrip())
             response = Refusal(500, f"fault in lscfg: {type(error).__name__}; the log has more").response
-        async with asyncio.timeout(self._application.settings.timeout):
-            follows = await channel.send(response, last=self._application.draining)
+        return await self._send(channel, response, head, began)
+
+    async def _send(self, channel: Channel, response: Response, head: Head | None, began: float) -> bool:
+        """Sends a response and writes its line of the log; whether another request may follow."""
         self._application.count(response.status)
-        self._log(channel.peer, head, response, time.monotonic() - began)
-        return follows
-
-    async def _head(self, channel: Channel) -> Head | None:
-        if len(self._clients) > CONNECTIONS:
-            raise Refusal(503, f"{CONNECTIONS} clients are connected; try again later", {"retry-after": "1"})
-        head = await channel.head()
-        if head is not None:
-            self._application.route(head)
-        return head
-
-    def _log(self, peer: str, head: Head | None, response: Response, seconds: float) -> None:
         asked = f"{quote(head.method)[1:-1]} {quote(head.path)[1:-1]}" if head else "-"
-        done = response.content.get("error", f"{len(response.content.get('translations', ()))} sentences")
+        done = f": {response.content['error']}" if "error" in response.content else ""
+        if "translations" in response.content:
+            done = f": {len(response.content['translations'])} sentences"
         with contextlib.suppress(OSError):  # a log that nobody takes is no reason to stop
-            log.info(f"{peer} {asked} {response.status} {seconds:.3f} s: {done}")
+            log.info(f"{channel.peer} {asked} {response.status} {time.monotonic() - began:.3f} s{done}")
+        async with asyncio.timeout(self._application.settings.timeout):
+            return await channel.send(response, last=self._application.draining)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lscfg.bundle.system import System
-from lscfg.corpus.parallel import check_plain, check_sentence
+from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.errors import LscfgError
+from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 
@@ -79,11 +80,8 @@ class Translator:
             raise BadSentence("has a NUL, which no text has")
         if wish.raw and self._sides is not None:
             text = self._sides[0].encode(text)
-        try:
-            check_plain([text], None)
-            check_sentence(text, None, 1, allow_empty=True)
-        except ValueError as error:
-            raise BadSentence(str(error)) from None
+        if fault := plain_fault(text) or words_fault(text):
+            raise BadSentence(fault)
         if (count := len(text.split())) > wish.max_words:
             raise LongSentence(f"has {count} words; at most {wish.max_words} are translated")
         return text
