@@ -16,9 +16,9 @@ import h11
 from lscfg import __version__
 from lscfg.errors import LscfgError
 
-CHUNK = 1 << 16
+CHUNK = 1 << 14
 LONGEST_HEAD = 1 << 14
-"""Bytes of a request line and its headers."""
+"""Bytes of a request line and its headers, in which no more than a chunk are overlooked."""
 
 LINGER_SECONDS, LINGER_BYTES = 2.0, 1 << 24
 """How long, and how much, a client may still send that was refused before its request was read."""
@@ -97,6 +97,8 @@ class Channel:
         event = await self._event()
         if not isinstance(event, h11.Request):
             return None
+        if event.http_version not in (b"1.0", b"1.1"):
+            raise Refusal(400, f"HTTP/{event.http_version.decode('latin-1')} is not spoken here; HTTP/1.1 is")
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
         target = event.target.decode("latin-1")
         return Head(event.method.decode("latin-1"), target.partition("?")[0], headers)
@@ -126,7 +128,8 @@ class Channel:
             while (event := self._http.next_event()) is h11.NEED_DATA:
                 await self._receive()
         except h11.RemoteProtocolError as error:
-            raise Refusal(error.error_status_hint, f"no request of HTTP/1.1: {error}") from None
+            status = error.error_status_hint if error.error_status_hint < 500 else 400
+            raise Refusal(status, f"no request of HTTP/1.1: {error}") from None
         return event
 
     async def send(self, response: Response, last: bool) -> bool:

@@ -119,6 +119,8 @@ class Server:
             response = refusal.response
         except TimeoutError:
             response = Refusal(408, "the request did not come in time").response
+        except ConnectionError:
+            raise
         except Exception as error:  # of this request alone: the service goes on
             log.warn("".join(traceback.format_exception(error)).rstrip())
             response = Refusal(500, f"fault in lscfg: {type(error).__name__}; the log has more").response

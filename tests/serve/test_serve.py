@@ -7,9 +7,9 @@ import random
 import re
 import signal
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from little_experiment import run_lscfg
@@ -48,7 +48,7 @@ def still_alive(request):
         service = request.getfixturevalue("service")
         status, health = service.request("GET", "/health")
         assert (status, health["ready"], health["at_work"]) == (200, True, 0)
-        assert not any("Traceback" in line for line in service.log)
+        assert "\n".join([line for line in service.log if not line.startswith("[lscfg] 127.0.0.1 ")][1:]) == ""
 
 
 def decoded(system, *options):
@@ -183,7 +183,7 @@ BAD_CONTENT = {
     "nested objects": (b'{"a":' * 700, 400, "nested too deeply|not JSON"),
     "list": (b'["la casa"]', 400, "must be an object"),
     "no source": (b"{}", 400, 'no key "source"'),
-    "other key": (b'{"source": "la", "kbset": 2}', 400, "no key 'kbset'; did you mean kbest|is kbest meant"),
+    "other key": (b'{"source": "la", "kbset": 2}', 400, r"no key 'kbset' \(did you mean kbest\?\); keys are source"),
     "key twice": (b'{"source": "la", "source": "la"}', 400, "key twice"),
     "nan": (b'{"source": "la", "kbest": NaN}', 400, "NaN is no number"),
     "source": (b'{"source": 3}', 400, "must be a text or a list"),
@@ -235,7 +235,7 @@ BAD_HTTP = {
     "bad chunk": (head("transfer-encoding: chunked") + b"xyz\r\n", 400),
     "bad length": (head("content-length: x"), 400),
     "lengths": (head("content-length: 2", "content-length: 3"), 400),
-    "other coding": (head("transfer-encoding: gzip"), 501),
+    "other coding": (head("transfer-encoding: gzip"), 400),
     "no host": (b"GET /health HTTP/1.1\r\n\r\n", 400),
     "noise": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n", 400),
     "NUL": (b"GET /health\0 HTTP/1.1\r\nhost: a\r\n\r\n", 400),
@@ -270,8 +270,7 @@ def test_mutated_requests_get_an_answer_of_the_client(service):
     draw = random.Random(11)
     whole = post(json.dumps({"source": SENTENCES[:3], "kbest": 2}).encode())
     statuses = [service.raw(mutate_text(whole, draw))[0] for _ in range(300)]
-    assert {status // 100 for status in statuses} <= {0, 2, 4, 5} and {400, 200} <= {*statuses}
-    assert {status for status in statuses if status >= 500} <= {501}  # another transfer coding
+    assert {status // 100 for status in statuses} <= {0, 2, 4} and {400, 200} <= {*statuses}
     assert statuses.count(0) < 20  # what ends before its head
 
 
@@ -399,12 +398,12 @@ def test_workers_end_with_a_server_that_is_killed(bundle):
 
 def _lives(pid):
     try:
-        return not open(f"/proc/{pid}/stat").read().rpartition(")")[2].startswith(" Z")
+        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
     except FileNotFoundError:
         return False
 
 
-def test_a_quiet_server_says_nothing_and_a_loud_one_a_line_for_each_request(bundle):
+def test_each_request_is_a_line_of_the_log(bundle):
     with Service(bundle, "-j", 1) as service:
         service.translate(source=["la casa", "la flor"])
         service.raw(b"GET /\x1b[31m HTTP/1.1\r\nhost: a\r\n\r\n")
@@ -412,12 +411,8 @@ def test_a_quiet_server_says_nothing_and_a_loud_one_a_line_for_each_request(bund
         service.end()
         lines = [line.split(" ", 3) for line in service.log[1:-1]]
     assert [line[0] for line in lines] == ["[lscfg]"] * 3 and "\x1b" not in str(lines)
-    assert [line[3].split(" ")[0] for line in lines][0] == "/translate" and "2 sentences" in lines[0][3]
-    run = threading.Timer(2, lambda: None)
-    run.start()
-    process = Service(bundle, "-j", 1, "--quiet")
-    time.sleep(3)
-    assert process.end() == 0 and process.log == []
+    assert lines[0][3].startswith("/translate 200 ") and lines[0][3].endswith(": 2 sentences")
+    assert lines[2][3].startswith("/a%0Ab 404 ")
 
 
 def test_what_cannot_be_served_is_one_line(system, bundle, tmp_path):

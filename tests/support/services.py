@@ -81,7 +81,8 @@ class Service:
 
     def __exit__(self, *error: object) -> None:
         if self._process.poll() is None and error[0] is not None:
-            self._process.kill()
+            self.tell(signal.SIGKILL)
+            self.wait()
         elif self._process.poll() is None:
             assert self.end() == 0, self.log
 
@@ -102,13 +103,15 @@ class Service:
     def end(self) -> int:
         """Ends the server; its status."""
         self.tell()
-        status = self._process.wait(60)
-        self._reader.join(10)
-        return status
+        return self.wait()
 
     def wait(self) -> int:
-        """The status of a server that ends by itself."""
-        return self._process.wait(60)
+        """The status of a server that has been told to end."""
+        status = self._process.wait(60)
+        self._reader.join(10)
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+        return status
 
     def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
         """Status and JSON of the answer to a request over a connection of its own."""
