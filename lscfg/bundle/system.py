@@ -20,7 +20,7 @@ INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
 
 
 @dataclass(frozen=True)
-class System:
+class TranslationSystem:
     """What translates.
 
     Attributes:
@@ -75,7 +75,7 @@ def one_system(folder: str | None, config: str | None) -> str:
     return str(folder or config)
 
 
-def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> System:
+def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
     """The system of a bundle, of an ini file, or of a folder with ``cdec.ini`` and ``weights``.
 
     Args:
@@ -94,7 +94,7 @@ def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | 
     if found is None:
         raise InputError("no weights; name them with -w, or with weights= in the ini", ini)
     name = place.resolve().name if place.is_dir() else place.name
-    return System(name, config, read_weights(found), Path(found))
+    return TranslationSystem(name, config, read_weights(found), Path(found))
 
 
 def ini_file(path: Path) -> Path:
@@ -110,7 +110,7 @@ def ini_file(path: Path) -> Path:
     return path / INI
 
 
-def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> System:
+def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
     """The system of a bundle, after a check of all its files.
 
     Raises:
@@ -130,7 +130,9 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     found = weights or config.weights
     if found is None:
         raise InputError("no weights; name them with -w", ini)
-    return System(manifest.name, config, read_weights(found), Path(found), preparation, file_hash(folder / MANIFEST))
+    return TranslationSystem(
+        manifest.name, config, read_weights(found), Path(found), preparation, file_hash(folder / MANIFEST)
+    )
 
 
 def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:

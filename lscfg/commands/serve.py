@@ -21,7 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_weights(parser)
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen at (default: %(default)s)"
+        "--host",
+        dest="address",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="address to listen at (default: %(default)s, which this machine alone reaches)",
     )
     parser.add_argument(
         "--port", type=int, default=8080, metavar="N", help="port, 0 for any that is free (default: %(default)s)"
@@ -54,6 +58,6 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.serve.application import Application
     from lscfg.serve.bench import Bench
 
-    with listen(args.host, args.port) as listening, Bench(args.jobs) as bench:
+    with listen(args.address, args.port) as listening, Bench(args.jobs) as bench:
         application = Application(open_system(place, args.weights), bench, settings)
         asyncio.run(Server(application, listening).run())

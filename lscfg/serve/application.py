@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from lscfg import __version__
-from lscfg.bundle.system import System
+from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import WorkerError, cut, did_you_mean, quote
 from lscfg.io.text import parse_json
 from lscfg.serve.bench import Bench
@@ -43,7 +43,7 @@ class Application:
         InputError: the system cannot be opened.
     """
 
-    def __init__(self, system: System, bench: Bench, settings: ServeSettings):
+    def __init__(self, system: TranslationSystem, bench: Bench, settings: ServeSettings):
         self.system, self.settings, self.draining = system, settings, False
         self._bench = bench
         self._described = uuid4().hex, pickle.dumps(system)

@@ -6,7 +6,7 @@ import pickle
 from dataclasses import dataclass
 from typing import Any
 
-from lscfg.bundle.system import System
+from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.errors import LscfgError
@@ -43,10 +43,10 @@ class Translator:
     """A system that is open.
 
     Raises:
-        InputError: as of ``System.decoder`` and ``SideRecipe.side``.
+        InputError: as of ``TranslationSystem.decoder`` and ``SideRecipe.side``.
     """
 
-    def __init__(self, system: System):
+    def __init__(self, system: TranslationSystem):
         self._weights, self._unique = system.weights, system.config.unique_k_best
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
