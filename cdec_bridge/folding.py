@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import is_our_library, line_word
 from lscfg.io.text import read_lines
-from lscfg.kernel import feature_names
+from lscfg.kernel import DEFAULT_FEATURES, feature_names
 
 FOLDED = "Folded"
 """The feature that holds the sum; values are divided by its weight."""
@@ -82,7 +82,7 @@ def fold_ini(
             options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)
             if options.get("mode", "parse") != "parse" or "fold" in options:
                 raise InputError(f"the line {quote(value)} is not one of mode=parse and without fold=", path, number)
-            latent = value, arguments[0], feature_names(options.get("features", "paper").split(","))
+            latent = value, arguments[0], feature_names(options.get("features", DEFAULT_FEATURES).split(","))
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
     features: tuple[str, ...] = ()

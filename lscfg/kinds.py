@@ -32,6 +32,7 @@ TEXT_SOURCES = "lscfg.text_sources"
 TOKENISERS = "lscfg.tokenisers"
 
 DEFAULT_CONTEXT_MODEL = "loglinear"
+DEFAULT_ESTIMATOR = "clusters"
 
 _NAMES = {
     ESTIMATORS: "estimator",

@@ -18,7 +18,7 @@ from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.text import make_folder, read_lines, write_lines
-from lscfg.kernel import FeatureOptions, Grammar, S, X
+from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S, X
 from moses_bridge.nbest import parse_features
 from moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
 
@@ -80,8 +80,8 @@ class Conventions:
             others["Glue"] = Convention("Glue", 1.0, -1.0)
         latent: tuple[str, ...] = ()
         if config.latent is not None:
-            asked = config.latent.options.get("features")
-            latent = FeatureOptions(names=tuple(asked.split(","))).names if asked else FeatureOptions().names
+            asked = config.latent.options.get("features", DEFAULT_FEATURES)
+            latent = FeatureOptions(names=tuple(asked.split(","))).names
             others |= {
                 name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)
             }

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder for a grammar of each sentence, with which a plain cdec decodes like lscfg; JSON only with -o",
     )
     parser.add_argument(
-        "--features", metavar="NAMES", help="features, or families of them: paper, ratios, context (default: paper)"
+        "--features", metavar="NAMES", help="features, or families of them: paper (default), ratios, context"
     )
     parser.add_argument("--raw", action="store_true", help="write values, not their natural logarithms")
     parser.add_argument("--floor", type=float, metavar="X", help="least value whose logarithm is taken (default: 1e-6)")
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.formats.forests import ForestFile, StoredForest
     from lscfg.formats.ini import read_ini
     from lscfg.io.text import atomic_write, read_lines
-    from lscfg.kernel import FeatureOptions
+    from lscfg.kernel import PAPER_FEATURES, FeatureOptions
     from lscfg.log import info, progress
     from lscfg.parallel.engine import in_threads
 
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
     if is_ini:
         analyser = Analyser.from_ini(args.model, grammar)
     else:
-        analyser = Analyser.from_model(args.model, FeatureOptions(**options), grammar)
+        analyser = Analyser.from_model(args.model, FeatureOptions(**{"names": PAPER_FEATURES} | options), grammar)
     grammars, total = None, None
     items: Iterable[Any]
     if forests is not None:

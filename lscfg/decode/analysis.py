@@ -16,7 +16,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
-from lscfg.kernel import PASS, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel import PAPER_FEATURES, PASS, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
 from lscfg.log import warn
 
 BLOCK = 1 << 14
@@ -115,11 +115,15 @@ class Analyser:
     ) -> Self:
         """The model's own rules, or a grammar's, over the whole sentence, unknown words as the OOV rule.
 
+        Args:
+            options: which features there are, and how; the paper's if None.
+
         Raises:
-            InputError: the model cannot be read.
+            InputError: the model cannot be read, or cannot give the features.
         """
         model = Model(path)
         grammar = grammar or model.grammar()
+        options = options or FeatureOptions(names=PAPER_FEATURES)
         return cls(grammar, LatentFeatures(model, grammar, options), lambda n: [ParseOptions(max(n, 1), False, 2, X)])
 
     @classmethod

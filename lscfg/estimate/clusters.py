@@ -19,7 +19,6 @@ from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
-from lscfg.kernel.expectation import MAX_STATES
 from lscfg.model.parameters import Parameters
 from lscfg.settings import setting
 
@@ -51,7 +50,6 @@ SWEEPS = 50
 class Settings(em.Iterations):
     """What EM from clusters may be told; a few iterations do, since it begins near its end."""
 
-    m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M")
     iterations: int = setting(10, "most iterations", least=0)
 
 

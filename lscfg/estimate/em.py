@@ -64,7 +64,7 @@ class Iterations(Declared):
     likelihood. Both pseudo-counts 0: EM as in the paper.
     """
 
-    m: int = setting(8, "hidden states", least=1, most=MAX_STATES, metavar="M")
+    m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M")
     iterations: int = setting(25, "most iterations", least=0)
     restarts: int = setting(1, "random restarts, of which the best model is kept", least=1)
     seed: int = setting(1, "seed of the restarts and of the choice of held-out trees", least=0)

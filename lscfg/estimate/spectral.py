@@ -49,7 +49,7 @@ class Settings(Declared):
         InputError: a value is out of its range, or a feature template is unknown or lacks its file.
     """
 
-    m: int = setting(8, "hidden states", least=1, metavar="M")
+    m: int = setting(16, "hidden states", least=1, metavar="M")
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
     seed: int = setting(1, "seed of the start vectors of the decomposition", least=0)

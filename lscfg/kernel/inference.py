@@ -79,6 +79,12 @@ def feature_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+DEFAULT_FEATURES = str(ffi.string(lib.lscfg_default_features()).decode("ascii"))
+"""What a decoder's line without ``features=`` has, names with commas between them."""
+
+PAPER_FEATURES = feature_names(["paper"])
+"""The paper's, which any model can give."""
+
 CONTEXT_FEATURES = feature_names(["context"])
 """Those of the source words around a rule, for which a model has to be estimated with them."""
 
@@ -100,7 +106,9 @@ class FeatureOptions(Declared):
     floor: float = setting(1e-6, "least value of which a logarithm is taken", above=0)
     negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
     names: tuple[str, ...] = setting(
-        feature_names(["paper"]), "features: any by name, or the families paper, ratios and context", shown="paper"
+        feature_names(DEFAULT_FEATURES.split(",")),
+        "features: any by name, or the families paper, ratios and context",
+        shown=DEFAULT_FEATURES,
     )
 
     def __post_init__(self) -> None:

@@ -66,7 +66,8 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
     return lscfg_fail(error, LSCFG_EINPUT, 0,
                       family_of(k)->needs & lacks & NEEDS_ONE_STATE
                           ? "the model file is without one.rules and one.unk, which %s needs; make the model anew"
-                          : "the model file is without context weights, which %s needs; estimate it with --context",
+                          : "the model file is without context weights, which %s needs; estimate it with --context, or "
+                            "choose other features, such as ratios or paper",
                       lscfg_feature_name(k));
   }
   return LSCFG_OK;

@@ -344,6 +344,7 @@ static void begin_outside(pass *p) {
     memcpy(outside_of(p, root), p->binding->model->root, (size_t)p->rank * sizeof *p->outside);
   else
     outside_of(p, root)[0] = 1;
+  normalise(outside_of(p, root), &p->outside_exponent[root], states_of(p, root));
 }
 
 static void outside_pass(pass *p) {
@@ -444,7 +445,9 @@ static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg
   int32_t n = (int32_t)f->node_cat.size;
   inside_pass(p);
   begin_outside(p);
-  p->g = node_value(p, n - 1, &p->g_exponent);
+  int shift;
+  p->g = frexp(node_value(p, n - 1, &p->g_exponent), &shift); /* nothing that is divided by it overflows */
+  p->g_exponent += shift;
   *result = (lscfg_inference){p->g < 0 ? -1 : p->g > 0, 0,
                               p->g == 0 ? -INFINITY : log(fabs(p->g)) + p->g_exponent * log(2.0), 0};
   if (p->g == 0) { /* no derivation has a probability: nothing can be said of any edge */
@@ -454,12 +457,13 @@ static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg
   }
   outside_pass(p);
   all_marginals(p);
+  double total = 0;
   for (int32_t q = 0; node_marginals && q < n; q++) {
     int64_t exponent = 0;
     double value = node_value(p, q, &exponent);
     node_marginals[q] = scaled(value / p->g, exponent - p->g_exponent);
+    total += fabs(node_marginals[q]);
   }
-  double total = 0;
   for (int64_t a = 0; a < f->app_rule.size; a++) total += fabs(p->marginals[a]);
   if (isfinite(result->log_g) && isfinite(total)) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has parameters so large that their products are not finite");

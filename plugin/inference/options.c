@@ -75,13 +75,16 @@ static int set(lscfg_options *o, slice key, slice value, lscfg_error *error) {
   return LSCFG_OK;
 }
 
+const char *lscfg_default_features(void) { return "ratios,context"; }
+
 void lscfg_options_init(lscfg_options *o) {
   memset(o, 0, sizeof *o);
   o->features.log = 1;
   o->features.negative = LSCFG_NEGATIVE_FLIP;
   o->features.floor = 1e-6;
   o->unknown.compose = 1;
-  set_columns(&o->features, (slice){"paper", 5}, NULL);
+  const char *features = lscfg_default_features();
+  set_columns(&o->features, (slice){features, strlen(features)}, NULL);
 }
 
 int lscfg_options_set(lscfg_options *o, const char *key, size_t key_length, const char *value, size_t value_length,

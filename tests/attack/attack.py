@@ -83,7 +83,7 @@ class Attacker:
             for k, word in enumerate(attack.words)
         ]
         outputs = [folder / "out"] if "out" in words else []
-        outcome = run_case(words, folder, [folder / "t.es", folder / "t.deriv"], outputs)
+        outcome = run_case(words, folder, [folder / "t.ja", folder / "t.deriv"], outputs)
         self.seen[row][outcome.verdict] += 1
         self.slowest = max(self.slowest, outcome.seconds)
         if not outcome.good:
@@ -138,7 +138,7 @@ class Attacker:
 
     def hidden(self) -> Iterator[None]:
         """A file that an ini or an experiment names, changed."""
-        named = {"cdec.ini": ["g.gz", "lm.arpa", "em.lscfg"], "little.toml": ["t.es", "t.en", "dev.es", "dev.en"]}
+        named = {"cdec.ini": ["g.gz", "lm.arpa", "em.lscfg"], "little.toml": ["t.ja", "t.en", "dev.ja", "dev.en"]}
         users = [
             (attack, name) for attack in self.attacks for ini in named if ini in attack.words for name in named[ini]
         ]

@@ -37,7 +37,7 @@ WordPenalty
 PhraseDictionaryMemory name=TranslationModel0 num-features=1 path=g.moses.gz input-factor=0 output-factor=0
 PhraseDictionaryMemory name=TranslationModel1 num-features=1 path=glue.moses input-factor=0 output-factor=0
 KENLM name=LM0 factor=0 path=lm.arpa order=2
-LatentSCFG model=em.lscfg
+LatentSCFG model=em.lscfg features=paper
 [weight]
 UnknownWordPenalty0= 1
 WordPenalty0= -1
@@ -50,11 +50,11 @@ LatentSCFG0= 0.1 0.1 0.1
 WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentTarget 0.1\n"
 
 EXPERIMENT = """[corpus]
-source = "t.es"
+source = "t.ja"
 target = "t.en"
-dev_source = "dev.es"
+dev_source = "dev.ja"
 dev_reference = "dev.en"
-test_source = "dev.es"
+test_source = "dev.ja"
 test_reference = ["dev.en"]
 [alignment]
 model = "fast-align"
@@ -71,31 +71,31 @@ estimator = "spectral"
 m = 2
 """
 
-MADE = """align t.es t.en -o t.al --aligner fast-align --save aligner
-derive t.es t.en t.al -o t.deriv
+MADE = """align t.ja t.en -o t.al --aligner fast-align --save aligner
+derive t.ja t.en t.al -o t.deriv
 grammar t.deriv -o g.gz
 grammar t.deriv -o g.moses.gz --format moses
 lm t.en -o lm.arpa --order 2 --discount-fallback --estimator lscfg
-estimate em t.deriv -m 2 --iterations 2 -o em.lscfg --context t.es
+estimate em t.deriv -m 2 --iterations 2 -o em.lscfg --context t.ja
 estimate spectral t.deriv -m 2 -o sp.lscfg
 marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
 tune --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
-decode -c cdec.ini -w weights dev.es -o A
-decode -c cdec.ini -w other.weights dev.es -o B"""
+decode -c cdec.ini -w weights dev.ja -o A
+decode -c cdec.ini -w other.weights dev.ja -o B"""
 """Commands that make the world, of files that are there already."""
 
-ATTACKED = """align t.es t.en -o out --aligner fast-align
-align t.es t.en -o out --model aligner
-derive t.es t.en t.al -o out
-derive t.es t.en t.al -o out --drop-bad
+ATTACKED = """align t.ja t.en -o out --aligner fast-align
+align t.ja t.en -o out --model aligner
+derive t.ja t.en t.al -o out
+derive t.ja t.en t.al -o out --drop-bad
 grammar t.deriv -o out
 grammar t.deriv --format moses -o out
-grammar --hiero t.es t.en t.al -o out
+grammar --hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
-estimate em t.deriv -m 2 --iterations 2 -o out --context t.es
+estimate em t.deriv -m 2 --iterations 2 -o out --context t.ja
 estimate clusters t.deriv -m 2 --iterations 1 -o out
 marginals sp.lscfg short -o out
 marginals em.lscfg short --features ratios,context -o out
@@ -136,7 +136,7 @@ def make_world(folder: Path) -> None:
     """
     corpus = demo.generate(seed=1, train=PAIRS, dev=12, test=3)
     for name, pairs in (("t", corpus.train), ("dev", corpus.dev)):
-        for side, language in enumerate(("es", "en")):
+        for side, language in enumerate(("ja", "en")):
             (folder / f"{name}.{language}").write_text("".join(pair[side] + "\n" for pair in pairs), "utf-8")
     short = sorted(corpus.train, key=lambda pair: len(pair[0]))[:4]
     (folder / "short").write_text("".join(pair[0] + "\n" for pair in short), "utf-8")

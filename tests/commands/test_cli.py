@@ -47,7 +47,7 @@ def files(tmp_path_factory):
         assert run.returncode == 0 and run.stdout == "", run.stderr
     (folder / "cdec.ini").write_text(
         "formalism=scfg\ngrammar=g.gz\nfeature_function=WordPenalty\nfeature_function=KLanguageModel lm.arpa\n"
-        "feature_function=LSCFG model=spectral.lscfg floor=1e-4\nadd_pass_through_rules=true\n"
+        "feature_function=LSCFG model=spectral.lscfg features=paper floor=1e-4\nadd_pass_through_rules=true\n"
         "scfg_max_span_limit=100\nscfg_no_hiero_glue_grammar=true\n"
     )
     (folder / "weights").write_text("LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n")

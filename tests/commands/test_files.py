@@ -76,7 +76,7 @@ def test_no_command_overwrites_its_input(folder, capsys, line):
         ("simulate -m 2 --pairs 5 -o out", ["train.deriv", "train.src", "train.tgt", "model.lscfg"]),
         ("moses convert -c cdec.ini -o out", ["moses.ini", "rule-table.gz", "glue-grammar"]),
         ("grammar deriv --format moses -o out/table", ["glue-grammar"]),
-        ("demo -o out", ["demo.toml", "corpus/train.es"]),
+        ("demo -o out", ["demo.toml", "corpus/train.ja"]),
         ("init out --grammar f --lm e", ["experiment.toml", "cdec.ini", "start.weights"]),
     ],
 )

@@ -526,7 +526,7 @@ def test_demo(double):
     corpus = SimpleNamespace(train=[], dev=[], test=[])
     generate = double("lscfg.demo.generate", corpus)
     write = double("lscfg.demo.write")
-    for name in ("MIN", "SPECTRAL", "LATENT"):
+    for name in ("HIERO", "MIN", "LATENT"):
         Path("folder/systems", name).mkdir(parents=True)
         Path("folder/systems", name, "test.output").touch()
     run_experiment = double("tuning.experiment.run.run_experiment", "")

@@ -48,7 +48,7 @@ def test_the_derivations_are_those_of_the_forest(tmp_path, glue):
         [
             "formalism=scfg",
             "grammar=g",
-            "feature_function=LSCFG model=m.lscfg log=false",
+            "feature_function=LSCFG model=m.lscfg features=paper log=false",
             "add_pass_through_rules=true",
             "scfg_max_span_limit=3" if glue else "scfg_no_hiero_glue_grammar=true",
         ],
@@ -102,7 +102,7 @@ def test_what_cannot_be_written(tmp_path):
             SentenceGrammars(folder, analyser, [text])
     with pytest.raises(InputError, match="cannot stand in a grammar"):
         SentenceGrammars(tmp_path, analyser, ["[X]"]).write(0, analyser("[X]"))
-    write_lines(tmp_path / "cdec.ini", [*ini[:2], "feature_function=LSCFG model=m.lscfg"])
+    write_lines(tmp_path / "cdec.ini", [*ini[:2], "feature_function=LSCFG model=m.lscfg features=paper"])
     with pytest.raises(InputError, match="has a feature LatentMarginal already"):
         SentenceGrammars(tmp_path, Analyser.from_ini(tmp_path / "cdec.ini"), ["a"])
     write_lines(tmp_path / "cdec.ini", [*ini[:2], "feature_function=LSCFG model=m.lscfg features=Latent"])

@@ -14,7 +14,17 @@ from lscfg.errors import InputError
 from lscfg.extract.decomposition import REST, decompose
 from lscfg.extract.derive import derive
 from lscfg.grammar.table import RuleTable
-from lscfg.kernel import BRACKETINGS, Binding, DeriveOptions, Deriver, FeatureOptions, Grammar, Inference, Model
+from lscfg.kernel import (
+    BRACKETINGS,
+    PAPER_FEATURES,
+    Binding,
+    DeriveOptions,
+    Deriver,
+    FeatureOptions,
+    Grammar,
+    Inference,
+    Model,
+)
 
 
 def span_of(made, node):
@@ -173,7 +183,7 @@ def test_inference_over_a_decomposition_sums_its_derivations(tmp_path):
         binding.infer(prime.forest)
     with pytest.raises(InputError, match="not one of this grammar"):
         zeros = np.zeros(prime.forest.n_apps), np.zeros(prime.forest.n_nodes)
-        binding.features(prime.forest, Inference(*zeros, 1, 0.0, 0, 0.0), FeatureOptions())
+        binding.features(prime.forest, Inference(*zeros, 1, 0.0, 0, 0.0), FeatureOptions(names=PAPER_FEATURES))
 
 
 def test_forests_share_a_rule_table_with_trees_and_count_nothing():

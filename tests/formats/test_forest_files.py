@@ -15,7 +15,7 @@ from lscfg.decode.analysis import Analyser
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.formats.forests import LONGEST, ForestFile
-from lscfg.kernel import FeatureOptions, ParseOptions, S, X
+from lscfg.kernel import PAPER_FEATURES, FeatureOptions, ParseOptions, S, X
 
 LINE = {
     "id": 3,
@@ -44,7 +44,7 @@ def written(tmp_path, *lines):
 @pytest.mark.parametrize("glue", [False, True])
 def test_what_marginals_writes_is_read_as_it_was(tmp_path, glue):
     model, grammar, _, _ = build(tmp_path, 3, 1, True)
-    latent = LatentFeatures(model, grammar, FeatureOptions(log=False), "zero")
+    latent = LatentFeatures(model, grammar, FeatureOptions(log=False, names=PAPER_FEATURES), "zero")
     analyser = Analyser(grammar, latent, lambda n: [ParseOptions(n, glue, 2, S if glue else X)])
     sentences = ["a", "b a b", "", "a q b q", "b a c a b a"]
     analyses = [analyser(line) for line in sentences]
@@ -52,7 +52,11 @@ def test_what_marginals_writes_is_read_as_it_was(tmp_path, glue):
     with gzip.open(path, "wt") as out:
         out.writelines(analyser.json(n, analysis) + "\n" for n, analysis in enumerate(analyses))
     file = ForestFile(path)
-    again = Analyser(file.grammar, LatentFeatures(model, file.grammar, FeatureOptions(log=False), "zero"), lambda n: [])
+    again = Analyser(
+        file.grammar,
+        LatentFeatures(model, file.grammar, FeatureOptions(log=False, names=PAPER_FEATURES), "zero"),
+        lambda n: [],
+    )
     for stored, analysis, line in zip(file, analyses, sentences, strict=True):
         assert stored.words == line.split() and (stored.forest is None) == (not line)
         if stored.forest is None:
@@ -84,7 +88,9 @@ def test_pruned_forest_with_two_roots(tmp_path):
     assert first.forest.n_apps == 8 and sorted(first.features[:, 1]) == [-1, 0, 0, 0, 0, 0, 0, 0.5]
     (passed,) = first.sides
     assert first.features[passed].tolist() == [1, 0] and first.sides[passed] == ("q", "q")
-    result = LatentFeatures(model, file.grammar, unknown="zero").binding.infer(first.forest)
+    result = LatentFeatures(model, file.grammar, FeatureOptions(names=PAPER_FEATURES), "zero").binding.infer(
+        first.forest
+    )
     at_roots = result.nodes[-3:]
     assert at_roots[2] == pytest.approx(1) and at_roots[0] + at_roots[1] == pytest.approx(1) and at_roots.min() > 0
 
@@ -100,7 +106,9 @@ def test_a_lattice_has_no_words(tmp_path):
     file = ForestFile(path)
     (stored,) = file
     assert stored.words is None and stored.forest.words.tolist() == [-1, -1] and stored.features.shape == (3, 0)
-    result = LatentFeatures(model, file.grammar, unknown="zero").binding.infer(stored.forest)
+    result = LatentFeatures(model, file.grammar, FeatureOptions(names=PAPER_FEATURES), "zero").binding.infer(
+        stored.forest
+    )
     marginal = {sides[0]: result.apps[a] for a, sides in stored.sides.items()}
     known = next(t for r, t in tensors.items() if r == 0)
     oov = tensors[max(tensors)] @ root
@@ -130,7 +138,8 @@ def test_forests_with_a_decoder_s_configuration(tmp_path):
     build(tmp_path, 3, 1, False)
     (tmp_path / "g").write_text("[X] ||| a ||| x\n[X] ||| [X,1] [X,2] ||| [2] [1]\n[X] ||| a ||| x\n")
     (tmp_path / "cdec.ini").write_text(
-        f"formalism=scfg\ngrammar={tmp_path}/g\nfeature_function=LSCFG model={tmp_path}/m log=false unknown=zero\n"
+        f"formalism=scfg\ngrammar={tmp_path}/g\n"
+        f"feature_function=LSCFG model={tmp_path}/m log=false features=paper unknown=zero\n"
     )
     text, lines = written(tmp_path, LINE), []
     for model in (tmp_path / "m", tmp_path / "cdec.ini"):
@@ -210,7 +219,11 @@ def test_the_longest_lattice_needs_little_memory(tmp_path):
 
 def test_marginals_that_are_not_finite_are_never_written(tmp_path):
     model, grammar, _, _ = build(tmp_path, 2, 1, False)
-    analyser = Analyser(grammar, LatentFeatures(model, grammar), lambda n: [ParseOptions(n, False, 2, X)])
+    analyser = Analyser(
+        grammar,
+        LatentFeatures(model, grammar, FeatureOptions(names=PAPER_FEATURES)),
+        lambda n: [ParseOptions(n, False, 2, X)],
+    )
     analysis = analyser("a")
     for features in (np.full_like(analysis.features, np.inf), np.full_like(analysis.features, np.nan)):
         with pytest.raises(InputError, match="sentence 3 has values that are not finite"):

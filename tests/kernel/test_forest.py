@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lscfg.errors import InputError
 from lscfg.kernel import (
+    PAPER_FEATURES,
     Binding,
     BindingOptions,
     FeatureOptions,
@@ -39,7 +40,7 @@ def test_rebuilt_forest_equals_the_parser_s(tmp_path, glue):
         assert np.allclose(result.nodes, expected.nodes, rtol=1e-12, atol=1e-14)
         assert (result.sign, result.negative) == (expected.sign, expected.negative)
         assert np.isclose(result.log_g, expected.log_g) and np.isclose(result.negative_mass, expected.negative_mass)
-        raw = FeatureOptions(log=False)
+        raw = FeatureOptions(log=False, names=PAPER_FEATURES)
         mine, theirs = binding.features(made, result, raw), binding.features(forest, expected, raw)
         assert np.allclose(mine[app_of], theirs[pushed], rtol=1e-9, atol=1e-12)
         found, wanted = (
@@ -135,7 +136,7 @@ def test_duplicate_rules_are_separate_applications(tmp_path):
     binding = Binding(model, grammar)
     expected = binding.infer(forest)
     assert np.allclose(binding.infer(made).apps, expected.apps)
-    raw = FeatureOptions(log=False)
+    raw = FeatureOptions(log=False, names=PAPER_FEATURES)
     assert np.allclose(binding.features(made, expected, raw), binding.features(forest, expected, raw))
 
 

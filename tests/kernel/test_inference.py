@@ -15,9 +15,33 @@ from hypothesis import strategies as st
 from reference import FigureOne
 
 from lscfg.errors import InputError
-from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S, X
+from lscfg.kernel import (
+    LATENT_FEATURES,
+    PAPER_FEATURES,
+    Binding,
+    FeatureOptions,
+    Forest,
+    Grammar,
+    Model,
+    ParseOptions,
+    S,
+    X,
+)
 from lscfg.kernel.search import SearchOptions, search
 from lscfg.model.parameters import Parameters
+
+
+@pytest.mark.parametrize("glue", [False, True])
+def test_parameters_that_hardly_are_numbers(tmp_path, glue):
+    """Marginals are ratios; what they are ratios of may be as small as a double can be."""
+    least, table = 5e-324, rule_table(["a ||| x", "b ||| x"])
+    path = save_model(tmp_path / "m", table, [np.array([least, 0])] * 2, np.array([1e6 * least, 0]), np.ones(2))
+    model = Model(path)
+    grammar = model.grammar()
+    forest = grammar.parse(grammar.vocab.add_line("a b" if glue else "a"), ParseOptions(100, glue, 2, S if glue else X))
+    result = Binding(model, grammar).infer(forest)
+    assert np.abs(result.apps - 1).max() < 1e-5 and np.abs(result.nodes - 1).max() < 1e-5
+    assert result.sign == 1 and np.isfinite(result.log_g)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
@@ -214,7 +238,7 @@ def test_features_come_in_the_order_asked_and_not_of_a_negative_g(tmp_path):
     raw = binding.features(forest, result, FeatureOptions(log=False, names=LATENT_FEATURES[:4]))
     chosen = binding.features(forest, result, FeatureOptions(log=False, names=("LatentSpan", "LatentMarginal")))
     assert raw.all() and np.array_equal(chosen, raw[:, [3, 0]])
-    below = binding.features(forest, replace(result, sign=-1), FeatureOptions())
+    below = binding.features(forest, replace(result, sign=-1), FeatureOptions(names=PAPER_FEATURES))
     assert below.shape == (forest.n_apps, 3) and not below.any()
 
 
@@ -225,10 +249,10 @@ def test_rules_that_the_model_does_not_know_are_at_the_floor(tmp_path):
     grammar.finish()
     binding = Binding(model, grammar)
     for word, options, expected in (
-        ("a", FeatureOptions(), [[0, 0, 0], [np.log(1e-6)] * 3]),
-        ("a", FeatureOptions(log=False), [[1, 1, 1], [0, 0, 0]]),
-        ("new", FeatureOptions(), [[0, 0, 0]]),
-        ("c", FeatureOptions(), [[0, 0, 0]]),  # no derivation has a probability: nothing is known
+        ("a", FeatureOptions(names=PAPER_FEATURES), [[0, 0, 0], [np.log(1e-6)] * 3]),
+        ("a", FeatureOptions(log=False, names=PAPER_FEATURES), [[1, 1, 1], [0, 0, 0]]),
+        ("new", FeatureOptions(names=PAPER_FEATURES), [[0, 0, 0]]),
+        ("c", FeatureOptions(names=PAPER_FEATURES), [[0, 0, 0]]),  # no derivation has a probability: nothing is known
     ):
         forest = grammar.parse(grammar.vocab.add_line(word), ParseOptions(10, False, 2, X))
         found = binding.features(forest, binding.infer(forest), options)
@@ -274,7 +298,7 @@ def test_reference_marginals(shared, tmp_path):
         for span, value in zip(forest.node_span.tolist(), result.nodes, strict=True):
             assert abs(value - spans[tuple(span)]) < tolerance * max(1, abs(value))
         # the other program divides by a negative g as by any other
-        features = binding.features(forest, replace(result, sign=1), FeatureOptions(log=False))
+        features = binding.features(forest, replace(result, sign=1), FeatureOptions(log=False, names=PAPER_FEATURES))
         assert len(expected["edge_marginals"]) == forest.n_apps
         for app in range(forest.n_apps):
             key = decorated(forest, grammar, app)

@@ -23,6 +23,7 @@ from lscfg.estimate.spectral import estimate as spectral_estimate
 from lscfg.formats.ini import LatentFeature
 from lscfg.kernel import (
     LATENT_FEATURES,
+    PAPER_FEATURES,
     Binding,
     BindingOptions,
     FeatureOptions,
@@ -108,7 +109,7 @@ def test_equal_their_definition(tmp_path_factory, m, seed, signed, glue, clamp, 
             assert values == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
         some = FeatureOptions(log, floor, options.negative, ("LatentSwapped", "LatentSpan", "LatentTarget"))
         assert np.array_equal(binding.features(forest, inference, some), everything[:, [7, 3, 4]])
-        paper = FeatureOptions(log, floor, options.negative)
+        paper = FeatureOptions(log, floor, options.negative, PAPER_FEATURES)
         assert np.array_equal(binding.features(forest, inference, paper), everything[:, :3])
 
 
@@ -206,7 +207,7 @@ def test_models_without_one_state(tmp_path, capsys):
     path = save_model(tmp_path / "m", table, [np.ones(2)], np.ones(2), np.ones(2))
     grammar = Model(path).grammar()
     forest = grammar.parse(grammar.vocab.add_line("a"), ParseOptions(10, False, 0, X))
-    assert LatentFeatures(path, grammar).features(forest).tolist() == [[0, 0, 0]]
+    assert LatentFeatures(path, grammar, FeatureOptions(names=PAPER_FEATURES)).features(forest).tolist() == [[0, 0, 0]]
     message = "m: the model file is without one.rules and one.unk, which LatentOrdered needs; make the model anew"
     wanted = FeatureOptions(names=("LatentSpan", "LatentOrdered"))
     with pytest.raises(InputError, match=message):

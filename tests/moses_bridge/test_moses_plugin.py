@@ -57,7 +57,8 @@ def ini(tmp_path: Path) -> Path:
     lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
     (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
     (tmp_path / "cdec.ini").write_text(
-        "formalism=scfg\ngrammar=grammar\nfeature_function=WordPenalty\nfeature_function=LSCFG model=model.lscfg\n"
+        "formalism=scfg\ngrammar=grammar\nfeature_function=WordPenalty\n"
+        "feature_function=LSCFG model=model.lscfg features=paper\n"
         "scfg_max_span_limit=50\ncubepruning_pop_limit=5000\nadd_pass_through_rules=true\n"
         "scfg_no_hiero_glue_grammar=true\n"
     )

@@ -44,7 +44,8 @@ class Cdec:
         (self.folder / "cdec.ini").write_text("\n".join(["formalism=scfg", base, "scfg_max_span_limit=50", *lines, ""]))
 
     def line(self, options: str = "", key: str = "feature_function") -> str:
-        return f"{key}=External {self.library} model=model.lscfg {options}"
+        paper = "" if "features=" in options else "features=paper "
+        return f"{key}=External {self.library} model=model.lscfg {paper}{options}"
 
     def run(self, text: str, *options: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -7,11 +7,11 @@ from typing import Any
 
 TOML = """
 [corpus]
-source = "train.es"
+source = "train.ja"
 target = "train.en"
-dev_source = "dev.es"
+dev_source = "dev.ja"
 dev_reference = "dev.en"
-test_source = "test.es"
+test_source = "test.ja"
 test_reference = ["test.en"]
 
 [language_model]
@@ -27,6 +27,8 @@ kbest = 20
 [systems.SPECTRAL]
 estimator = "spectral"
 m = 3
+features = "paper"
+start = "none"
 """
 
 

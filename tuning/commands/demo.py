@@ -4,40 +4,45 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "run an experiment on a phrasebook that lscfg writes itself"
+HELP = "run an experiment on Japanese and English that lscfg draws"
 EXAMPLE = "lscfg demo -o demo"
 
 EXPERIMENT = """\
 # The experiment of lscfg demo: every setting that is not here has its default.
 [corpus]
-source = "corpus/train.es"
+source = "corpus/train.ja"
 target = "corpus/train.en"
-dev_source = "corpus/dev.es"
+dev_source = "corpus/dev.ja"
 dev_reference = "corpus/dev.en"
-test_source = "corpus/test.es"
+test_source = "corpus/test.ja"
 test_reference = "corpus/test.en"
 
 [language_model]
 estimator = "lscfg"
 
 [tuning]
-iterations = 8
+iterations = 6
+runs = 3
+
+[evaluation]
+against = ["HIERO"]
+
+[systems.HIERO]
+grammar = "hiero"
 
 [systems.MIN]
 
-[systems.MLE]
-estimator = "mle"
-
-[systems.SPECTRAL]
-estimator = "spectral"
-m = 8
-
 [systems.LATENT]
 estimator = "clusters"
-m = 16
-iterations = 10
-features = "ratios"
+
+[systems."HIERO+LATENT"]
+estimator = "clusters"
+grammar = "both"
+start = "LATENT"
 """
+
+SHOWN = ("HIERO", "MIN", "LATENT")
+"""Systems whose translations are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     with atomic_write(folder / "demo.toml") as file:
         file.write(EXPERIMENT)
     summary = run_experiment(folder / "demo.toml", folder, args.jobs)
-    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in ("MIN", "SPECTRAL", "LATENT")}
+    outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in SHOWN}
     print("some translations:")
     different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["LATENT"][k]]
     for k in different[:5]:

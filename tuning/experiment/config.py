@@ -20,6 +20,7 @@ from lscfg.kinds import (
     ALIGNERS,
     CONTEXT_MODELS,
     DEFAULT_CONTEXT_MODEL,
+    DEFAULT_ESTIMATOR,
     ESTIMATORS,
     OPTIMISERS,
     RULE_SOURCES,
@@ -192,7 +193,7 @@ class System:
     features: list[str] = field(default_factory=list)
     """Names of its latent features; none: those of [features]."""
     start: str = ""
-    """A system before this one, from whose tuned weights its own tuning begins; none: from those of [tuning]."""
+    """A system before this one, from whose tuned weights its own tuning begins; empty: from those of [tuning]."""
     estimator: Chosen | None = None
     """None for the plain grammar."""
 
@@ -202,7 +203,7 @@ class System:
         return source_names(self.grammar)
 
 
-NO_ESTIMATOR = "none"
+NO_ESTIMATOR = NO_START = "none"
 RAW = "raw"
 """The key of [corpus] that says which of both its tables it is."""
 
@@ -294,7 +295,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
             name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
         },
         "context": _chosen(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
-        "systems": {name: _system(fields, ("systems", name), reader) for name, fields in part("systems").items()},
+        "systems": _systems(part("systems"), reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
@@ -396,12 +397,31 @@ def _with_kind(
     return dataclasses.replace(made, **{own: chosen.settings})
 
 
+def _systems(tables: Mapping[str, Any], reader: Reader) -> dict[str, System]:
+    """The systems; one with latent features starts by default from the weights of the plain one of its grammar."""
+    found: dict[str, System] = {}
+    for name, table in tables.items():
+        system = _system(table, ("systems", name), reader)
+        start = system.start
+        if system.estimator and "start" not in table:
+            start = next((plain for plain, other in found.items() if _is_plain(other, system)), "")
+        found[name] = dataclasses.replace(system, start="" if start == NO_START else start)
+    return found
+
+
+def _is_plain(plain: System, latent: System) -> bool:
+    """Whether the first system is the second one without latent features."""
+    same_rules = (plain.grammar, plain.grammar_file) == (latent.grammar, latent.grammar_file)
+    return plain.estimator is None and same_rules
+
+
 def _system(table: Any, keys: Keys, reader: Reader) -> System:
     """A system, whose keys are its own and those of its estimator."""
     if not isinstance(table, dict):
         raise reader.error(keys, f"{keys[-1]} must be a table")
     own = {item.name for item in dataclasses.fields(System)} - {"estimator"}
-    name = reader.value(str, table.get("estimator", NO_ESTIMATOR), (*keys, "estimator"))
+    default = DEFAULT_ESTIMATOR if "features" in table else NO_ESTIMATOR
+    name = reader.value(str, table.get("estimator", default), (*keys, "estimator"))
     system: System = reader.build(System, {key: table[key] for key in table if key in own}, keys)
     if name == NO_ESTIMATOR:
         for key in table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lscfg import kernel
+from lscfg.kinds import DEFAULT_ESTIMATOR
 
 START_WEIGHTS = {
     "LanguageModel": 2.0,
@@ -21,13 +22,14 @@ START_WEIGHTS = {
 that a negative weight rewards words) that makes the first translations about as long as the references. Features that
 are not named start at 0; a system passes over latent features that it does not have."""
 
-LATENT = {"estimator": "clusters", "features": ["ratios", "context"]}
+PAPER = {"features": ["paper"], "start": "none"}
+"""What the paper's systems have: its three features, and tuning from the start weights."""
 
 DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "MIN": {},
-    "MLE": {"estimator": "mle"},
-    "SPECTRAL": {"estimator": "spectral"},
-    "LATENT": {**LATENT, "start": "MIN"},
+    "MLE": {"estimator": "mle", **PAPER},
+    "SPECTRAL": {"estimator": "spectral", **PAPER},
+    "LATENT": {"estimator": DEFAULT_ESTIMATOR},
     "HIERO": {"grammar": "hiero"},
-    "HIERO+LATENT": {**LATENT, "grammar": "both", "start": "LATENT"},
+    "HIERO+LATENT": {"estimator": DEFAULT_ESTIMATOR, "grammar": "both", "start": "LATENT"},
 }

@@ -13,7 +13,7 @@ from lscfg.errors import InputError
 from lscfg.estimate import estimator
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.grammar.source import Decoding, rule_source, source_names
-from lscfg.kernel import LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
+from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.settings import Declared, Setting, settings_of
 from tuning.experiment import config
 from tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
@@ -67,6 +67,8 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
         "features": "families of latent features",
         "start": "system whose tuned weights tuning starts from",
     }
+    if "estimator" in settings:
+        settings = {**settings, "features": DEFAULT_FEATURES.split(","), "start": settings.get("start", "MIN")}
     lines = [(f"{key} = {_toml(value)}", helps[key]) for key, value in settings.items()]
     if "estimator" in settings:
         own = settings_of(estimator(settings["estimator"]).Settings)

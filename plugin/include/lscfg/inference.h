@@ -175,6 +175,8 @@ typedef struct {
   size_t length, key_length;
 } lscfg_option;
 
+/* What features= names where a line has none. */
+const char *lscfg_default_features(void);
 /* The defaults; docs/FORMATS.md says what they are. */
 void lscfg_options_init(lscfg_options *);
 /* Sets one option. LSCFG_OTHER_OPTION where the key is none of these: the decoder may have options of its own.

@@ -93,7 +93,7 @@ def test_manifest(whole):
 
 
 def test_aligns_as_the_command_does(whole, corpus, tmp_path):
-    run = run_lscfg("align", corpus / "train.es", corpus / "train.en", "-o", tmp_path / "links")
+    run = run_lscfg("align", corpus / "train.ja", corpus / "train.en", "-o", tmp_path / "links")
     assert run.returncode == 0, run.stderr
     (made,) = whole[0].glob("cache/align-*")
     names = sorted(path.name for path in made.iterdir() if path.name != "stage.json")
@@ -114,7 +114,7 @@ def test_aligns_as_the_command_does(whole, corpus, tmp_path):
 def test_published_configuration_translates_the_same(whole, corpus):
     for name in ("MIN", "SPECTRAL"):
         system = whole[0] / "systems" / name
-        run = run_lscfg("decode", "-c", system / "cdec.ini", "-w", system / "weights", corpus / "test.es", "--jobs", 2)
+        run = run_lscfg("decode", "-c", system / "cdec.ini", "-w", system / "weights", corpus / "test.ja", "--jobs", 2)
         assert run.stdout == (system / "test.output").read_text()
 
 
@@ -299,7 +299,7 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     """With all target sides in the grammar, as lscfg marginals has them."""
     (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
     cache, plan = StageCache(whole[0] / "cache"), make_plan(read_experiment(corpus / "all.toml"))
-    sentence = (corpus / "test.es").read_text().splitlines()[0]
+    sentence = (corpus / "test.ja").read_text().splitlines()[0]
     (tmp_path / "test").write_text(f"{sentence}\n\n")
     (tmp_path / "numbers").write_text("[0, 1]")
     files = {"test source": tmp_path / "test", "sentences": tmp_path / "numbers"}

@@ -7,7 +7,8 @@ from little_experiment import TOML
 
 from cdec_bridge.decoder import LIBRARY_VARIABLE
 from lscfg.errors import InputError
-from lscfg.kernel import LATENT_FEATURES
+from lscfg.estimate import clusters
+from lscfg.kernel import LATENT_FEATURES, LatentOptions
 from tuning.experiment import installed
 from tuning.experiment.config import Overrides, read_experiment
 from tuning.experiment.installed import check_host
@@ -41,7 +42,9 @@ def test_data_folder_is_where_the_corpus_lies(corpus, tmp_path):
 
 def test_latent_features_of_each_system(corpus):
     (corpus / "f.toml").write_text(
-        TOML.replace("[systems.MIN]", '[features]\nnames = ["LatentSpan", "LatentTarget"]\n\n[systems.MIN]')
+        TOML.replace('features = "paper"\n', "").replace(
+            "[systems.MIN]", '[features]\nnames = ["LatentSpan", "LatentTarget"]\n\n[systems.MIN]'
+        )
         + '[systems.RATIOS]\nestimator = "mle"\nfeatures = "ratios"\n'
     )
     experiment = read_experiment(corpus / "f.toml")
@@ -67,6 +70,29 @@ def test_latent_features_of_each_system(corpus):
             read_experiment(corpus / "bad.toml")
 
 
+def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
+    """Clusters with 16 states and 10 iterations, ratios and context, and tuning from the plain grammar's weights."""
+    text = TOML[: TOML.index("[systems.MIN]")]
+    (corpus / "default.toml").write_text(text)
+    without = read_experiment(corpus / "default.toml")
+    (corpus / "default.toml").write_text(
+        text + '[systems.HIERO]\ngrammar = "hiero"\n[systems.MIN]\n[systems.LATENT]\nfeatures = ["ratios", "context"]\n'
+        '[systems.OTHER]\nestimator = "clusters"\n[systems.BOTH]\nestimator = "mle"\ngrammar = "both"\n'
+        '[systems.PAPER]\nestimator = "spectral"\nfeatures = "paper"\nstart = "none"\n'
+    )
+    experiment = read_experiment(corpus / "default.toml")
+    options = LatentOptions.of([("model", "clusters16.lscfg")])
+    for made, name in ((without, "LATENT"), (experiment, "LATENT"), (experiment, "OTHER")):
+        system = made.systems[name]
+        assert made.of(system).features == options.features and options.features.names == LATENT_FEATURES[4:]
+        assert system.estimator.name == "clusters" and system.start == "MIN"
+        assert system.estimator.settings == clusters.Settings(m=16, iterations=10)
+    assert experiment.systems["BOTH"].start == experiment.systems["PAPER"].start == ""
+    assert without.systems["SPECTRAL"].start == without.systems["MLE"].start == ""
+    assert without.systems["HIERO+LATENT"].start == "LATENT"
+    assert without.of(without.systems["SPECTRAL"]).features.names == LATENT_FEATURES[:3]
+
+
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
 def test_experiments_of_table_3(shared, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}.toml"
@@ -77,6 +103,8 @@ def test_experiments_of_table_3(shared, name):
     chosen = [system.estimator for system in experiment.systems.values() if system.estimator]
     estimators = [(found.name, found.settings.facts().get("m")) for found in chosen]
     assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
+    assert experiment.of(experiment.systems["SPECTRAL-16"]).features.names == LATENT_FEATURES[:3]
+    assert not experiment.systems["SPECTRAL-16"].start and not experiment.systems["CLUSTERS-16"].start
     ratios = experiment.of(experiment.systems["LATENT-16"])
     assert tuple(ratios.features.names) == LATENT_FEATURES[4:]
     check_host(experiment)
@@ -119,7 +147,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
         ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
         ("iterations = 3", "iterations = 3.5", "must be a whole number"),
-        ('"train.es"', '"none.es"', r"e\.toml:3: source: no file"),
+        ('"train.ja"', '"none.ja"', r"e\.toml:3: source: no file"),
         ('target = "train.en"\n', "", "corpus.target is missing"),
         ('"spectral"', '"spectal"', r"e\.toml:21: estimator must be one of .*'spectal' \(did you mean spectral\?\)"),
         ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:22: held_out must be less than 1, not 1.5"),
@@ -145,7 +173,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             "15: against must not name .SPECTRAL. twice",
         ),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
-        ("m = 3", 'start = "HIERO"', r"e\.toml:22: start: 'HIERO' is no system before this one"),
+        ('start = "none"', 'start = "HIERO"', r"e\.toml:24: start: 'HIERO' is no system before this one"),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:15: model must be one of eflomal, fast-align"),
         ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:15: iterations must be at least 1, not 0"),
         ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
@@ -173,7 +201,11 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("m = 3", 'm = 3\noutside = ["real"]', r"e\.toml:20: the feature template 'real' needs a file"),
         ('"spectral"\nm = 3', '"mle"\nmax_targets = -1', r"e\.toml:22: max_targets must be at least 0"),
         ("m = 3", "m = 3\niterations = 5", r"e\.toml:23: iterations is not for the estimator spectral"),
-        ("[systems.MIN]", '[systems.MIN]\nfeatures = ["ratios"]', r"features is not for a system without estimator"),
+        (
+            "[systems.MIN]",
+            '[systems.MIN]\nestimator = "none"\nfeatures = ["ratios"]',
+            r"features is not for a system without estimator",
+        ),
         ("[tuning]", "[hiero]\nmax_phrase = 5000\n[tuning]", r"e\.toml:15: max_phrase must be at most 1000, not 5000"),
         ("kbest = 20", "kbest = 2147483648", r"e\.toml:16: kbest must be at most 2147483647"),
         ("kbest = 20", "epochs = 0", r"e\.toml:16: epochs must be at least 1, not 0"),
@@ -184,7 +216,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     ],
 )
 def test_bad_experiment_file(corpus, tmp_path, old, new, message):
-    for name in ("train.es", "train.en", "dev.es", "dev.en", "test.es", "test.en"):
+    for name in ("train.ja", "train.en", "dev.ja", "dev.en", "test.ja", "test.en"):
         (tmp_path / name).write_bytes((corpus / name).read_bytes())
     (tmp_path / "e.toml").write_text(TOML.replace(old, new, 1))
     with pytest.raises(InputError, match=message):
@@ -195,14 +227,14 @@ def test_bad_experiment_file(corpus, tmp_path, old, new, message):
     ("name", "change", "message"),
     [
         ("train.en", lambda t: t.split("\n", 1)[1], r"train\.en: 1199 lines"),
-        ("train.es", lambda t: "\n" + t.split("\n", 1)[1], r"train\.es:1: empty line"),
+        ("train.ja", lambda t: "\n" + t.split("\n", 1)[1], r"train\.ja:1: empty line"),
         ("dev.en", lambda t: t + "more\n", r"dev\.en: 41 lines"),
-        ("dev.es", lambda t: t.replace("\n", "\n\n", 1), r"dev\.es:2: empty line"),
-        ("test.es", lambda t: "<seg id='1'>" + t, r"test\.es:1: a segment of cdec's"),
+        ("dev.ja", lambda t: t.replace("\n", "\n\n", 1), r"dev\.ja:2: empty line"),
+        ("test.ja", lambda t: "<seg id='1'>" + t, r"test\.ja:1: a segment of cdec's"),
     ],
 )
 def test_bad_corpus(corpus, tmp_path, name, change, message):
-    for part in ("train.es", "train.en", "dev.es", "dev.en", "test.es", "test.en"):
+    for part in ("train.ja", "train.en", "dev.ja", "dev.en", "test.ja", "test.en"):
         text = (corpus / part).read_text()
         (tmp_path / part).write_text(change(text) if part == name else text)
     (tmp_path / "e.toml").write_text(TOML)
@@ -212,5 +244,5 @@ def test_bad_corpus(corpus, tmp_path, name, change, message):
 
 def test_chart_of_a_line_that_is_not_there(corpus):
     (corpus / "far.toml").write_text(TOML + "[report]\nsentences = [40, 41]\n")
-    with pytest.raises(InputError, match=r"test\.es: has 40 lines; \[report\] asks for a chart of line 41"):
+    with pytest.raises(InputError, match=r"test\.ja: has 40 lines; \[report\] asks for a chart of line 41"):
         check_corpus(read_experiment(corpus / "far.toml"))

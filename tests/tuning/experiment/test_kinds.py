@@ -88,11 +88,11 @@ def decoding(settings):
 
 EXPERIMENT = """
 [corpus]
-source = "train.es"
+source = "train.ja"
 target = "train.en"
-dev_source = "dev.es"
+dev_source = "dev.ja"
 dev_reference = "dev.en"
-test_source = "test.es"
+test_source = "test.ja"
 test_reference = "test.en"
 [language_model]
 estimator = "lscfg"
@@ -107,11 +107,14 @@ least = 2
 estimator = "toy"
 m = 3
 tilt = 0.25
+features = "paper"
+start = "none"
 [systems.PHRASES]
 grammar = "phrases"
 [systems.ALL]
 grammar = "phrases+minimal"
 estimator = "toy"
+features = "paper"
 """
 
 
@@ -132,7 +135,7 @@ def installed(tmp_path, monkeypatch):
 def experiment(tmp_path) -> Path:
     corpus = generate(1)
     for name, pairs in (("train", corpus.train[:300]), ("dev", corpus.dev[:10]), ("test", corpus.test[:10])):
-        for side, language in enumerate(("es", "en")):
+        for side, language in enumerate(("ja", "en")):
             write_lines(tmp_path / f"{name}.{language}", [pair[side] for pair in pairs])
     path = tmp_path / "toys.toml"
     path.write_text(EXPERIMENT)

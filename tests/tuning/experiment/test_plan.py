@@ -17,8 +17,12 @@ from tuning.experiment.plan import charted_systems, make_plan
 SYSTEMS = """
 [systems.EM]
 estimator = "em"
+features = "paper"
+start = "none"
 [systems.CLUSTERS]
 estimator = "clusters"
+features = "paper"
+start = "none"
 [systems.HIERO]
 grammar = "hiero"
 [systems.CONTEXT]

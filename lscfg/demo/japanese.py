@@ -1,0 +1,22 @@
+"""Forms of romanised Japanese verbs and adjectives, as far as the demo corpus needs them.
+
+The last word of a phrase is inflected. A verb is written as its stem before -masu and, behind a stroke, the stem before
+-te and -ta where that is another one: ``tabe``, ``kai/kat``. A final ``-`` stands for de and da: ``nomi/non-``. An
+adjective is written without its -i.
+"""
+
+from collections.abc import Sequence
+
+FORMS = ("masu", "te", "ta", "i", "ku", "katta")
+
+
+def formed(words: list[str], form: str, owner: Sequence[str] = ()) -> list[str]:
+    """The phrase in one of ``FORMS``: a verb's stem (``masu``), with te or ta, an adjective with its ending."""
+    *before, last = words
+    if form in ("i", "ku", "katta"):
+        return [*before, last + form]
+    first, _, second = last.partition("/")
+    if form == "masu":
+        return [*before, first]
+    stem = second or first
+    return [*before, stem.removesuffix("-"), form.replace("t", "d") if stem.endswith("-") else form]
