@@ -12,9 +12,10 @@ from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
 from lscfg.bundle.system import INI, PREPARE, WEIGHTS, ini_file, latent_model, open_bundle, open_system, with_model
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, write_ini
+from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
 from lscfg.io.text import FULL, file_hash, replaced_folder
+from lscfg.kernel import LatentOptions
 from lscfg.prepare.record import RECORD, Record
 
 
@@ -24,7 +25,7 @@ def pack(
     weights: str | os.PathLike[str] | None = None,
     prepare: str | os.PathLike[str] | None = None,
 ) -> Manifest:
-    """Writes the bundle of a system, and opens it as a program that translates would.
+    """Opens a system as a program that translates would, and writes its bundle.
 
     Args:
         system: an ini file, or the folder of a system of ``lscfg run``.
@@ -40,19 +41,20 @@ def pack(
     if (place / MANIFEST).exists():
         raise InputError("is a bundle already; copy the folder as it is", place)
     _check_target(Path(output))
+    found = open_system(ini_file(place), weights or _weights_beside(place))
+    preparation = Path(prepare) if prepare is not None else _preparation_beside(place)
+    replace(found, preparation=None if preparation is None else Record.read(preparation)).check()
     with replaced_folder(output, MANIFEST) as folder:
-        found = open_system(ini_file(place), weights or _weights_beside(place))
         write_weights(folder / WEIGHTS, found.weights)
         config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))
         write_ini(folder / INI, config)
-        preparation = Path(prepare) if prepare is not None else _preparation_beside(place)
         if preparation is not None:
             _copy_preparation(preparation, folder / PREPARE)
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         files = {name: PackedFile.of(_role(name), folder / name) for name in names}
         manifest = Manifest(Path(output).absolute().name, files)
         manifest.write(folder)
-        open_bundle(folder).check()
+        open_bundle(folder)
     return manifest
 
 
@@ -95,10 +97,16 @@ def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
     """Copies the files of a configuration; returns it with their new names."""
     model, latent = latent_model(config), None
     if config.latent is not None and model is not None:
-        latent = with_model(config.latent, _copied("model", model, folder))
+        latent = _explicit(with_model(config.latent, _copied("model", model, folder)))
     language_model = None if config.language_model is None else _copied("lm", config.language_model, folder)
     grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
     return replace(config, grammars=grammars, language_model=language_model, latent=latent)
+
+
+def _explicit(latent: LatentFeature) -> LatentFeature:
+    """The feature function with all of its features by name, whatever are the defaults of the lscfg that will read it."""
+    names = LatentOptions.of(latent.options.items()).features.names
+    return replace(latent, options={**latent.options, "features": ",".join(names)})
 
 
 def _copied(role: str, source: Path, folder: Path) -> Path:

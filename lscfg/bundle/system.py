@@ -130,9 +130,8 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     found = weights or config.weights
     if found is None:
         raise InputError("no weights; name them with -w", ini)
-    return TranslationSystem(
-        manifest.name, config, read_weights(found), Path(found), preparation, file_hash(folder / MANIFEST)
-    )
+    sha256 = file_hash(folder / MANIFEST)
+    return TranslationSystem(manifest.name, config, read_weights(found), Path(found), preparation, sha256)
 
 
 def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:

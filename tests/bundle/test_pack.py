@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from little_experiment import run_lscfg
-from services import little_system
+from services import little_preparation, little_system
 
 from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.bundle.pack import pack
@@ -43,9 +43,8 @@ def translated(text, ini, *options, cwd=None):
 def test_a_bundle_translates_as_its_system_after_it_was_moved(system, original, tmp_path):
     before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
     run = run_lscfg("pack", system, "-o", tmp_path / "bundle")
-    assert (run.returncode, run.stdout) == (0, "") and run.stderr.startswith(
-        f"[lscfg] wrote {tmp_path}/bundle: 5 files"
-    )
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 5 files")
     shutil.rmtree(system.parents[1])
     moved = tmp_path / "far away" / "moved"
     moved.parent.mkdir()
@@ -104,16 +103,8 @@ def test_other_weights_and_several_grammars(system, original, tmp_path):
 # ---- raw text ----
 
 
-def prepared(folder):
-    """A preparation that keeps words and learns casing."""
-    (folder / "raw.es").write_text("".join(f"La casa {n} Roma .\nEn la casa una flor\n" for n in range(20)))
-    (folder / "raw.en").write_text("".join(f"The house {n} Rome .\nIn the house a flower\n" for n in range(20)))
-    run = run_lscfg("prepare", "corpus", "raw.es", "raw.en", "--tokeniser", "none", "-o", "prepare", cwd=folder)
-    assert run.returncode == 0, run.stderr
-
-
 def test_a_preparation_comes_along_without_its_corpus(system, tmp_path):
-    prepared(system.parents[1])
+    little_preparation(system.parents[1])
     pack(system, tmp_path / "bundle")
     names = {path.name for path in (tmp_path / "bundle" / "prepare").iterdir()}
     assert "prepare.json" in names and not any(name.startswith(("train", "dropped")) for name in names)
@@ -129,7 +120,7 @@ def test_a_preparation_comes_along_without_its_corpus(system, tmp_path):
 
 
 def test_a_preparation_that_is_named_is_taken(system, tmp_path):
-    prepared(tmp_path)
+    little_preparation(tmp_path)
     pack(system, tmp_path / "bundle", prepare=tmp_path / "prepare")
     assert open_system(tmp_path / "bundle").preparation is not None
     pack(system, tmp_path / "other")
@@ -169,7 +160,7 @@ def test_a_system_that_does_not_translate_is_not_packed(system, tmp_path):
 
 @pytest.fixture
 def bundle(system, tmp_path):
-    prepared(system.parents[1])
+    little_preparation(system.parents[1])
     pack(system, tmp_path / "bundle")
     return tmp_path / "bundle"
 
@@ -206,7 +197,7 @@ VALUES = {
     "no files": lambda found: {key: value for key, value in found.items() if key != "files"},
     "files": lambda found: found | {"files": list(found["files"])},
     "name": lambda found: found | {"name": 3},
-    "facts": lambda found: found | {"files": dict.fromkeys(found["files"], {})},
+    "facts": lambda found: found | {"files": {name: {} for name in found["files"]}},
     "size": lambda found: found | {"files": {"cdec.ini": {"role": "", "bytes": True, "sha256": ""}}},
     "further fact": lambda found: found | {"files": {"cdec.ini": {"role": "", "bytes": 1, "sha256": "", "x": 1}}},
     "no ini": lambda found: found | {"files": {k: v for k, v in found["files"].items() if k != "cdec.ini"}},

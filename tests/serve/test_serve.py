@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from little_experiment import run_lscfg
 from mutations import mutate_text
-from services import SENTENCES, Service, little_system, read_answer
+from services import SENTENCES, Service, little_preparation, little_system, read_answer
 
 pytest.importorskip("h11", reason="lscfg serve needs h11: pip install 'lscfg[serve]'")
 
@@ -115,6 +115,30 @@ def test_sentences_without_a_parse_are_named(system, tmp_path):
             assert answer["translations"][0]["translation"] == "la x"
         health = service.request("GET", "/health")[1]
         assert (health["sentences"], health["unparsed"], health["sha256"]) == (6, 4, None)
+
+
+def test_raw_text_comes_and_goes_as_text(system, tmp_path):
+    """The way of a text through the preparation, the decoder and back, as the commands go it."""
+    preparation = little_preparation(tmp_path)
+    run = run_lscfg("pack", system, "--prepare", preparation, "-o", tmp_path / "bundle")
+    assert run.returncode == 0, run.stderr
+    (tmp_path / "raw").write_text("La casa\u00a0roja\n  una flor ||| \n", "utf-8")
+    words = run_lscfg("prepare", "apply", preparation, tmp_path / "raw").stdout
+    (tmp_path / "words").write_text(words)
+    wanted = run_lscfg("decode", tmp_path / "words", "-c", tmp_path / "bundle" / "cdec.ini").stdout
+    (tmp_path / "wanted").write_text(wanted)
+    texts = run_lscfg("prepare", "restore", preparation, tmp_path / "wanted").stdout.splitlines()
+    with Service(tmp_path / "bundle", "-j", 1) as service:
+        _, answer = service.translate(source=(tmp_path / "raw").read_text("utf-8").splitlines(), kbest=1)
+        found = answer["translations"]
+        assert [one["translation"] for one in found] == [one["kbest"][0]["translation"] for one in found] == texts
+        assert [one["source_words"] for one in found] == words.splitlines()
+        assert [one["words"] for one in found] == wanted.splitlines() != texts
+        status, plain = service.translate(source=words.splitlines(), raw=False)
+        assert [one["translation"] for one in plain["translations"]] == wanted.splitlines() and status == 200
+        assert service.translate(source="la\0casa")[1] == {"error": "source[0]: has a NUL, which no text has"}
+        assert service.translate(source="a " * 200)[0] == 413
+        assert service.request("GET", "/health")[1]["raw"] is True
 
 
 def test_health_names_what_is_served(bundle, service):

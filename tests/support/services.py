@@ -23,7 +23,7 @@ LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
 SENTENCES = ["una flor roja", "", "la x roja", "la casa roja", "una casa una flor", "x y z", "la flor la casa la flor"]
 INI = (
     "formalism=scfg\ngrammar=g.gz\nfeature_function=WordPenalty\nfeature_function=KLanguageModel lm.arpa\n"
-    "feature_function=LSCFG model=spectral.lscfg floor=1e-4\nadd_pass_through_rules=true\n"
+    "feature_function=LSCFG model=spectral.lscfg features=paper floor=1e-4\nadd_pass_through_rules=true\n"
     "scfg_max_span_limit=100\nscfg_no_hiero_glue_grammar=true\n"
 )
 WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n"
@@ -44,6 +44,16 @@ def little_system(folder: Path) -> Path:
     (folder / "cdec.ini").write_text(INI)
     (folder / "weights").write_text(WEIGHTS)
     return folder
+
+
+def little_preparation(folder: Path) -> Path:
+    """Writes a preparation that keeps words apart and learns their casing."""
+    (folder / "raw.es").write_text("".join(f"La casa {n} Roma .\nEn la casa una flor\n" for n in range(20)))
+    (folder / "raw.en").write_text("".join(f"The house {n} Rome .\nIn the house a flower\n" for n in range(20)))
+    words = "prepare corpus raw.es raw.en --tokeniser none -o prepare --jobs 1"
+    run = run_lscfg(*words.split(), cwd=folder)
+    assert run.returncode == 0, run.stderr
+    return folder / "prepare"
 
 
 class Service:
