@@ -40,8 +40,10 @@ from mutations import mutate_text
 from services import Service
 
 
-def load(service: Service, sentences: list[str], clients: int, requests: int, seconds: float) -> dict[int, list[float]]:
-    """Asks for sentences in turn; the seconds of each answer, by number of the sentence.
+def load(
+    service: Service, sentences: list[str], clients: int, requests: int, seconds: float
+) -> tuple[dict[int, list[float]], dict[int, str]]:
+    """Asks for sentences in turn; the seconds of each answer, and the translation, by number of the sentence.
 
     Raises:
         AssertionError: two answers for a sentence differ, or a request fails.
@@ -69,9 +71,7 @@ def load(service: Service, sentences: list[str], clients: int, requests: int, se
     with ThreadPoolExecutor(clients) as pool:
         for done in [pool.submit(ask) for _ in range(clients)]:
             done.result()
-    for n, content in answers.items():
-        service.found[n] = json.loads(content)["translations"][0]["translation"]  # type: ignore[attr-defined]
-    return taken
+    return taken, {n: json.loads(content)["translations"][0]["translation"] for n, content in answers.items()}
 
 
 def malformed(sentence: str, count: int) -> Iterator[bytes]:
@@ -135,12 +135,12 @@ def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[
     with Service(bundle, "-j", args.jobs, "--queue", 2 * args.clients) as service:
         service.translate(source=sentences[: args.jobs])  # starts all workers
         began = time.perf_counter()
-        taken = load(service, sentences, args.clients, args.requests, args.seconds)
+        taken, found = load(service, sentences, args.clients, args.requests, args.seconds)
         seconds = time.perf_counter() - began
         asked = [n for n, times in taken.items() for _ in times]
         text.write_text("".join(f"{sentences[n]}\n" for n in asked))
         wanted, reference = decode(bundle, text, args.jobs)
-        assert wanted == [service.found[n] for n in asked], "translations differ from those of lscfg decode"  # type: ignore[attr-defined]
+        assert wanted == [found[n] for n in asked], "translations differ from those of lscfg decode"
         every = sorted(itertools.chain.from_iterable(taken.values()))
         print(f"{len(every)} requests of one sentence by {args.clients} clients, {args.jobs} workers: {seconds:.2f} s")
         print(f"requests/s {len(every) / seconds:.1f}")

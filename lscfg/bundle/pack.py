@@ -104,7 +104,7 @@ def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
 
 
 def _explicit(latent: LatentFeature) -> LatentFeature:
-    """The feature function with all of its features by name, whatever are the defaults of the lscfg that will read it."""
+    """The feature function with its features by name, since another version may have other defaults."""
     names = LatentOptions.of(latent.options.items()).features.names
     return replace(latent, options={**latent.options, "features": ",".join(names)})
 
