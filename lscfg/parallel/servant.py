@@ -22,7 +22,7 @@ Block = TypeVar("Block")
 class Servant:
     """One process, forked where the system can do that, so that it begins with what its owner's thread keeps.
 
-    It is started by the first ``ask`` after it was made or ended, and ends with the thread that did so.
+    It is started by the first ``ask`` after it was made, ended or died, and ends with the thread that did so.
     """
 
     def __init__(self) -> None:
@@ -47,6 +47,8 @@ class Servant:
         Raises:
             OSError: no process can be started.
         """
+        if self._process is not None and not self._process.is_alive():  # it died while it had nothing to do
+            self.end()
         if self._process is None:
             self._start()
         assert self._connection is not None

@@ -6,8 +6,9 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from lscfg.cli import build_parser, load_commands
-from lscfg.serve.application import KEYS, ROUTES
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "SERVE.md").read_text(encoding="utf-8")
@@ -26,6 +27,9 @@ def test_commands_are_understood():
 
 
 def test_keys_and_paths_are_all_there():
+    pytest.importorskip("h11", reason="lscfg serve needs h11: pip install 'lscfg[serve]'")
+    from lscfg.serve.application import KEYS, ROUTES
+
     assert re.findall(r"^\| `(/\w+)` \| (\w+) \|", TEXT, re.M) == list(ROUTES.items())
     table = re.search(r"\| key of a request \|.*?\n\n", TEXT, re.S)[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.M) == list(KEYS)

@@ -277,7 +277,7 @@ def test_bad_http_is_refused(service, data, wanted):
 
 
 def test_a_client_that_sends_much_sees_why_it_is_refused(service):
-    assert service.raw(head("content-length: 3000000") + b" " * 3_000_000, end=False)[0] == 413
+    assert service.raw(head("content-length: 12000000") + b" " * 12_000_000, end=False)[0] == 413
 
 
 def test_clients_that_leave_are_no_fault(service):
