@@ -23,7 +23,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet .
+	$(BIN)/python -m pip install --quiet '.[train,report]'
 	touch $@
 
 $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)

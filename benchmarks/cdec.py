@@ -21,9 +21,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cdec_bridge.decoder import program_below
-from cdec_bridge.folding import fold_ini
-from cdec_bridge.library import CdecTree
+from lscfg.cdec_bridge.decoder import program_below
+from lscfg.cdec_bridge.folding import fold_ini
+from lscfg.cdec_bridge.library import CdecTree
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.kernel import feature_names

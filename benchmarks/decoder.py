@@ -19,8 +19,8 @@ from pathlib import Path
 
 from cdec import user_seconds
 
-from cdec_bridge.decoder import program_below
-from cdec_bridge.processes import CdecProcesses
+from lscfg.cdec_bridge.decoder import program_below
+from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights

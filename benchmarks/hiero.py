@@ -24,7 +24,8 @@ from lscfg.grammar.select import Selection, select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import read_lines
 from lscfg.kernel import Grammar
-from moses_bridge.rule_table import write_rule_table
+from lscfg.moses_bridge.rule_table import write_rule_table
+from lscfg.parallel.engine import available_cores
 
 
 def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, str]:
@@ -67,7 +68,7 @@ def main() -> None:
     parser.add_argument("corpus", nargs=3, metavar="FILE", help="source, target, alignment")
     parser.add_argument("--filter", metavar="TEXT")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--threads", type=int, default=available_cores())
     args = parser.parse_args()
 
     made: HieroRules

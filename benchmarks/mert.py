@@ -25,11 +25,11 @@ import numpy as np
 from mira import add_arguments, child_seconds, make_pool
 
 from lscfg.errors import InputError
-from tuning.bleu import corpus_bleu
-from tuning.hosts import find_program, write_moses_data
-from tuning.mert import ListLine, mert
-from tuning.mert import Settings as MertSettings
-from tuning.pool import Pool
+from lscfg.tuning.bleu import corpus_bleu
+from lscfg.tuning.hosts import find_program, write_moses_data
+from lscfg.tuning.mert import ListLine, mert
+from lscfg.tuning.mert import Settings as MertSettings
+from lscfg.tuning.pool import Pool
 
 STARTS = 20
 

@@ -34,9 +34,9 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.io.text import read_lines
 from lscfg.kernel.lists import MiraState
-from tuning.hosts import find_program, write_moses_data
-from tuning.mira import BACKGROUND
-from tuning.pool import Pool
+from lscfg.tuning.hosts import find_program, write_moses_data
+from lscfg.tuning.mira import BACKGROUND
+from lscfg.tuning.pool import Pool
 
 STEP_CAP, DECAY = 0.01, 0.999
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg.kernel import FeatureOptions
-from moses_bridge.config import escape
+from lscfg.moses_bridge.config import escape
 
 
 def run(command: Sequence[object], text: str) -> tuple[float, float, str]:

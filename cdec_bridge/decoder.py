@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cdec_bridge.folding import FoldedConfig, NothingToFold, fold_ini
-from cdec_bridge.processes import CdecProcesses
 from lscfg import log
+from lscfg.cdec_bridge.folding import FoldedConfig, NothingToFold, fold_ini
+from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cdec_bridge.processes import CdecProcesses
+from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import line_word
 from lscfg.io.text import make_folder, read_bytes, read_lines, write_lines

@@ -6,15 +6,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from cdec_bridge.decoder import program_below
-from cdec_bridge.processes import ending
 from lscfg.adapter import EXAMPLE_RULES, EXAMPLE_SENTENCE, compile_adapter, demangled, example_model, link, run_example
+from lscfg.cdec_bridge.decoder import program_below
+from lscfg.cdec_bridge.processes import ending
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
@@ -24,6 +25,9 @@ from lscfg.io.text import atomic_write
 from lscfg.kernel import LATENT_FEATURES
 
 LIBRARY = "liblscfg_cdec.so"
+
+LINKING = ("-Wl,-undefined,dynamic_lookup",) if sys.platform == "darwin" else ("-Wl,-z,nodelete",)
+"""The program has what is undefined. cdec closes the library while objects of its classes are alive: nodelete."""
 
 HEADERS = ("decoder/ff.h", "decoder/hg.h", "decoder/sentence_metadata.h", "utils/fdict.h", "utils/filelib.h")
 
@@ -78,8 +82,7 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         objects = compile_adapter("cdec", options, Path(folder))
         library = Path(folder) / LIBRARY
-        # nodelete: cdec closes the library while objects of its classes are still alive
-        link(["-shared", "-Wl,-z,nodelete", *objects, "-lpthread", "-lm"], library)
+        link(["-shared", *LINKING, *objects, "-lpthread", "-lm"], library)
         with atomic_write(output, "wb") as file:
             file.write(library.read_bytes())
 

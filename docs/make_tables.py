@@ -22,7 +22,7 @@ from lscfg.kinds import (
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
-from tuning.experiment import config
+from lscfg.tuning.experiment import config
 
 DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("FORMATS.md", "SERVE.md"))
 GROUPS = {

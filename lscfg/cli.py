@@ -20,6 +20,7 @@ from importlib.metadata import entry_points
 from types import FrameType, ModuleType
 from typing import Any
 
+from lscfg.errors import LscfgError
 from lscfg.parser import SHELLS, CommandParser, completion_script
 
 GROUPS = {
@@ -138,7 +139,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = load_commands()
     given = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in given if not word.startswith("-")), "")
-    parser = build_parser(commands, chosen)
+    try:
+        parser = build_parser(commands, chosen)
+    except (ImportError, LscfgError) as error:  # some commands ask their packages for options
+        print(f"lscfg {chosen}: {explain(error)[0]}", file=sys.stderr)
+        return explain(error)[1]
     args, unknown = parser.parse_known_args(given)
     if unknown:
         parser.chosen(args).refuse(unknown)
@@ -199,12 +204,14 @@ def explain(error: Exception) -> tuple[str, int]:
     An exception that is none of lscfg's own, nor one that any program may meet, is a fault of lscfg's. It has a status
     of its own, so that nobody takes it for bad input, and its traceback shows where ``LSCFG_TRACEBACK`` is set.
     """
-    from lscfg.errors import LscfgError
+    from lscfg.extras import cure
     from lscfg.io.text import FULL
 
     said = " ".join(str(error).split())
     if isinstance(error, LscfgError):
         return str(error), BAD_INPUT
+    if isinstance(error, ImportError) and (lacking := cure(error)):
+        return lacking, BAD_INPUT
     if isinstance(error, MemoryError):
         detail = f" ({said})" if said else ""
         return f"out of memory{detail}; give it less text at a time, shorter lines or fewer --jobs", BAD_INPUT

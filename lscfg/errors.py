@@ -50,6 +50,13 @@ class KernelError(LscfgError, RuntimeError):
     """The C kernel refused: memory is out, or a callback failed."""
 
 
+class NotBuilt(LscfgError, ImportError):
+    """The C kernel is not there, as in a checkout before its first build."""
+
+    def __init__(self) -> None:
+        super().__init__("the C kernel is not built: pip install . (or: python setup.py build_ext --inplace)")
+
+
 class TooLarge(KernelError):
     """A forest would be larger than it may be."""
 

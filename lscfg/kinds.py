@@ -8,7 +8,7 @@ output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the f
 - ``lscfg.context_models``: ``add_context(model, tokens, source, settings)``, see ``lscfg.context.loglinear``;
 - ``lscfg.aligners``: ``align_corpus(source, target, settings, save)``, see ``lscfg.corpus.align``; one that can be
   saved has ``align_text(source, target, saved)``, too;
-- ``lscfg.optimisers``: ``learn(step, settings)``, see ``tuning.optimisers``;
+- ``lscfg.optimisers``: ``learn(step, settings)``, see ``lscfg.tuning.optimisers``;
 - ``lscfg.text_sources``: ``read_pairs(files, languages, settings)``, see ``lscfg.prepare.pairs``;
 - ``lscfg.tokenisers``: ``SUBWORDS``, ``train_model(lines, side, settings)`` and ``open_tokeniser(language, settings,
   model)``, see ``lscfg.prepare.sides``.

@@ -19,8 +19,8 @@ from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.text import make_folder, read_lines, write_lines
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S, X
-from moses_bridge.nbest import parse_features
-from moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
+from lscfg.moses_bridge.nbest import parse_features
+from lscfg.moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
 
 TABLE = "rule-table.gz"
 INI = "moses.ini"

@@ -14,9 +14,9 @@ from lscfg.decode.decoder import read_grammar
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis
-from moses_bridge.config import Conventions, escape, has_escapes, write_moses, write_moses_ini
-from moses_bridge.nbest import read_nbest
-from moses_bridge.program import PROGRAM
+from lscfg.moses_bridge.config import Conventions, escape, has_escapes, write_moses, write_moses_ini
+from lscfg.moses_bridge.nbest import read_nbest
+from lscfg.moses_bridge.program import PROGRAM
 
 VARIABLE = "LSCFG_MOSES"
 """Environment variable with the path of the program that ``lscfg moses build`` makes."""

@@ -29,7 +29,7 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.io.text import atomic_write, make_folder
 from lscfg.kernel import Forest, Grammar, ParseOptions
-from moses_bridge.config import write_moses
+from lscfg.moses_bridge.config import write_moses
 
 PROGRAM = "moses_lscfg"
 

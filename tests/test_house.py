@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = (
     ("lscfg.errors",),
-    ("lscfg.log", "lscfg.settings", "lscfg.kinds"),
+    ("lscfg.extras", "lscfg.log", "lscfg.settings", "lscfg.kinds"),
     ("lscfg.parallel",),
     ("lscfg.io",),
     ("lscfg.kernel",),
@@ -26,10 +26,13 @@ FLOORS = (
     ("lscfg.options", "lscfg.parser"),
     ("lscfg.cli",),
     ("lscfg.commands", "lscfg.__main__"),
-    ("cdec_bridge", "moses_bridge"),
-    ("tuning",),
+    ("lscfg.cdec_bridge", "lscfg.moses_bridge"),
+    ("lscfg.tuning",),
 )
 """A room uses rooms of lower floors only."""
+
+BESIDE = ("tuning", "cdec_bridge", "moses_bridge")
+"""Packages of lscfg whose folders lie beside its own."""
 
 OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus", "align_text"}
 OF_KINDS |= {"read_pairs", "train_model", "open_tokeniser"}
@@ -42,9 +45,9 @@ POOLS = {"concurrent", "multiprocessing"}
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
     """Every module of the packages by its dotted name."""
-    for top in ("lscfg", "tuning", "cdec_bridge", "moses_bridge"):
+    for top in ("lscfg", *BESIDE):
         for path in sorted((ROOT / top).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
+            parts = (*(["lscfg"] if top in BESIDE else []), *path.relative_to(ROOT).with_suffix("").parts)
             yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), ast.parse(path.read_text("utf-8"))
 
 
@@ -61,7 +64,7 @@ def room(name: str) -> str | None:
     """The room of a dotted name; None outside the project and for what the package itself has."""
     parts = name.split(".")
     if parts[0] != "lscfg":
-        return parts[0] if parts[0] in ("tuning", "cdec_bridge", "moses_bridge") else None
+        return None
     return ".".join(parts[:2]) if len(parts) > 1 and parts[1] not in ("__version__", "_kernel") else None
 
 
@@ -81,8 +84,9 @@ def test_rooms_use_lower_floors_only():
 
 def test_the_bridges_do_not_know_each_other():
     for name, tree in modules():
-        if room(name) in ("cdec_bridge", "moses_bridge"):
-            other = {"cdec_bridge", "moses_bridge"} - {room(name)}
+        bridges = {"lscfg.cdec_bridge", "lscfg.moses_bridge"}
+        if room(name) in bridges:
+            other = bridges - {room(name)}
             assert other.isdisjoint(filter(None, map(room, imports(tree)))), name
 
 
@@ -103,7 +107,7 @@ def test_a_public_name_has_one_meaning():
     """Of classes and functions. The languages of demo are alike, and a stage has the name of its work."""
     found = defaultdict(set)
     for name, tree in modules():
-        if name.startswith(("lscfg.demo", "tuning.experiment.stages")) or ".commands" in name:
+        if name.startswith(("lscfg.demo", "lscfg.tuning.experiment.stages")) or ".commands" in name:
             continue
         for node in tree.body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
@@ -119,7 +123,7 @@ def test_files_have_one_head():
 
 
 def _sources() -> Iterator[Path]:
-    for top in ("lscfg", "tuning", "cdec_bridge", "moses_bridge", "tests"):
+    for top in ("lscfg", *BESIDE, "tests"):
         yield from (path for path in (ROOT / top).rglob("*.py") if path.parent.name != "demo")
 
 
@@ -189,8 +193,15 @@ def test_every_floor_is_built_and_shipped():
     }
     shipped = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-dir"]
     parts = [*KERNEL["decoder"], "include", "adapter", "cdec", "moses"]
-    assert shipped == {f"lscfg.sources.{part}": f"plugin/{part}" for part in parts} | {
-        "lscfg.sources.include.lscfg": "plugin/include/lscfg"
+    sources = {f"lscfg.sources.{part}": f"plugin/{part}" for part in parts}
+    sources["lscfg.sources.include.lscfg"] = "plugin/include/lscfg"
+    assert shipped == sources | {f"lscfg.{name}": name for name in BESIDE}
+
+
+def test_a_checkout_has_the_packages_that_lie_beside_lscfg():
+    """By links, which an importer and a type checker follow."""
+    assert {path.name: path.resolve() for path in (ROOT / "lscfg").iterdir() if path.is_symlink()} == {
+        name: ROOT / name for name in BESIDE
     }
 
 

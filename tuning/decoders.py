@@ -15,7 +15,7 @@ from lscfg.io.text import file_hash
 from lscfg.parallel.engine import in_processes
 
 if TYPE_CHECKING:
-    from tuning.tune import Decoder
+    from lscfg.tuning.tune import Decoder
 
 
 DECODERS = ("embedded", "cdec", "moses")
@@ -39,11 +39,11 @@ def open_decoder(
         InputError: see ``EmbeddedDecoder``, ``CdecDecoder`` and ``MosesDecoder``.
     """
     if name == "cdec":
-        from cdec_bridge.decoder import CdecDecoder
+        from lscfg.cdec_bridge.decoder import CdecDecoder
 
         return nullcontext(CdecDecoder(ini, jobs=jobs, library=library))
     if name == "moses":
-        from moses_bridge.decoder import MosesDecoder
+        from lscfg.moses_bridge.decoder import MosesDecoder
 
         return nullcontext(MosesDecoder(ini, threads=jobs))
     return _embedded(ini, jobs, once)
@@ -78,13 +78,13 @@ def decoder_identity(name: str, ini: str | os.PathLike[str], sentences: Sequence
     """
     files = [Path(ini), *_named_files(name, ini)]
     if name == "cdec":
-        from cdec_bridge.decoder import find_cdec, find_library
+        from lscfg.cdec_bridge.decoder import find_cdec, find_library
 
         files += [path for path in (find_cdec(), find_library()) if path]
         own = dict.fromkeys(grammar for line in sentences if (grammar := segment_grammar(line)))
         files += [path for path in (Path(ini).parent / grammar for grammar in own) if path.is_file()]
     elif name == "moses":
-        from moses_bridge.decoder import find_moses
+        from lscfg.moses_bridge.decoder import find_moses
 
         files += [path for path in [find_moses(False)] if path]
     text = " ".join([name, *(file_hash(path) for path in files)])

@@ -1,6 +1,6 @@
 """Scores of systems on a test set with paired tests, computed by sacrebleu: one output a system.
 
-Outputs of several tunings of a system are compared by ``tuning.replication``.
+Outputs of several tunings of a system are compared by ``lscfg.tuning.replication``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest, Result
 
 from lscfg.errors import InputError
-from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, check_references, corpus_stats
+from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, check_references, corpus_stats
 
 MAX_SAMPLES = 1_000_000
 """Most samples of a bootstrap, and trials of a randomisation: p-values then have six digits, after some minutes."""
@@ -89,7 +89,7 @@ def evaluate(
     Maxwell, 2005), except that a system that the metric cannot tell from the baseline in any sentence gets 1 (sacrebleu
     would count no sample and give its smallest value). Of samples that are as far apart as the systems are, sacrebleu
     counts none: where outputs differ in a few sentences only, its randomisation says too little, and that of
-    ``tuning.replication``, which counts them, is to be preferred. Equal arguments give equal scores.
+    ``lscfg.tuning.replication``, which counts them, is to be preferred. Equal arguments give equal scores.
 
     Args:
         systems: the output lines of each system by name; lines may be empty.

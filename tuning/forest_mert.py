@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lscfg.settings import setting
-from tuning import mert
-from tuning.optimisers import Step
+from lscfg.tuning import mert
+from lscfg.tuning.optimisers import Step
 
 HELP = "MERT on hypergraphs"
 VERSION = 1

@@ -24,14 +24,14 @@ from pathlib import Path
 
 import numpy as np
 
-from cdec_bridge.decoder import find_cdec
+from lscfg.cdec_bridge.decoder import find_cdec
 from lscfg.errors import InputError, LscfgError, quote
 from lscfg.formats.segments import numbered
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
-from tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu
-from tuning.optimisers import Optimiser, Step
-from tuning.pool import Pool
+from lscfg.tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu
+from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.pool import Pool
 
 HOSTS = ("cdec-mira", "cdec-dpmert", "moses-kbmira", "moses-mert")
 
@@ -71,7 +71,7 @@ def find_program(name: str, variable: str) -> Path:
 def host_optimiser(
     name: str, config: str | os.PathLike[str], sources: Sequence[str], references: Sequence[Sequence[str]], k: int
 ) -> Optimiser:
-    """One of ``HOSTS``, for ``tuning.tune.tune``.
+    """One of ``HOSTS``, for ``lscfg.tuning.tune.tune``.
 
     Args:
         config: cdec.ini of the hosts that decode by themselves.

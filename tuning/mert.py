@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
-from tuning.bleu import SentenceReferences, corpus_bleu
-from tuning.optimisers import Step
-from tuning.pool import Pool
+from lscfg.tuning.bleu import SentenceReferences, corpus_bleu
+from lscfg.tuning.optimisers import Step
+from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
     from lscfg.decode.decoder import SentenceGraph

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
-from tuning.bleu import corpus_bleu
-from tuning.optimisers import Step
-from tuning.pool import Pool
+from lscfg.tuning.bleu import corpus_bleu
+from lscfg.tuning.optimisers import Step
+from lscfg.tuning.pool import Pool
 
 BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
 """Statistics that the background begins with, as if one perfect translation of four words had been seen: no count is

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kinds import OPTIMISERS, kind
 from lscfg.settings import Declared
-from tuning.pool import Pool
+from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
     from lscfg.decode.decoder import SentenceGraph

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lscfg.errors import InputError, cut
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import PackedLists
-from tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
+from lscfg.tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
 
 
 @dataclass(slots=True)

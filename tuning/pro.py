@@ -15,9 +15,9 @@ from scipy import optimize, sparse
 
 from lscfg.errors import InputError, cut
 from lscfg.settings import Declared, setting
-from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
-from tuning.optimisers import Step
-from tuning.pool import Pool
+from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
+from lscfg.tuning.optimisers import Step
+from lscfg.tuning.pool import Pool
 
 HELP = "PRO: pairwise ranking"
 VERSION = 1
@@ -90,7 +90,7 @@ def pro(
     Of each sentence, pairs of hypotheses are drawn and those that differ most in sentence BLEU kept; the weights are
     those of a logistic regression (L-BFGS, penalised by the squared length) on the differences of their features. A
     feature that a hypothesis does not name is 0 there. The result is brought to the length (L2) of the start weights:
-    only its direction matters to a decoder, and interpolation (section 4 of the paper, by ``tuning.tune``) mixes
+    only its direction matters to a decoder, and interpolation (section 4 of the paper, by ``lscfg.tuning.tune``) mixes
     directions. Where there is no pair to learn from, the start weights are the result.
 
     ``seed`` is a non-negative number or several; equal seeds give equal weights.

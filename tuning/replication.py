@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.errors import InputError
-from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, WIDTH, bleu, corpus_stats
-from tuning.evaluate import brevity_penalty, check_numbers, check_systems
+from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, WIDTH, bleu, corpus_stats
+from lscfg.tuning.evaluate import brevity_penalty, check_numbers, check_systems
 
 _ROUNDING = 1e-9
 """BLEU values that differ by less are equal."""
@@ -77,7 +77,7 @@ def compare_runs(
     """Scores of all systems in the order given.
 
     With one run each, they are sacrebleu's up to rounding, but for p-values of outputs that differ in a few sentences
-    only (``tuning.evaluate.evaluate``).
+    only (``lscfg.tuning.evaluate.evaluate``).
 
     Args:
         outputs: by system the output lines of each of its runs; all systems with the same number of runs.
@@ -194,7 +194,7 @@ def stratified_randomisation(
     """The p-value of two systems' difference in BLEU; see above.
 
     Args:
-        one, other: statistics (see ``tuning.bleu``) of each output [runs, sentences, 10].
+        one, other: statistics (see ``lscfg.tuning.bleu``) of each output [runs, sentences, 10].
         trials: at least 1; the p-value is no less than 1 / (trials + 1).
     """
     runs, sentences = one.shape[:2]

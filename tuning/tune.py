@@ -1,7 +1,7 @@
 """The tuning loop: decode the development set, pool the k-best lists, learn new weights, again.
 
-Any decoder that gives k-best lists will do (``Decoder``), and any optimiser (``tuning.optimisers``): batch MIRA, MERT,
-PRO, MERT on hypergraphs, or a host's own (``tuning.hosts``).
+Any decoder that gives k-best lists will do (``Decoder``), and any optimiser (``lscfg.tuning.optimisers``): batch MIRA,
+MERT, PRO, MERT on hypergraphs, or a host's own (``lscfg.tuning.hosts``).
 
 What keeps it stable. Batch MIRA, for one, can run away: from poor start weights, or with a pool that knows few kinds of
 error, it may find weights under which the decoder's outputs collapse, most often to far too short ones, which no list
@@ -46,9 +46,9 @@ from lscfg.formats.weights import unknown_weights
 from lscfg.io.text import atomic_write, read_bytes
 from lscfg.kinds import OPTIMISERS, kinds
 from lscfg.settings import Declared, setting
-from tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from tuning.optimisers import Learned, Optimiser, Step, optimiser, optimiser_kind
-from tuning.pool import Pool
+from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
+from lscfg.tuning.optimisers import Learned, Optimiser, Step, optimiser, optimiser_kind
+from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
     from lscfg.decode.decoder import SentenceGraph
@@ -98,7 +98,7 @@ class TuneSettings(Declared):
     patience: int = setting(4, "runs without better BLEU before tuning stops", least=1)
     seed: int = setting(1, "seed of all random choices", least=0)
     optimiser: str = setting("mira", "optimiser", metavar="NAME")
-    """One of the kinds of ``tuning.optimisers``, or the name of the one that ``tune`` is given."""
+    """One of the kinds of ``lscfg.tuning.optimisers``, or the name of the one that ``tune`` is given."""
     interpolation: float | None = setting(
         None,
         "share of the way from the old to the learned weights that is taken",

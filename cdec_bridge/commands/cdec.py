@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _build(args: argparse.Namespace) -> None:
-    from cdec_bridge.library import CdecTree, build_library
     from lscfg import log
+    from lscfg.cdec_bridge.library import CdecTree, build_library
 
     build_library(CdecTree.at(args.cdec_root), args.output)
     log.info(f"wrote {args.output}; check it with: lscfg cdec check --cdec-root DIR --library {args.output}")
@@ -87,7 +87,7 @@ def _build(args: argparse.Namespace) -> None:
 def _check(args: argparse.Namespace) -> None:
     import tempfile
 
-    from cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
+    from lscfg.cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
 
     tree = CdecTree.at(args.cdec_root)
     with tempfile.TemporaryDirectory() as folder:
@@ -98,9 +98,9 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _fold(args: argparse.Namespace) -> None:
-    from cdec_bridge.decoder import find_library
-    from cdec_bridge.folding import FOLDED, fold_ini
     from lscfg import log
+    from lscfg.cdec_bridge.decoder import find_library
+    from lscfg.cdec_bridge.folding import FOLDED, fold_ini
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, write_lines
@@ -121,7 +121,7 @@ def _fold(args: argparse.Namespace) -> None:
 
 
 def _program(args: argparse.Namespace) -> Path:
-    from cdec_bridge.decoder import find_cdec, program_below
+    from lscfg.cdec_bridge.decoder import find_cdec, program_below
     from lscfg.errors import InputError
 
     program = program_below(args.cdec_root) if args.cdec_root else find_cdec()
@@ -131,7 +131,7 @@ def _program(args: argparse.Namespace) -> Path:
 
 
 def _decode(args: argparse.Namespace) -> None:
-    from cdec_bridge.processes import CdecProcesses
+    from lscfg.cdec_bridge.processes import CdecProcesses
     from lscfg.formats.kbest import parse_hypothesis
     from lscfg.io.text import put_lines, read_lines
 
@@ -148,7 +148,7 @@ def _decode(args: argparse.Namespace) -> None:
 
 
 def _forest(args: argparse.Namespace) -> None:
-    from cdec_bridge.forests import binary_inputs, record
+    from lscfg.cdec_bridge.forests import binary_inputs, record
     from lscfg.errors import InputError
     from lscfg.io.text import put_lines, read_lines
 

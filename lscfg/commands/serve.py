@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg.bundle.system import one_system, open_system
     from lscfg.errors import InputError
+    from lscfg.extras import need
     from lscfg.serve.settings import ServeSettings
     from lscfg.settings import from_options
 
@@ -51,12 +52,10 @@ def run(args: argparse.Namespace) -> None:
     place = one_system(args.system, args.config)
     if not 0 <= args.port < 1 << 16:
         raise InputError(f"--port must be 0 to 65535, not {args.port}")
-    try:
-        from lscfg.serve.server import Server, listen
-    except ModuleNotFoundError as error:
-        raise InputError(f"lscfg serve needs the package {error.name}: pip install 'lscfg[serve]'") from None
+    need("serve")
     from lscfg.serve.application import Application
     from lscfg.serve.bench import Bench
+    from lscfg.serve.server import Server, listen
 
     with listen(args.address, args.port) as listening, Bench(args.jobs) as bench:
         application = Application(open_system(place, args.weights), bench, settings)

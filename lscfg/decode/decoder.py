@@ -19,11 +19,11 @@ from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 import numpy as np
-from scipy import sparse
 
 from lscfg import log
 from lscfg.decode.derivations import Derivation, Translated, describe
 from lscfg.decode.latent import Improper, LatentFeatures
+from lscfg.decode.rows import SparseRows
 from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
@@ -395,7 +395,7 @@ class _SentenceDecoder:
         self._extra_columns = np.array([column(name) for name in names], np.int64)
         if len(set(names)) < len(names):
             raise ValueError(f"the provider names a feature twice: {names}")
-        self._rules = sparse.csr_array((values, indices, indptr), shape=(len(indptr) - 1, len(columns)))
+        self._rules = SparseRows(indptr, indices, values, len(columns))
         self.feature_names = tuple(columns)
 
     @property
@@ -417,7 +417,7 @@ class _SentenceDecoder:
 
     def _rule_scores(self, weights: np.ndarray) -> np.ndarray:
         if self._scored is None or not np.array_equal(self._scored[0], weights):
-            self._scored = weights, self._rules @ weights
+            self._scored = weights, self._rules.products(weights)
         return self._scored[1]
 
     def _prepare(self, index: int, text: str) -> _Sentence:
@@ -484,7 +484,7 @@ class _SentenceDecoder:
 
     def _app_features(self, sentence: _Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
         """Features of single applications, float64 [len(apps), F]; the language model has none."""
-        features = np.asarray(self._rules[forest.app_rule[apps]].toarray())
+        features = self._rules.sums(forest.app_rule[apps], np.arange(len(apps) + 1))
         if self._penalty_column is not None:
             features[:, self._penalty_column] += sentence.penalties[apps]
         if sentence.extra is not None:
@@ -508,11 +508,7 @@ class _SentenceDecoder:
 
     def _features(self, sentence: _Sentence, forest: Forest, found: KBest) -> np.ndarray:
         """Sums of the features over the applications of each derivation."""
-        rules = forest.app_rule[found.apps]
-        counts = sparse.csr_array(
-            (np.ones(len(rules)), rules, found.app_offsets), shape=(len(found), self._rules.shape[0])
-        )
-        features = np.asarray((counts @ self._rules).toarray())
+        features = self._rules.sums(forest.app_rule[found.apps], found.app_offsets)
         starts = found.app_offsets[:-1]  # no derivation is without an application
         if self._penalty_column is not None:
             features[:, self._penalty_column] += np.add.reduceat(sentence.penalties[found.apps], starts)

@@ -12,7 +12,7 @@ from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 
 BLEU_WIDTH = int(lib.LSCFG_BLEU_WIDTH)
-"""Columns of a row of BLEU statistics (``tuning.bleu``)."""
+"""Columns of a row of BLEU statistics (``lscfg.tuning.bleu``)."""
 
 
 class PackedLists:

@@ -9,6 +9,7 @@ import os
 import pickle
 import queue
 import signal
+import sys
 import threading
 import traceback
 from collections import deque
@@ -43,8 +44,8 @@ class Processes:
         workers: number of processes, at least 1.
         environment: variables that are set in a worker before it imports anything of ours; the workers are then
             programs of their own.
-        start: ``"fork"`` or ``"spawn"``, as of ``multiprocessing``; if None, ``"fork"`` where the system has it and no
-            environment is asked for.
+        start: ``"fork"`` or ``"spawn"``, as of ``multiprocessing``; if None, ``"fork"`` on Linux, where no environment
+            is asked for. Forked processes of macOS may not use all libraries of the system.
         ahead: blocks for each worker, at most, that are held with their results.
 
     Raises:
@@ -63,7 +64,7 @@ class Processes:
     ):
         if workers < 1:
             raise InputError(f"jobs must be 1 or more, not {workers}")
-        forks = environment is None and "fork" in multiprocessing.get_all_start_methods()
+        forks = environment is None and sys.platform == "linux"
         self.workers = workers
         self._environment = dict(environment or {})
         self._context: Any = multiprocessing.get_context(start or ("fork" if forks else "spawn"))

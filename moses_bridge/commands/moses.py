@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
-    from moses_bridge.program import STEPS, MosesTree, build_program, write_sources
+    from lscfg.moses_bridge.program import STEPS, MosesTree, build_program, write_sources
 
     if args.sources:
         log.info(f"wrote {write_sources(args.sources)}; what is left to do:\n{STEPS.rstrip()}")
@@ -75,7 +75,7 @@ def _check(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from lscfg.errors import InputError
-    from moses_bridge.program import PROGRAM, MosesTree, build_program, check_program
+    from lscfg.moses_bridge.program import PROGRAM, MosesTree, build_program, check_program
 
     if args.program:
         print(check_program(args.program))
@@ -95,8 +95,8 @@ def _convert(args: argparse.Namespace) -> None:
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import read_weights
     from lscfg.io.text import check_replaceable
-    from moses_bridge.config import INI, TABLE, write_moses
-    from moses_bridge.rule_table import GLUE_FILE
+    from lscfg.moses_bridge.config import INI, TABLE, write_moses
+    from lscfg.moses_bridge.rule_table import GLUE_FILE
 
     for name in (TABLE, GLUE_FILE, INI):
         check_replaceable(Path(args.output) / name)
@@ -110,7 +110,7 @@ def _weights(args: argparse.Namespace) -> None:
     from lscfg.decode.decoder import read_grammar
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import write_weights
-    from moses_bridge.config import Conventions, read_moses_weights
+    from lscfg.moses_bridge.config import Conventions, read_moses_weights
 
     config = read_ini(args.config)
     conventions = Conventions.of(config, read_grammar(config).feature_names)

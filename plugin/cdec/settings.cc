@@ -4,6 +4,9 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#ifdef __APPLE__
+#include <crt_externs.h>
+#endif
 
 using std::string;
 using std::vector;
@@ -232,14 +235,23 @@ string ToCategory(const string &key, const string &value) {
                     "glue=true|false pass_through=true|false goal=CATEGORY");
 }
 
+/* The words of the command that started this process, whose main() is not ours. */
+vector<string> OwnCommandLine() {
+#ifdef __APPLE__
+  return vector<string>(*_NSGetArgv(), *_NSGetArgv() + *_NSGetArgc());
+#else
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  vector<string> arguments;
+  for (string argument; getline(file, argument, '\0');) arguments.push_back(argument);
+  return arguments;
+#endif
+}
+
 } // namespace
 
 DecoderSettings ReadDecoderSettings() {
   ConfigReader reader;
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  vector<string> arguments;
-  for (string argument; getline(file, argument, '\0');) arguments.push_back(argument);
-  reader.ReadCommandLine(arguments);
+  reader.ReadCommandLine(OwnCommandLine());
   /* What rules a forest was built with, only its edges tell. */
   if (reader.settings.formalism == "rescore") reader.settings.pass_through = true;
   return reader.settings;

@@ -50,7 +50,7 @@ static int64_t upper_envelope(const double *score, const double *slope, int64_t 
 
 /* ---- line search ---- */
 
-/* As tuning.bleu.bleu, which says what is smoothed how. */
+/* As lscfg.tuning.bleu.bleu, which says what is smoothed how. */
 static double corpus_bleu(const int64_t *stats) {
   double correct = 1, total = 1, missed = 1;
   int any = 0;

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cdec_runs import Cdec
 
-from cdec_bridge.library import CdecTree, build_library
+from lscfg.cdec_bridge.library import CdecTree, build_library
 
 
 @pytest.fixture(scope="session")

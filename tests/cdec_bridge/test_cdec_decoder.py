@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cdec_bridge.decoder import CdecDecoder, find_cdec
+from lscfg.cdec_bridge.decoder import CdecDecoder, find_cdec
 from lscfg.errors import InputError, LscfgError
 
 

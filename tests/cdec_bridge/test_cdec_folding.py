@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cdec_bridge.decoder import CdecDecoder
-from cdec_bridge.folding import fold_ini
+from lscfg.cdec_bridge.decoder import CdecDecoder
+from lscfg.cdec_bridge.folding import fold_ini
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights

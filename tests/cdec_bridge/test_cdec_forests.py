@@ -2,7 +2,7 @@
 
 import pytest
 
-from cdec_bridge.forests import binary_inputs, recording
+from lscfg.cdec_bridge.forests import binary_inputs, recording
 from lscfg.cli import main
 from lscfg.errors import InputError
 

@@ -11,7 +11,7 @@ import pytest
 from cdec_runs import NAMES, RULES, SENTENCES, Cdec, assert_same, messages, rule_text, two_passes
 from helpers import rule_table, save_model
 
-from cdec_bridge.processes import CdecProcesses
+from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.weights import read_weights, write_weights

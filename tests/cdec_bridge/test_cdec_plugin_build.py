@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cdec_bridge.library import CdecTree, build_library, check_library
+from lscfg.cdec_bridge.library import CdecTree, build_library, check_library
 from lscfg.cli import main
 from lscfg.errors import InputError
 

@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from cdec_runs import NAMES, SENTENCES, WEIGHTS, Cdec, assert_same, messages, two_passes
 
-from cdec_bridge.decoder import CdecDecoder
-from cdec_bridge.folding import fold_ini
+from lscfg.cdec_bridge.decoder import CdecDecoder
+from lscfg.cdec_bridge.folding import fold_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cdec_bridge.decoder import CdecDecoder
-from cdec_bridge.processes import CdecProcesses
 from lscfg import log
+from lscfg.cdec_bridge.decoder import CdecDecoder
+from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import numbered, segment_grammar
-from tuning.decoders import open_decoder
+from lscfg.tuning.decoders import open_decoder
 
 # Echoes each segment in capitals; dies at the word "boom", says nothing of "silent".
 PROGRAM = """#!{python}

@@ -11,8 +11,8 @@ import pytest
 from lscfg.adapter import example_model
 from lscfg.cli import main
 from lscfg.io.text import read_lines, write_lines
-from moses_bridge.rule_table import GLUE, ROOT
-from tuning.commands import demo
+from lscfg.moses_bridge.rule_table import GLUE, ROOT
+from lscfg.tuning.commands import demo
 
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja"]
 TGT = ["a house", "a red house", "the house", "the red flower"]
@@ -101,7 +101,7 @@ def test_what_lscfg_made_may_be_made_again(folder, monkeypatch):
     (folder / "other").mkdir()
     run("simulate --sentences 5 --model simulated/model.lscfg -o other")
     calls = []
-    monkeypatch.setattr("tuning.experiment.run.run_experiment", lambda *args: calls.append(args) or sys.exit(0))
+    monkeypatch.setattr("lscfg.tuning.experiment.run.run_experiment", lambda *args: calls.append(args) or sys.exit(0))
     for _ in range(2):
         with pytest.raises(SystemExit):
             main(["demo", "-o", "demo", "--quiet"])

@@ -10,8 +10,8 @@ from lscfg.formats.weights import read_weights
 from lscfg.io.text import write_lines
 from lscfg.kernel import START_WEIGHTS as LATENT_START
 from lscfg.kernel import feature_names
-from tuning.experiment.config import read_experiment
-from tuning.experiment.template import CORPUS
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.template import CORPUS
 
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8

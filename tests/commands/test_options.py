@@ -18,9 +18,8 @@ from unittest.mock import ANY, MagicMock, call
 import helpers
 import numpy as np
 import pytest
+from command_lines import CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, tune_words
 from other_settings import option_words, other_value, other_values
-from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
-from serve_words import SERVE_LINES
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings, aligners
@@ -30,103 +29,15 @@ from lscfg.extract.hiero import HieroLimits
 from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
+from lscfg.kinds import ESTIMATORS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import settings_of
 from lscfg.study.simulate import GrammarSettings
-from tuning.evaluate import Evaluation
-from tuning.experiment.config import Overrides
-from tuning.tune import Iteration, TuneResult, TuneSettings
-
-LINES = {
-    "prepare apply": APPLY,
-    "prepare restore": RESTORE,
-    "align with a saved aligner": "align f e -o out.{heuristic} --heuristic union,grow-diag --model model --jobs 97",
-    "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --jobs 97",
-    "derive the good": "derive f e a1 -o out --drop-bad",
-    "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
-    "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
-    "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
-    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
-    "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
-    "--jobs 97 --top 7 --min-marginal 0.25",
-    "marginals of forests": "marginals cdec.ini text --forests",
-    "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
-    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
-    "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
-    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other",
-    **SERVE_LINES,
-    "inspect a model": "inspect model --rules 3",
-    "inspect a rule": "inspect model --rule 'a ||| b'",
-    "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
-    "inspect states": "inspect model --states --rules 3",
-    "inspect a tree": "inspect deriv --tree 4",
-    "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
-    "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
-    "simulate a model": "simulate -o folder --model model --pairs 50 --seed 6",
-    "tune": "tune --config cdec.ini --source f --reference e --reference e2 --weights weights -o folder "
-    "--optimiser pro --decoder cdec --jobs 97 --resume",
-    "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
-    "--kbest 7",
-    "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
-    "--trials 60 --seed 70 -o out --source a1 --differences 3 --sentence-table table",
-    "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
-    "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
-    "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
-    "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
-    "--grammar text --lm f --model model --kind both",
-    "demo": "demo -o folder --seed 4 --jobs 97",
-    "cdec build": "cdec build --cdec-root tree -o out",
-    "cdec check": "cdec check --cdec-root tree --library library",
-    "cdec fold": "cdec fold -c cdec.ini -w weights -o folder --library library --no-unfold",
-    "cdec decode": "cdec decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --cdec-root tree",
-    "cdec forest": "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 97 "
-    "--cdec-root tree",
-    "cdec forest of files": "cdec forest --read folder",
-    "moses build": "moses build --moses-root tree -o out --flag=-Ione --flag=-Ltwo",
-    "moses build of sources": "moses build --sources folder",
-    "moses check": "moses check --moses-root tree --flag=-Ione",
-    "moses check of a program": "moses check --program program",
-    "moses convert": "moses convert -c cdec.ini -w weights -o folder",
-    "moses weights": "moses weights moses.ini -c cdec.ini -o out",
-}
-
-TUNING = [item.name for item in settings_of(TuneSettings) if item.name != "optimiser"]
-CONTEXT = kind(CONTEXT_MODELS, "loglinear").Settings
-
-
-def tune_words(name: str) -> list[str]:
-    """All settings of the tuning and of its optimiser."""
-    loop = {key: value for key, value in other_values(TuneSettings).items() if key in TUNING}
-    settings = kind(OPTIMISERS, name).Settings
-    words = option_words(TuneSettings, loop) + option_words(settings, other_values(settings), name)
-    return [*shlex.split(LINES["tune"].replace("--optimiser pro", f"--optimiser {name}")), *words]
-
-
-def align_words(name: str) -> list[str]:
-    """All settings of an aligner."""
-    words = shlex.split(f"align f e -o out --aligner {name} --heuristic intersect --save saved --jobs 97")
-    return words + option_words(aligners()[name], other_values(aligners()[name]))
-
-
-def estimate_words(name: str) -> list[str]:
-    """All settings of an estimator and of its context model."""
-    found = estimator(name)
-    words = ["estimate", name, "deriv", "-o", "out", "--jobs", "97", "--precision", "double", "--context", "f"]
-    words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "loglinear")]
-    words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
-    return words + option_words(found.Settings, other_values(found.Settings))
-
-
-EVERY_LINE = [
-    *map(shlex.split, LINES.values()),
-    *(prepare_words(*names) for names in PREPARATIONS),
-    *map(align_words, aligners()),
-    *map(estimate_words, kinds(ESTIMATORS)),
-    *map(tune_words, kinds(OPTIMISERS)),
-]
+from lscfg.tuning.evaluate import Evaluation
+from lscfg.tuning.experiment.config import Overrides
+from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 
 def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -220,7 +131,7 @@ def test_grammar(double):
     counted, selection = MagicMock(), MagicMock()
     extract_files = double("lscfg.extract.hiero.extract_files", counted)
     select_rules = double("lscfg.grammar.select.select_rules", selection)
-    write = double("moses_bridge.rule_table.write_rule_table")
+    write = double("lscfg.moses_bridge.rule_table.write_rule_table")
     run("grammar")
     limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
     extract_files.assert_called_once_with("f", "e", ["a1", "a2"], limits)
@@ -437,10 +348,10 @@ def test_simulate(double, name):
 def tuning(double):
     """The tuning, and what opens its decoder."""
     first = Iteration(1, 20.0, 1.0, 30.0, None, 9, 9, {"One": 2.0})
-    tune = double("tuning.tune.tune", TuneResult({"One": 2.0}, 1, (first,), "done", 0.5))
-    double("tuning.decoders.decoder_identity", "identity")
-    double("cdec_bridge.decoder.find_library", Path("library"))
-    return tune, double("tuning.decoders.open_decoder", nullcontext("decoder"))
+    tune = double("lscfg.tuning.tune.tune", TuneResult({"One": 2.0}, 1, (first,), "done", 0.5))
+    double("lscfg.tuning.decoders.decoder_identity", "identity")
+    double("lscfg.cdec_bridge.decoder.find_library", Path("library"))
+    return tune, double("lscfg.tuning.decoders.open_decoder", nullcontext("decoder"))
 
 
 @pytest.mark.parametrize("name", kinds(OPTIMISERS))
@@ -479,7 +390,7 @@ def test_settings_of_another_optimiser_are_refused(capsys):
 
 def test_tune_with_a_host(double, tuning):
     tune, open_decoder = tuning
-    host = double("tuning.hosts.host_optimiser", "learner")
+    host = double("lscfg.tuning.hosts.host_optimiser", "learner")
     run("tune with a host")
     host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
     open_decoder.assert_called_once_with("embedded", "cdec.ini", available_cores(), library=None)
@@ -489,10 +400,10 @@ def test_tune_with_a_host(double, tuning):
 
 
 def test_evaluate(double):
-    evaluate = double("tuning.evaluate.evaluate", Evaluation([], {"BLEU": "signature"}, 50, 60, 70))
-    differences = double("tuning.sentences.differences", ["difference"])
-    write_table = double("tuning.sentences.write_table")
-    show = double("tuning.sentences.format_differences", "")
+    evaluate = double("lscfg.tuning.evaluate.evaluate", Evaluation([], {"BLEU": "signature"}, 50, 60, 70))
+    differences = double("lscfg.tuning.sentences.differences", ["difference"])
+    write_table = double("lscfg.tuning.sentences.write_table")
+    show = double("lscfg.tuning.sentences.format_differences", "")
     run("evaluate")
     one, other, references, source = ["a1 b", "c1"], ["a2 b", "c2"], [["a0 b", "c0"], ["a4 b", "c4"]], ["a3 b", "c3"]
     evaluate.assert_called_once_with(
@@ -505,18 +416,18 @@ def test_evaluate(double):
 
 
 def test_evaluate_runs(double):
-    compare_runs = double("tuning.replication.compare_runs", [])
+    compare_runs = double("lscfg.tuning.replication.compare_runs", [])
     run("evaluate runs")
     outputs = {"A": [["a1 b", "c1"], ["a2 b", "c2"]]}
     compare_runs.assert_called_once_with(outputs, [["a0 b", "c0"]], baseline="A", samples=50, trials=60, seed=70)
 
 
 def test_run(double):
-    run_experiment = double("tuning.experiment.run.run_experiment", "")
+    run_experiment = double("lscfg.tuning.experiment.run.run_experiment", "")
     run("run")
     overrides = Overrides(data=Path("data"), runs=2, decoder="moses", systems=["A", "B"])
     run_experiment.assert_called_once_with("e.toml", "folder", jobs=97, overrides=overrides)
-    show_plan = double("tuning.experiment.run.show_plan", "")
+    show_plan = double("lscfg.tuning.experiment.run.show_plan", "")
     run("run nothing")
     show_plan.assert_called_once_with("e.toml", "folder", overrides)
     assert run_experiment.call_count == 1
@@ -529,7 +440,7 @@ def test_demo(double):
     for name in ("HIERO", "MIN", "LATENT"):
         Path("folder/systems", name).mkdir(parents=True)
         Path("folder/systems", name, "test.output").touch()
-    run_experiment = double("tuning.experiment.run.run_experiment", "")
+    run_experiment = double("lscfg.tuning.experiment.run.run_experiment", "")
     run("demo")
     generate.assert_called_once_with(seed=4)
     write.assert_called_once_with(corpus, Path("folder/corpus"))
@@ -537,8 +448,11 @@ def test_demo(double):
 
 
 def test_cdec_build_and_check(double):
-    at = double("cdec_bridge.library.CdecTree.at", "tree")
-    build, check = double("cdec_bridge.library.build_library"), double("cdec_bridge.library.check_library", "good")
+    at = double("lscfg.cdec_bridge.library.CdecTree.at", "tree")
+    build, check = (
+        double("lscfg.cdec_bridge.library.build_library"),
+        double("lscfg.cdec_bridge.library.check_library", "good"),
+    )
     run("cdec build")
     build.assert_called_once_with("tree", "out")
     run("cdec check")
@@ -548,15 +462,15 @@ def test_cdec_build_and_check(double):
 
 def test_cdec_fold(double):
     folded = SimpleNamespace(features=(), lines=[], weights=lambda weights: weights)
-    fold_ini = double("cdec_bridge.folding.fold_ini", folded)
+    fold_ini = double("lscfg.cdec_bridge.folding.fold_ini", folded)
     run("cdec fold")
     fold_ini.assert_called_once_with("cdec.ini", unfold=False, library="library")
     assert sorted(path.name for path in Path("folder").iterdir()) == ["cdec.ini", "weights"]
 
 
 def test_cdec_decode(double):
-    below = double("cdec_bridge.decoder.program_below", Path("cdec"))
-    processes = double("cdec_bridge.processes.CdecProcesses", MagicMock(**{"decode.return_value": [["x"], []]}))
+    below = double("lscfg.cdec_bridge.decoder.program_below", Path("cdec"))
+    processes = double("lscfg.cdec_bridge.processes.CdecProcesses", MagicMock(**{"decode.return_value": [["x"], []]}))
     run("cdec decode")
     below.assert_called_once_with("tree")
     options = ["-w", str(Path("weights").resolve()), "-r"]
@@ -566,8 +480,8 @@ def test_cdec_decode(double):
 
 
 def test_cdec_forest(double):
-    below = double("cdec_bridge.decoder.program_below", Path("cdec"))
-    record = double("cdec_bridge.forests.record", ["{}"])
+    below = double("lscfg.cdec_bridge.decoder.program_below", Path("cdec"))
+    record = double("lscfg.cdec_bridge.forests.record", ["{}"])
     run("cdec forest")
     below.assert_called_once_with("tree")
     options = ["-w", str(Path("weights").resolve())]
@@ -577,9 +491,9 @@ def test_cdec_forest(double):
 
 
 def test_cdec_forest_of_files(double):
-    double("cdec_bridge.decoder.find_cdec", Path("cdec"))
-    inputs = double("cdec_bridge.forests.binary_inputs", ["one"])
-    record = double("cdec_bridge.forests.record", [])
+    double("lscfg.cdec_bridge.decoder.find_cdec", Path("cdec"))
+    inputs = double("lscfg.cdec_bridge.forests.binary_inputs", ["one"])
+    record = double("lscfg.cdec_bridge.forests.record", [])
     run("cdec forest of files")
     inputs.assert_called_once_with("folder")
     arguments = [Path("cdec"), "liblscfg_cdec.so", None, ["one"]]
@@ -587,9 +501,12 @@ def test_cdec_forest_of_files(double):
 
 
 def test_moses_build_and_check(double):
-    at = double("moses_bridge.program.MosesTree.at", "tree")
-    build, check = double("moses_bridge.program.build_program"), double("moses_bridge.program.check_program", "good")
-    write = double("moses_bridge.program.write_sources", Path("folder"))
+    at = double("lscfg.moses_bridge.program.MosesTree.at", "tree")
+    build, check = (
+        double("lscfg.moses_bridge.program.build_program"),
+        double("lscfg.moses_bridge.program.check_program", "good"),
+    )
+    write = double("lscfg.moses_bridge.program.write_sources", Path("folder"))
     run("moses build")
     build.assert_called_once_with("tree", "out", ["-Ione", "-Ltwo"])
     run("moses build of sources")
@@ -603,7 +520,7 @@ def test_moses_build_and_check(double):
 
 def test_moses_convert(double):
     read_ini = double("lscfg.formats.ini.read_ini", SimpleNamespace(weights=None))
-    write = double("moses_bridge.config.write_moses", Path("folder/moses.ini"))
+    write = double("lscfg.moses_bridge.config.write_moses", Path("folder/moses.ini"))
     run("moses convert")
     read_ini.assert_called_once_with("cdec.ini")
     write.assert_called_once_with("folder", read_ini.return_value, {"One": 1.0}, ini="cdec.ini")
@@ -611,9 +528,9 @@ def test_moses_convert(double):
 
 def test_moses_weights(double):
     double("lscfg.decode.decoder.read_grammar", MagicMock())
-    read = double("moses_bridge.config.read_moses_weights", {"theirs": 3.0})
+    read = double("lscfg.moses_bridge.config.read_moses_weights", {"theirs": 3.0})
     conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
-    double("moses_bridge.config.Conventions.of", conventions)
+    double("lscfg.moses_bridge.config.Conventions.of", conventions)
     run("moses weights")
     read.assert_called_once_with("moses.ini")
     conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0})

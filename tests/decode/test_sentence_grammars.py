@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers import derivations, rule_table, save_model
 
-from cdec_bridge.decoder import find_cdec
+from lscfg.cdec_bridge.decoder import find_cdec
 from lscfg.cli import main
 from lscfg.decode.analysis import Analyser
 from lscfg.decode.decoder import EmbeddedDecoder

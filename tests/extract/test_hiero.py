@@ -18,8 +18,8 @@ from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import stream_lines, write_lines
 from lscfg.kernel import Grammar, HieroExtractor, LineError
-from tuning.experiment.config import read_experiment
-from tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.run import run_experiment
 
 
 def initial_phrase_pairs(n, m, links, limits):

@@ -28,11 +28,11 @@ from lscfg.io.arpa import check_arpa
 from lscfg.io.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.lmplz import build_lm
+from lscfg.moses_bridge.nbest import read_nbest
+from lscfg.moses_bridge.rule_table import write_rule_table
 from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree
-from moses_bridge.nbest import read_nbest
-from moses_bridge.rule_table import write_rule_table
-from tuning.experiment.config import START_WEIGHTS, Chosen, read_experiment
+from lscfg.tuning.experiment.config import START_WEIGHTS, Chosen, read_experiment
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "FORMATS.md"
 

@@ -16,7 +16,7 @@ from helpers import rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdec_bridge.decoder import find_cdec
+from lscfg.cdec_bridge.decoder import find_cdec
 from lscfg.cli import build_parser, main
 from lscfg.commands import grammar as command
 from lscfg.corpus.parallel import check_words
@@ -30,7 +30,7 @@ from lscfg.grammar.select import matching_sides, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
 from lscfg.io.text import read_bytes, write_blocks, write_lines
 from lscfg.kernel import DeriveOptions, Grammar, Rules
-from moses_bridge.rule_table import GLUE_FILE, ROOT, escape_words, score_names, write_rule_table
+from lscfg.moses_bridge.rule_table import GLUE_FILE, ROOT, escape_words, score_names, write_rule_table
 
 SRC = ["a b", "a b", "a", "a", "b a"]
 TGT = ["x y", "y x", "x", "z", "y the x"]

@@ -30,7 +30,7 @@ from lscfg.io.text import (
     write_lines,
 )
 from lscfg.kernel import Grammar
-from moses_bridge.config import read_moses_weights
+from lscfg.moses_bridge.config import read_moses_weights
 
 TEXT_READERS = {
     "lines": read_lines,

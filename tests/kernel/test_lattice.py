@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lattices import EMPTY, Arcs, encode, random_lattice
 
-from cdec_bridge.decoder import find_cdec
+from lscfg.cdec_bridge.decoder import find_cdec
 from lscfg.errors import InputError
 from lscfg.kernel import EPSILON, Binding, Grammar, ParseOptions, S, X
 from lscfg.kernel.search import SearchOptions, search

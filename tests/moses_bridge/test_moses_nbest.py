@@ -4,7 +4,7 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from moses_bridge.nbest import read_nbest, write_nbest
+from lscfg.moses_bridge.nbest import read_nbest, write_nbest
 
 LINE = "0 ||| the house ||| LM0= -12.5 WordPenalty0= -2 TM= -1 -0.5 -3 PhrasePenalty0= 1 ||| -7.25 ||| 0-0\n"
 

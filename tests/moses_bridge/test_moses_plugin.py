@@ -20,11 +20,18 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, Grammar
 from lscfg.model.parameters import OneState
-from moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
-from moses_bridge.decoder import MosesDecoder, find_moses
-from moses_bridge.nbest import parse_features
-from moses_bridge.program import MosesTree, build_program, check_program, expected_trace, read_trace, write_sources
-from moses_bridge.rule_table import GLUE_FILE
+from lscfg.moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
+from lscfg.moses_bridge.decoder import MosesDecoder, find_moses
+from lscfg.moses_bridge.nbest import parse_features
+from lscfg.moses_bridge.program import (
+    MosesTree,
+    build_program,
+    check_program,
+    expected_trace,
+    read_trace,
+    write_sources,
+)
+from lscfg.moses_bridge.rule_table import GLUE_FILE
 
 RULES = [*SPANISH_RULES[:5], "a|b ||| c|d", *SPANISH_RULES[5:]]
 SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "", "a|b casa", "y una", "una una una una una"]

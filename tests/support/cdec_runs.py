@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers import SPANISH_RULES, random_context, rule_table, save_model
 
-from cdec_bridge.library import CdecTree
+from lscfg.cdec_bridge.library import CdecTree
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.kernel import LATENT_FEATURES, Grammar
 from lscfg.model.parameters import OneState

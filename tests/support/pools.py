@@ -4,7 +4,7 @@ import math
 import random
 
 from lscfg.formats.kbest import Hypothesis
-from tuning.pool import Pool
+from lscfg.tuning.pool import Pool
 
 WORDS = [f"w{n}" for n in range(50)]
 

@@ -12,8 +12,8 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, X
 from lscfg.model.parameters import Parameters
 from lscfg.study.diagnose import NEITHER, ORDERED, SWAPPED
-from tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL
-from tuning.mira import BACKGROUND
+from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL
+from lscfg.tuning.mira import BACKGROUND
 
 
 class FigureOne:
@@ -118,7 +118,7 @@ def ratio_features(
 
 
 class PseudoCorpus:
-    """BLEU of single sentences, each with a decaying background (``tuning.mira``).
+    """BLEU of single sentences, each with a decaying background (``lscfg.tuning.mira``).
 
     Args:
         decay: what the background keeps of its counts for each sentence added, 0 to 1.

@@ -3,8 +3,8 @@
 import random
 
 from lscfg.formats.kbest import Hypothesis
-from tuning.mira import Settings as MiraSettings
-from tuning.tune import TuneSettings, tune
+from lscfg.tuning.mira import Settings as MiraSettings
+from lscfg.tuning.tune import TuneSettings, tune
 
 START = {"lm": 0.1, "tm": 0.2, "words": 0.9}
 SETTINGS = TuneSettings(iterations=4, kbest=5, patience=4, learner=MiraSettings(epochs=5))

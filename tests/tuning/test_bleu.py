@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from lscfg.errors import InputError
-from tuning.bleu import (
+from lscfg.tuning.bleu import (
     SentenceReferences,
     bleu,
     check_references,

@@ -13,11 +13,11 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.errors import InputError
 from lscfg.io.text import write_lines
-from tuning.bleu import bleu, corpus_stats
-from tuning.commands import evaluate as command
-from tuning.evaluate import MAX_SAMPLES, METRICS, bleu_signature, evaluate
-from tuning.replication import compare_runs
-from tuning.sentences import best_and_worst, differences
+from lscfg.tuning.bleu import bleu, corpus_stats
+from lscfg.tuning.commands import evaluate as command
+from lscfg.tuning.evaluate import MAX_SAMPLES, METRICS, bleu_signature, evaluate
+from lscfg.tuning.replication import compare_runs
+from lscfg.tuning.sentences import best_and_worst, differences
 
 WORDS = [f"w{n}" for n in range(25)]
 

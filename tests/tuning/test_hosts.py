@@ -12,11 +12,11 @@ from pools import planted
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.kbest import Hypothesis
-from tuning import hosts
-from tuning.bleu import corpus_bleu
-from tuning.optimisers import Step
-from tuning.pool import Pool
-from tuning.tune import TuneSettings, tune
+from lscfg.tuning import hosts
+from lscfg.tuning.bleu import corpus_bleu
+from lscfg.tuning.optimisers import Step
+from lscfg.tuning.pool import Pool
+from lscfg.tuning.tune import TuneSettings, tune
 
 START = {"lm": 0.1, "tm": -0.1, "words": 0.2, "noise": 0.3}
 

@@ -21,11 +21,11 @@ from lscfg.kernel.lists import MiraState, PackedLists, line_search
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
 from lscfg.parallel.engine import in_processes
-from tuning.bleu import SentenceReferences, bleu, corpus_bleu
-from tuning.forest_mert import Settings as ForestMertSettings
-from tuning.mert import GraphLine, ListLine, mert
-from tuning.mert import Settings as MertSettings
-from tuning.pool import Pool
+from lscfg.tuning.bleu import SentenceReferences, bleu, corpus_bleu
+from lscfg.tuning.forest_mert import Settings as ForestMertSettings
+from lscfg.tuning.mert import GraphLine, ListLine, mert
+from lscfg.tuning.mert import Settings as MertSettings
+from lscfg.tuning.pool import Pool
 
 
 @pytest.fixture

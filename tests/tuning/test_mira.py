@@ -12,10 +12,10 @@ from reference import PseudoCorpus
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import MiraState
-from tuning.bleu import bleu, corpus_bleu, corpus_stats
-from tuning.mira import BACKGROUND, mira
-from tuning.mira import Settings as MiraSettings
-from tuning.pool import Pool
+from lscfg.tuning.bleu import bleu, corpus_bleu, corpus_stats
+from lscfg.tuning.mira import BACKGROUND, mira
+from lscfg.tuning.mira import Settings as MiraSettings
+from lscfg.tuning.pool import Pool
 
 
 def hypothesis(text: str, **features: float) -> Hypothesis:

@@ -13,11 +13,11 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from tuning import pro as pro_module
-from tuning.bleu import SentenceReferences, corpus_bleu
-from tuning.pool import Pool
-from tuning.pro import Settings as ProSettings
-from tuning.pro import bleu_plus_one, pro, sample_pairs
+from lscfg.tuning import pro as pro_module
+from lscfg.tuning.bleu import SentenceReferences, corpus_bleu
+from lscfg.tuning.pool import Pool
+from lscfg.tuning.pro import Settings as ProSettings
+from lscfg.tuning.pro import bleu_plus_one, pro, sample_pairs
 
 
 def test_sentence_bleu_against_sacrebleu() -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from lscfg.errors import InputError
-from tuning import replication
-from tuning.bleu import bleu, corpus_stats
-from tuning.evaluate import evaluate
-from tuning.replication import compare_runs, paired_bootstrap, stratified_randomisation
+from lscfg.tuning import replication
+from lscfg.tuning.bleu import bleu, corpus_stats
+from lscfg.tuning.evaluate import evaluate
+from lscfg.tuning.replication import compare_runs, paired_bootstrap, stratified_randomisation
 
 WORDS = [f"w{n}" for n in range(25)]
 
@@ -97,7 +97,7 @@ def test_batches_do_not_matter(monkeypatch):
         for _ in range(2)
     )
     whole = stratified_randomisation(one, other, 500)
-    monkeypatch.setattr("tuning.replication._BATCH", 1000)
+    monkeypatch.setattr("lscfg.tuning.replication._BATCH", 1000)
     assert stratified_randomisation(one, other, 500) == whole
 
 

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tuning.report import plots
-from tuning.report.content import Content, charted_sentences
-from tuning.report.page import render
+from lscfg.tuning.report import plots
+from lscfg.tuning.report.content import Content, charted_sentences
+from lscfg.tuning.report.page import render
 
 SECTIONS = ["results", "tuning", "grammars", "charts", "sentences", "cost", "manifest"]
 SOURCES = ["彼女 は <b> 学校 に 行き ます 。", "これ は & ペン です", "無い"]

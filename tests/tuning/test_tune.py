@@ -25,15 +25,15 @@ from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.parallel.engine import in_processes
 from lscfg.settings import from_options
-from tuning import tune as tune_module
-from tuning.commands import tune as command
-from tuning.decoders import decoder_identity
-from tuning.forest_mert import Settings as ForestMertSettings
-from tuning.mert import Settings as MertSettings
-from tuning.mira import mira
-from tuning.pool import Pool
-from tuning.pro import Settings as ProSettings
-from tuning.tune import HISTORY, Iteration, TuneSettings, tune
+from lscfg.tuning import tune as tune_module
+from lscfg.tuning.commands import tune as command
+from lscfg.tuning.decoders import decoder_identity
+from lscfg.tuning.forest_mert import Settings as ForestMertSettings
+from lscfg.tuning.mert import Settings as MertSettings
+from lscfg.tuning.mira import mira
+from lscfg.tuning.pool import Pool
+from lscfg.tuning.pro import Settings as ProSettings
+from lscfg.tuning.tune import HISTORY, Iteration, TuneSettings, tune
 
 
 class Failing(Reranker):
@@ -127,7 +127,7 @@ def test_a_failed_decoder_costs_one_iteration(tmp_path, failing_run):
 
 def test_a_resumed_tuning_knows_the_seconds_of_its_earlier_parts(tmp_path, monkeypatch):
     """With a clock that is a second later whenever it is read."""
-    monkeypatch.setattr("tuning.tune.time.perf_counter", itertools.count().__next__)
+    monkeypatch.setattr("lscfg.tuning.tune.time.perf_counter", itertools.count().__next__)
     whole = run(Reranker(), tmp_path / "whole")
     with pytest.raises(OSError, match="decoder is gone"):
         run(Failing(3), tmp_path / "parts")
@@ -148,7 +148,7 @@ def test_an_interrupted_mira_costs_no_decoding(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("tuning.mira.mira", interrupted)
+        patch.setattr("lscfg.tuning.mira.mira", interrupted)
         run(Reranker(), tmp_path / "parts")
     decoder = Reranker()
     run(decoder, tmp_path / "parts", resume=True)

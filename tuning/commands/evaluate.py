@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lscfg.io.text import align_columns
 
 if TYPE_CHECKING:
-    from tuning.evaluate import Evaluation
-    from tuning.replication import ReplicatedScore
+    from lscfg.tuning.evaluate import Evaluation
+    from lscfg.tuning.replication import ReplicatedScore
 
 HELP = "score translations and test their differences"
 EXAMPLE = "lscfg evaluate --reference test.en --baseline MIN MIN=min.out LATENT=latent.out"
@@ -68,16 +68,16 @@ def run(args: argparse.Namespace) -> None:
     """Prints the tables of scores and, on request, the sentences that differ.
 
     Raises:
-        InputError: an argument is not NAME=FILE, files differ in length, or see ``tuning.evaluate.evaluate``.
+        InputError: an argument is not NAME=FILE, files differ in length, or see ``lscfg.tuning.evaluate.evaluate``.
     """
     from dataclasses import asdict
 
     from lscfg.corpus.parallel import check_length
     from lscfg.errors import InputError, quote
     from lscfg.io.text import read_lines, write_json
-    from tuning.commands import check_names
-    from tuning.evaluate import evaluate
-    from tuning.replication import compare_runs
+    from lscfg.tuning.commands import check_names
+    from lscfg.tuning.evaluate import evaluate
+    from lscfg.tuning.replication import compare_runs
 
     metrics = ["BLEU"]
     for name in args.metrics.split(","):
@@ -131,7 +131,7 @@ def _show_differences(
     source: list[str] | None,
 ) -> None:
     """The first run of each system against that of the baseline."""
-    from tuning.sentences import differences, format_differences, write_table
+    from lscfg.tuning.sentences import differences, format_differences, write_table
 
     found = {
         name: differences(systems[args.baseline][0], runs[0], references)

@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, output_folder
     from lscfg.options import add_source
-    from tuning.experiment.template import CORPUS
+    from lscfg.tuning.experiment.template import CORPUS
 
     parser.add_argument("folder", type=output_folder(), metavar="DIR", help="folder to write")
     corpus = parser.add_argument_group("experiment.toml", "files that are not named stand as names to be replaced")
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.formats.ini import format_ini
     from lscfg.formats.weights import write_weights
     from lscfg.io.text import atomic_write, check_replaceable, make_folder, write_lines
-    from tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
+    from lscfg.tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
 
     folder = Path(args.folder)
     experiment, ini, weights = (folder / name for name in ("experiment.toml", "cdec.ini", "start.weights"))

@@ -39,13 +39,14 @@ def run(args: argparse.Namespace) -> None:
     """Runs the stages that are not finished yet and prints the table.
 
     Raises:
-        LscfgError: see ``tuning.experiment.run.run_experiment``.
+        LscfgError: see ``lscfg.tuning.experiment.run.run_experiment``.
     """
     from pathlib import Path
 
-    from tuning.commands import check_names
-    from tuning.experiment.config import Overrides
-    from tuning.experiment.run import run_experiment, show_plan
+    from lscfg.extras import need
+    from lscfg.tuning.commands import check_names
+    from lscfg.tuning.experiment.config import Overrides
+    from lscfg.tuning.experiment.run import run_experiment, show_plan
 
     check_names(args.experiment, args.output, args.data)  # the manifest has them
     overrides = Overrides(
@@ -57,4 +58,5 @@ def run(args: argparse.Namespace) -> None:
     if args.plan:
         print(show_plan(args.experiment, args.output, overrides))
         return
+    need("report")  # it comes last
     print(run_experiment(args.experiment, args.output, args.jobs, overrides))

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.options import add_config, add_jobs, add_output, add_reference, add_source, add_weights
     from lscfg.settings import add_options
-    from tuning.optimisers import optimiser_kind
-    from tuning.tune import TuneSettings
+    from lscfg.tuning.optimisers import optimiser_kind
+    from lscfg.tuning.tune import TuneSettings
 
     add_config(parser)
     add_source(parser, "tokenized source side of the development set, one sentence a line", required=True)
@@ -63,19 +63,19 @@ def run(args: argparse.Namespace) -> None:
     """Tunes; writes ``weights`` (cdec's format), ``history.json`` and the k-best lists into the output folder.
 
     Raises:
-        InputError: see ``tuning.tune.tune``.
+        InputError: see ``lscfg.tuning.tune.tune``.
     """
     from pathlib import Path
 
-    from cdec_bridge.decoder import find_library
     from lscfg import log
+    from lscfg.cdec_bridge.decoder import find_library
     from lscfg.corpus.parallel import check_length, check_plain, check_sentences
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, read_lines
     from lscfg.settings import from_options
-    from tuning.decoders import decoder_identity, open_decoder
-    from tuning.tune import TuneSettings, tune
+    from lscfg.tuning.decoders import decoder_identity, open_decoder
+    from lscfg.tuning.tune import TuneSettings, tune
 
     optimiser = args.host or args.optimiser
     settings = from_options(TuneSettings, args, optimiser=optimiser, learner=_learner(args))
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     start = read_weights(args.weights)
     learn = None
     if args.host:
-        from tuning.hosts import host_optimiser
+        from lscfg.tuning.hosts import host_optimiser
 
         learn = host_optimiser(args.host, args.config, sources, references, settings.kbest)
     program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
@@ -121,7 +121,7 @@ def _learner(args: argparse.Namespace) -> Declared | None:
     from lscfg.errors import InputError
     from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.settings import from_options, given_options, option_names
-    from tuning.optimisers import optimiser_kind
+    from lscfg.tuning.optimisers import optimiser_kind
 
     for name in kinds(OPTIMISERS):
         settings = optimiser_kind(name).Settings

@@ -22,7 +22,7 @@ from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write, file_hash, remove_temporaries
 from lscfg.parallel.worker import defer_interruption, end_with
-from tuning.experiment.plan import Input, Output, Stage
+from lscfg.tuning.experiment.plan import Input, Output, Stage
 
 _locks: set[IO[str]] = set()
 """Files of the locks that this process holds."""
@@ -233,7 +233,7 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
         if message:
             raise LscfgError(message)
         raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
-    return time.monotonic() - start, usage.ru_maxrss
+    return time.monotonic() - start, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)  # bytes on macOS
 
 
 def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:

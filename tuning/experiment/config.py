@@ -34,11 +34,11 @@ from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
-from tuning.decoders import DECODERS
-from tuning.evaluate import MAX_SAMPLES
-from tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
-from tuning.experiment.reader import Keys, Reader, parse_toml
-from tuning.tune import TuneSettings, is_feature_name
+from lscfg.tuning.decoders import DECODERS
+from lscfg.tuning.evaluate import MAX_SAMPLES
+from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
+from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
+from lscfg.tuning.tune import TuneSettings, is_feature_name
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec, find_library
+from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec, find_library
 from lscfg.errors import InputError
-from moses_bridge.decoder import VARIABLE, find_moses
-from tuning.experiment.config import DecoderSettings, Experiment
+from lscfg.moses_bridge.decoder import VARIABLE, find_moses
+from lscfg.tuning.experiment.config import DecoderSettings, Experiment
 
 
 def check_host(experiment: Experiment) -> None:

@@ -18,10 +18,10 @@ from lscfg.prepare.corpus import raw_reference, set_file
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.record import RECORD
 from lscfg.settings import Declared
-from tuning.evaluate import restored_tokens
-from tuning.experiment.config import Experiment, RawCorpus, System
-from tuning.experiment.installed import programs
-from tuning.experiment.stages import decoding, model, rules, text
+from lscfg.tuning.evaluate import restored_tokens
+from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
+from lscfg.tuning.experiment.installed import programs
+from lscfg.tuning.experiment.stages import decoding, model, rules, text
 
 KEY = 16
 """Digits of a key that a folder's name has."""
@@ -43,7 +43,7 @@ class Stage:
 
     Attributes:
         name: for people and folders, nothing hangs on it.
-        work: a function of ``tuning.experiment.stages``.
+        work: a function of ``lscfg.tuning.experiment.stages``.
         settings: as JSON has them; inputs: files, by the names that the work has for them.
     """
 

@@ -24,16 +24,16 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, replaced_folder, write_json
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
-from tuning.evaluate import bleu_signature
-from tuning.experiment.cache import Made, StageCache, locked
-from tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
-from tuning.experiment.installed import check_host, programs
-from tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
-from tuning.experiment.progress import Progress, duration, durations
-from tuning.experiment.stages import decoding, model, rules, text
-from tuning.replication import ReplicatedScore, compare_runs
-from tuning.report.content import Content, headline
-from tuning.report.page import render
+from lscfg.tuning.evaluate import bleu_signature
+from lscfg.tuning.experiment.cache import Made, StageCache, locked
+from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
+from lscfg.tuning.experiment.installed import check_host, programs
+from lscfg.tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
+from lscfg.tuning.experiment.progress import Progress, duration, durations
+from lscfg.tuning.experiment.stages import decoding, model, rules, text
+from lscfg.tuning.replication import ReplicatedScore, compare_runs
+from lscfg.tuning.report.content import Content, headline
+from lscfg.tuning.report.page import render
 
 RESULTS = ("results.json", "manifest.json", "report.html")
 

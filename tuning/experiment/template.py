@@ -15,9 +15,9 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.settings import Declared, Setting, settings_of
-from tuning.experiment import config
-from tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
-from tuning.experiment.stages.decoding import decoder_config
+from lscfg.tuning.experiment import config
+from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
+from lscfg.tuning.experiment.stages.decoding import decoder_config
 
 CORPUS = {
     "source": ("train.src", "source side of the training text"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tuning.sentences import sentence_bleu
+from lscfg.tuning.sentences import sentence_bleu
 
 CHARTED_SENTENCES = 2
 CHARTED_WORDS = range(5, 10)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tuning.report import plots
-from tuning.report.content import SIGNIFICANT, Content, headline
-from tuning.report.style import STYLE
-from tuning.sentences import Difference, best_and_worst, differences, sentence_bleu
+from lscfg.tuning.report import plots
+from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
+from lscfg.tuning.report.style import STYLE
+from lscfg.tuning.sentences import Difference, best_and_worst, differences, sentence_bleu
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 

@@ -9,7 +9,7 @@ from little_experiment import TOML, run_lscfg
 
 from lscfg.demo import generate, write
 from lscfg.errors import LscfgError
-from tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.run import run_experiment
 
 SMALL = TOML
 for long, short in (

@@ -13,7 +13,7 @@ import sys
 import pytest
 from little_experiment import TOML, run_lscfg, stages_begun
 
-from cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
+from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
@@ -22,15 +22,15 @@ from lscfg.formats.weights import read_weights
 from lscfg.io.text import read_lines
 from lscfg.kernel import LATENT_FEATURES, DeriveOptions, TreeOptions
 from lscfg.model.parameters import Parameters
-from tuning.evaluate import METRICS, evaluate
-from tuning.experiment.cache import StageCache
-from tuning.experiment.config import Overrides, read_experiment
-from tuning.experiment.installed import check_host
-from tuning.experiment.plan import Output, Stage, make_plan
-from tuning.experiment.run import Run, _manifest, run_experiment
-from tuning.experiment.stages.model import MODEL
-from tuning.experiment.stages.rules import DERIVATIONS
-from tuning.replication import compare_runs
+from lscfg.tuning.evaluate import METRICS, evaluate
+from lscfg.tuning.experiment.cache import StageCache
+from lscfg.tuning.experiment.config import Overrides, read_experiment
+from lscfg.tuning.experiment.installed import check_host
+from lscfg.tuning.experiment.plan import Output, Stage, make_plan
+from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
+from lscfg.tuning.experiment.stages.model import MODEL
+from lscfg.tuning.experiment.stages.rules import DERIVATIONS
+from lscfg.tuning.replication import compare_runs
 
 
 def make_with_sources(cache, stage, jobs=1):
@@ -123,7 +123,7 @@ def test_killed_run_resumes_to_the_same_bytes(whole, corpus, tmp_path):
     program = """
 import os, signal, sys
 from lscfg.cli import main
-from tuning import tune
+from lscfg.tuning import tune
 
 save = tune._Checkpoint.save
 

@@ -11,9 +11,9 @@ import pytest
 
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write
-from tuning.experiment.cache import StageCache, locked, measured
-from tuning.experiment.plan import Stage
-from tuning.experiment.stages import version
+from lscfg.tuning.experiment.cache import StageCache, locked, measured
+from lscfg.tuning.experiment.plan import Stage
+from lscfg.tuning.experiment.stages import version
 
 
 def test_measured_work_passes_errors_on():
@@ -32,7 +32,7 @@ def test_measured_work_passes_errors_on():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has died")
 def test_a_killed_run_leaves_no_stage_at_work(tmp_path):
-    program = "import os, time; from tuning.experiment.cache import measured\n"
+    program = "import os, time; from lscfg.tuning.experiment.cache import measured\n"
     program += "measured(lambda: (print(os.getpid(), flush=True), time.sleep(600)))"
     with subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())
@@ -47,7 +47,7 @@ def test_an_interruption_while_a_stage_is_started_is_not_lost():
     """Python ignores what its hooks around a fork raise."""
     program = """
 import os, signal, time
-from tuning.experiment.cache import measured
+from lscfg.tuning.experiment.cache import measured
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGINT))

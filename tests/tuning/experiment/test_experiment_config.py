@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from little_experiment import TOML
 
-from cdec_bridge.decoder import LIBRARY_VARIABLE
+from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE
 from lscfg.errors import InputError
 from lscfg.estimate import clusters
 from lscfg.kernel import LATENT_FEATURES, LatentOptions
-from tuning.experiment import installed
-from tuning.experiment.config import Overrides, read_experiment
-from tuning.experiment.installed import check_host
-from tuning.experiment.plan import make_plan
-from tuning.experiment.run import check_corpus
+from lscfg.tuning.experiment import installed
+from lscfg.tuning.experiment.config import Overrides, read_experiment
+from lscfg.tuning.experiment.installed import check_host
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.run import check_corpus
 
 
 @pytest.mark.parametrize(

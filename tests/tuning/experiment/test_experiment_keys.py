@@ -29,14 +29,14 @@ from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
-from tuning.evaluate import bleu_signature
-from tuning.experiment.cache import StageCache
-from tuning.experiment.config import PARTS, Alignment, Tuning, read_experiment
-from tuning.experiment.plan import make_plan
-from tuning.experiment.run import run_experiment
-from tuning.pro import Settings as ProSettings
-from tuning.replication import compare_runs
-from tuning.tune import Iteration, TuneResult, TuneSettings
+from lscfg.tuning.evaluate import bleu_signature
+from lscfg.tuning.experiment.cache import StageCache
+from lscfg.tuning.experiment.config import PARTS, Alignment, Tuning, read_experiment
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.run import run_experiment
+from lscfg.tuning.pro import Settings as ProSettings
+from lscfg.tuning.replication import compare_runs
+from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 EVERY_KEY = """
 [corpus]
@@ -208,8 +208,8 @@ def doubles(tmp_path_factory):
     decoder = SimpleNamespace(decode=lambda lines, weights, k: [[Hypothesis(line, {}, 0.0)] * k for line in lines])
     with pytest.MonkeyPatch.context() as patch:
         found = Doubles(folder, patch)
-        patch.setattr("tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
-        found.put("tuning.experiment.installed.find_cdec", folder / "e.toml")
+        patch.setattr("lscfg.tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
+        found.put("lscfg.tuning.experiment.installed.find_cdec", folder / "e.toml")
         found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
         found.put("lscfg.io.arpa.check_arpa")
         found.put("lscfg.lm.lmplz.build_lm")
@@ -232,14 +232,14 @@ def doubles(tmp_path_factory):
         }
         found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
         found.put("lscfg.context.loglinear.add_context", model)
-        found.put("tuning.experiment.run._singular_values")
-        found.put("tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
-        found.put("tuning.tune.tune", does=tuned)
-        found.put("tuning.experiment.run.compare_runs", does=compare_runs)
-        found.put("tuning.experiment.run.bleu_signature", does=bleu_signature)
-        found.put("tuning.experiment.stages.decoding.charts", does=charted)
+        found.put("lscfg.tuning.experiment.run._singular_values")
+        found.put("lscfg.tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
+        found.put("lscfg.tuning.tune.tune", does=tuned)
+        found.put("lscfg.tuning.experiment.run.compare_runs", does=compare_runs)
+        found.put("lscfg.tuning.experiment.run.bleu_signature", does=bleu_signature)
+        found.put("lscfg.tuning.experiment.stages.decoding.charts", does=charted)
         found.charts.version = 1
-        found.put("tuning.experiment.run.render", "page")
+        found.put("lscfg.tuning.experiment.run.render", "page")
         run_experiment(folder / "e.toml", folder / "out", JOBS)
         yield found
 

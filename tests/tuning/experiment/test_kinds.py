@@ -9,9 +9,9 @@ from lscfg.cli import main
 from lscfg.demo import generate
 from lscfg.io.text import write_lines
 from lscfg.settings import settings_table
-from tuning.experiment.config import read_experiment
-from tuning.experiment.plan import make_plan
-from tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.run import run_experiment
 
 ESTIMATOR = '''
 """Relative frequencies with states that differ by a factor only."""

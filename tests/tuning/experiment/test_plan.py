@@ -11,8 +11,8 @@ from lscfg.estimate import estimator
 from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.settings import settings_of
-from tuning.experiment.config import read_experiment
-from tuning.experiment.plan import charted_systems, make_plan
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.plan import charted_systems, make_plan
 
 SYSTEMS = """
 [systems.EM]

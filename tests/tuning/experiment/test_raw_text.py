@@ -13,10 +13,10 @@ from lscfg.io.text import read_lines, write_lines
 from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import settings_of
-from tuning.evaluate import restored_bleu, restored_tokens
-from tuning.experiment.config import Overrides, read_experiment
-from tuning.experiment.plan import make_plan
-from tuning.experiment.run import check_corpus
+from lscfg.tuning.evaluate import restored_bleu, restored_tokens
+from lscfg.tuning.experiment.config import Overrides, read_experiment
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.run import check_corpus
 
 RAW = """
 [corpus]

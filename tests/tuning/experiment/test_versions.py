@@ -18,9 +18,9 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-from tuning.experiment.cache import RECORD, StageCache
-from tuning.experiment.config import read_experiment
-from tuning.experiment.plan import Stage, make_plan
+from lscfg.tuning.experiment.cache import RECORD, StageCache
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.plan import Stage, make_plan
 
 HELD = Path(__file__).with_name("stages.json")
 TEXT = Path(__file__).with_name("corpus")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
-from tuning.decoders import open_decoder
-from tuning.experiment.stages import Facts, Files, several, version
+from lscfg.tuning.decoders import open_decoder
+from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
 SENTENCES, CHARTS = "sentences.json", "charts.json"
@@ -23,9 +23,9 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     It begins with the weights of ``start``, another tuning, where there is one, and the latent features at 0.
     """
     from lscfg.formats.weights import read_weights, write_weights
-    from tuning.optimisers import optimiser_kind
-    from tuning.tune import TuneSettings
-    from tuning.tune import tune as tune_weights
+    from lscfg.tuning.optimisers import optimiser_kind
+    from lscfg.tuning.tune import TuneSettings
+    from lscfg.tuning.tune import tune as tune_weights
 
     write_ini(folder / INI, decoder_config(settings, folder, inputs))
     learner = optimiser_kind(settings["tuning"]["optimiser"]).Settings.of(settings["learner"])
@@ -73,7 +73,7 @@ def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1)
 def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """chrF2 and TER of one output; BLEU is scored with its tests when all systems are there."""
-    from tuning.evaluate import new_metric
+    from lscfg.tuning.evaluate import new_metric
 
     lines = read_lines(inputs["output"])
     documents = [read_lines(inputs[name]) for name in several("test reference", inputs)]
@@ -84,7 +84,7 @@ def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1)
 def sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Which sentences of the test set have charts, counted from 0: those asked for, else the most telling ones."""
-    from tuning.report import content
+    from lscfg.tuning.report import content
 
     chosen = [number - 1 for number in settings["sentences"]]
     if not chosen:

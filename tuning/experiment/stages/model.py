@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.io.text import write_json
-from tuning.experiment.stages import Facts, Files, version
-from tuning.experiment.stages.rules import SIZE
+from lscfg.tuning.experiment.stages import Facts, Files, version
+from lscfg.tuning.experiment.stages.rules import SIZE
 
 MODEL = "model.lscfg"
 

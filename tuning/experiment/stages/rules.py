@@ -7,7 +7,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.formats.ini import DecoderConfig
 from lscfg.io.text import copy_text, read_lines, write_json, write_lines
-from tuning.experiment.stages import Facts, Files, several, version
+from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
 

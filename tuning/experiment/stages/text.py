@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lscfg.io.text import read_lines, write_json, write_lines
-from tuning.experiment.stages import Facts, Files, several, version
+from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 RESTORED, RESTORED_BLEU = "restored", "restored.json"
 
@@ -39,7 +39,7 @@ def prepare(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 def restore(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """One output as people would write it, and its BLEU against references as people wrote them."""
     from lscfg.prepare.record import Record
-    from tuning.evaluate import restored_bleu
+    from lscfg.tuning.evaluate import restored_bleu
 
     side = Record.read(inputs["record"].parent).sides[1].side()
     lines = [side.decode(line) for line in read_lines(inputs["output"])]

@@ -1,0 +1,36 @@
+"""Modules that only some commands need, by the extra of pyproject.toml that installs them; they are imported late."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from lscfg.errors import InputError
+
+EXTRAS = {
+    "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece"),
+    "report": ("matplotlib",),
+    "parquet": ("pyarrow",),
+    "completion": ("shtab",),
+    "serve": ("h11",),
+}
+
+
+def need(extra: str) -> None:
+    """Refuses at once what would fail late.
+
+    Raises:
+        InputError: a module of the extra is missing.
+    """
+    for module in EXTRAS[extra]:
+        if find_spec(module) is None:
+            raise InputError(_cure(module, extra))
+
+
+def cure(error: ImportError) -> str | None:
+    """One line for a module that could not be imported, if it is of an extra."""
+    module = (error.name or "").partition(".")[0]
+    return next((_cure(module, extra) for extra, modules in EXTRAS.items() if module in modules), None)
+
+
+def _cure(module: str, extra: str) -> str:
+    return f"this needs {module}: pip install 'lscfg[{extra}]'"

@@ -1,0 +1,103 @@
+"""Lines of every command with all of its options, none of which has its default."""
+
+from __future__ import annotations
+
+import shlex
+
+from other_settings import option_words, other_values
+from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
+from serve_words import SERVE_LINES
+
+from lscfg.corpus.align import aligners
+from lscfg.estimate import checkpoints, estimator
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
+from lscfg.settings import settings_of
+from lscfg.tuning.tune import TuneSettings
+
+LINES = {
+    "prepare apply": APPLY,
+    "prepare restore": RESTORE,
+    "align with a saved aligner": "align f e -o out.{heuristic} --heuristic union,grow-diag --model model --jobs 97",
+    "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --jobs 97",
+    "derive the good": "derive f e a1 -o out --drop-bad",
+    "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
+    "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
+    "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
+    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
+    "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
+    "--jobs 97 --top 7 --min-marginal 0.25",
+    "marginals of forests": "marginals cdec.ini text --forests",
+    "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
+    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
+    "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
+    "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other",
+    **SERVE_LINES,
+    "inspect a model": "inspect model --rules 3",
+    "inspect a rule": "inspect model --rule 'a ||| b'",
+    "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
+    "inspect states": "inspect model --states --rules 3",
+    "inspect a tree": "inspect deriv --tree 4",
+    "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
+    "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
+    "simulate a model": "simulate -o folder --model model --pairs 50 --seed 6",
+    "tune": "tune --config cdec.ini --source f --reference e --reference e2 --weights weights -o folder "
+    "--optimiser pro --decoder cdec --jobs 97 --resume",
+    "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
+    "--kbest 7",
+    "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
+    "--trials 60 --seed 70 -o out --source a1 --differences 3 --sentence-table table",
+    "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
+    "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
+    "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
+    "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
+    "--grammar text --lm f --model model --kind both",
+    "demo": "demo -o folder --seed 4 --jobs 97",
+    "cdec build": "cdec build --cdec-root tree -o out",
+    "cdec check": "cdec check --cdec-root tree --library library",
+    "cdec fold": "cdec fold -c cdec.ini -w weights -o folder --library library --no-unfold",
+    "cdec decode": "cdec decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --cdec-root tree",
+    "cdec forest": "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 97 "
+    "--cdec-root tree",
+    "cdec forest of files": "cdec forest --read folder",
+    "moses build": "moses build --moses-root tree -o out --flag=-Ione --flag=-Ltwo",
+    "moses build of sources": "moses build --sources folder",
+    "moses check": "moses check --moses-root tree --flag=-Ione",
+    "moses check of a program": "moses check --program program",
+    "moses convert": "moses convert -c cdec.ini -w weights -o folder",
+    "moses weights": "moses weights moses.ini -c cdec.ini -o out",
+}
+
+TUNING = [item.name for item in settings_of(TuneSettings) if item.name != "optimiser"]
+CONTEXT = kind(CONTEXT_MODELS, "loglinear").Settings
+
+
+def tune_words(name: str) -> list[str]:
+    """All settings of the tuning and of its optimiser."""
+    loop = {key: value for key, value in other_values(TuneSettings).items() if key in TUNING}
+    settings = kind(OPTIMISERS, name).Settings
+    words = option_words(TuneSettings, loop) + option_words(settings, other_values(settings), name)
+    return [*shlex.split(LINES["tune"].replace("--optimiser pro", f"--optimiser {name}")), *words]
+
+
+def align_words(name: str) -> list[str]:
+    """All settings of an aligner."""
+    words = shlex.split(f"align f e -o out --aligner {name} --heuristic intersect --save saved --jobs 97")
+    return words + option_words(aligners()[name], other_values(aligners()[name]))
+
+
+def estimate_words(name: str) -> list[str]:
+    """All settings of an estimator and of its context model."""
+    found = estimator(name)
+    words = ["estimate", name, "deriv", "-o", "out", "--jobs", "97", "--precision", "double", "--context", "f"]
+    words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "loglinear")]
+    words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
+    return words + option_words(found.Settings, other_values(found.Settings))
+
+
+EVERY_LINE = [
+    *map(shlex.split, LINES.values()),
+    *(prepare_words(*names) for names in PREPARATIONS),
+    *map(align_words, aligners()),
+    *map(estimate_words, kinds(ESTIMATORS)),
+    *map(tune_words, kinds(OPTIMISERS)),
+]
