@@ -51,7 +51,7 @@ class PlainFolding : public FeatureFunction {
  protected:
   void TraversalFeaturesImpl(const SentenceMetadata &, const HG::Edge &, const std::vector<const void *> &,
                              SparseVector<double> *features, SparseVector<double> *, void *) const override {
-    folding_.Write(nullptr, {}, features);
+    folding_.Write(nullptr, features);
   }
 
  private:

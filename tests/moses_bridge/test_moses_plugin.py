@@ -308,7 +308,7 @@ def test_the_best_rules_come_first(program: Path, ini: Path, tmp_path: Path) -> 
 def test_a_forest_without_probability_counts_nothing(program: Path, ini: Path, tmp_path: Path) -> None:
     table = rule_table(["otra ||| other"])
     save_model(tmp_path / "model.lscfg", table, [np.zeros(1)], np.ones(1), np.zeros(1))
-    moses_ini = write_moses(tmp_path / "moses", with_options(ini), WEIGHTS, ini)
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini, features="paper"), WEIGHTS, ini)
     done = run(program, moses_ini, "una casa\ncasa\n", "-n-best-list", "-", "5")
     assert done.returncode == 0 and "Latent= 0.000 0.000 0.000 " in done.stdout
     assert done.stderr.count("has no positive sum of derivations; its latent features are 0") == 1
@@ -340,7 +340,7 @@ def test_rules_from_a_file(program: Path, ini: Path, tmp_path: Path) -> None:
         ("LatentSCFG name", "LatentSCFG negative=no name", "negative=no: expected flip or clamp"),
         ("LatentSCFG name", "LatentSCFG colour=red name", "colour=red is not understood; options are model=FILE"),
         ("LatentSCFG name", "LatentSCFG path=/nowhere/t name", "no rule table /nowhere/t"),
-        ("LatentSCFG name", "LatentSCFG features=LatentSpan name", "1 features, but 3 weights"),
+        ("LatentSCFG name", "LatentSCFG features=LatentSpan name", "1 features, but 10 weights"),
         ("[search-algorithm]\n3", "[search-algorithm]\n5", "set search-algorithm to 3"),
         ("rule-table.gz", GLUE_FILE, "no rule of [X]"),
     ],
