@@ -1,8 +1,8 @@
-"""Writes the tables of settings in FORMATS.md anew, from where the settings are declared.
+"""Writes the tables of settings in FORMATS.md and SERVE.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm`` or a table of the
-experiment file. A kind without settings has no table.
+``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``, ``serve`` or a table
+of the experiment file. A kind without settings has no table.
 """
 
 import re
@@ -20,10 +20,11 @@ from lscfg.kinds import (
     kinds,
 )
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config
 
-DOCUMENT = Path(__file__).with_name("FORMATS.md")
+DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("FORMATS.md", "SERVE.md"))
 GROUPS = {
     "estimator": ESTIMATORS,
     "source": RULE_SOURCES,
@@ -38,14 +39,14 @@ GROUPS = {
 def tables() -> dict[str, str]:
     """Every table by its name."""
     made = {name: part for name, part in config.PARTS.items() if name != "corpus"}
-    made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings}
+    made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings, "serve": ServeSettings}
     for short, group in GROUPS.items():
         made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
     return {name: "\n".join(settings_table(settings)) for name, settings in made.items() if settings_of(settings)}
 
 
 def updated(text: str) -> str:
-    """The document with today's tables.
+    """A document with today's tables.
 
     Raises:
         KeyError: it has a table of settings that there are not.
@@ -59,4 +60,5 @@ def updated(text: str) -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(updated(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(updated(document.read_text(encoding="utf-8")), encoding="utf-8")

@@ -422,6 +422,27 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
         file.write("\n")
 
 
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. Python's own reader takes more than JSON allows: NaN, infinities, a key twice.
+
+    Raises:
+        ValueError: the text is none; the message says why in one line.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, parse_constant=_no_number, object_pairs_hook=_no_key_twice)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
+
+
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of equal width: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
