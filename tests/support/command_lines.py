@@ -49,6 +49,7 @@ LINES = {
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
+    "init raw": "init out -s f -t e --raw",
     "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
     "--grammar text --lm f --model model --kind both",
     "demo": "demo -o folder --seed 4 --jobs 97",
