@@ -1,8 +1,8 @@
-"""Writes the tables of settings in CONFIGURATION.md anew, from where the settings are declared.
+"""Writes the tables of settings in CONFIGURATION.md and SERVE.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm`` or a table of the
-experiment file. A kind without settings has no table.
+``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``, ``serve`` or a table
+of the experiment file. A kind without settings has no table.
 """
 
 import re
@@ -20,10 +20,11 @@ from lscfg.kinds import (
     kinds,
 )
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config
 
-DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("CONFIGURATION.md",))
+DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("CONFIGURATION.md", "SERVE.md"))
 GROUPS = {
     "estimator": ESTIMATORS,
     "source": RULE_SOURCES,
@@ -38,7 +39,7 @@ GROUPS = {
 def tables() -> dict[str, str]:
     """Every table by its name."""
     made = {name: part for name, part in config.PARTS.items() if name != "corpus"}
-    made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings}
+    made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings, "serve": ServeSettings}
     for short, group in GROUPS.items():
         made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
     return {name: "\n".join(settings_table(settings)) for name, settings in made.items() if settings_of(settings)}

@@ -27,7 +27,7 @@ GROUPS = {
     "whole jobs": ("run", "demo", "init"),
     "data": ("prepare", "align", "derive", "grammar", "lm"),
     "estimation": ("estimate", "compress"),
-    "decoding": ("decode", "cdec", "moses"),
+    "decoding": ("decode", "pack", "serve", "cdec", "moses"),
     "tuning and evaluation": ("tune", "evaluate"),
     "study": ("inspect", "diagnose", "marginals", "heatmap", "simulate"),
 }

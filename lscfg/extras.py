@@ -11,6 +11,7 @@ EXTRAS = {
     "report": ("matplotlib",),
     "parquet": ("pyarrow",),
     "completion": ("shtab",),
+    "serve": ("h11",),
 }
 
 

@@ -133,7 +133,15 @@ def test_there_is_one_kenlm(version):
 
 def test_a_decoder_needs_few_packages(installed):
     assert {*needs(python_version="3.11")} == {"numpy", "cffi", "safetensors", "tqdm", "kenlm"}
-    modules = "decode.decoder", "decode.analysis", "cdec_bridge.library", "moses_bridge.program", "kernel.lm"
+    modules = (
+        "decode.decoder",
+        "decode.analysis",
+        "bundle.pack",
+        "serve.translator",
+        "cdec_bridge.library",
+        "moses_bridge.program",
+        "kernel.lm",
+    )
     code = NONE_OF_THE_EXTRAS + f"import {', '.join(f'lscfg.{name}' for name in modules)}"
     run = python("-c", code, PYTHONPATH=str(installed))
     assert run.returncode == 0, run.stderr
@@ -145,6 +153,7 @@ def test_a_decoder_needs_few_packages(installed):
         ("estimate --help", "lscfg estimate: this needs scipy: pip install 'lscfg[train]'"),
         ("run {file} -o {folder}", "lscfg run: this needs sacrebleu: pip install 'lscfg[train]'"),
         ("demo -o {folder}", "lscfg demo: this needs sacrebleu: pip install 'lscfg[train]'"),
+        ("serve {folder}", "lscfg serve: this needs h11: pip install 'lscfg[serve]'"),
     ],
 )
 def test_a_command_without_its_extra_names_it(installed, tmp_path, arguments, line):
@@ -166,7 +175,7 @@ def test_extras_are_declared_where_they_are_named(installed):
     for extra, modules in EXTRAS.items():
         assert {known[module][0] for module in modules} == declared[extra]
     (metadata,) = installed.glob("*.dist-info/METADATA")
-    assert set(Parser().parsestr(metadata.read_text("utf-8")).get_all("Provides-Extra")) == {*EXTRAS, "test"}
+    assert set(Parser().parsestr(metadata.read_text("utf-8")).get_all("Provides-Extra")) == {*EXTRAS, "test", "docs"}
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["grammar", "--help"], ["run", "--help"]])

@@ -65,12 +65,14 @@ class Translations:
         scores: float64 [n], model scores.
         features: float64 [n, F], columns as ``EmbeddedDecoder.feature_names``.
         derivations: n of them, if they were asked for and the sentence has a parse.
+        unparsed: why the sentence has no parse, so that its words were passed through; empty where it has one.
     """
 
     texts: list[str]
     scores: np.ndarray
     features: np.ndarray
     derivations: tuple[Derivation, ...] = ()
+    unparsed: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class _Sentence:
     forest: Forest | None
     penalties: np.ndarray  # WordPenalty of each application
     extra: np.ndarray | None  # [n_apps, F]
+    unparsed: str = ""  # why there is no forest
 
     @property
     def size(self) -> int:
@@ -176,10 +179,18 @@ class EmbeddedDecoder:
         Raises:
             InputError: the ini or a file that it names cannot be read or is malformed.
         """
-        config = read_ini(path)
+        return cls.from_config(read_ini(path), engine, cached)
+
+    @classmethod
+    def from_config(cls, config: DecoderConfig, engine: Engine | None = None, cached: int = CACHED) -> EmbeddedDecoder:
+        """The same of what was read from the file already.
+
+        Raises:
+            InputError: a file that it names cannot be read or is malformed.
+        """
         provider: ProviderSource | None = None
         if config.latent is not None:
-            provider = partial(_latent_features, config.latent, path)
+            provider = partial(_latent_features, config.latent, config.path or "")
         return cls(config, provider, engine, cached)
 
     def __enter__(self) -> EmbeddedDecoder:
@@ -254,7 +265,7 @@ class EmbeddedDecoder:
         request = self._request(weights, k, unique, derivations=derivations)
         for text, answer in self._checked(request, sentences, arriving):
             found = answer.translations
-            yield Translated(text, self._hypotheses(found), found.derivations)
+            yield Translated(text, self._hypotheses(found), found.derivations, found.unparsed)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -418,7 +429,7 @@ class _SentenceDecoder:
                 if self._keeps:
                     self._warned.add(text)
                 log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
-            return _Sentence(self._text(ids), None, np.empty(0), None)
+            return _Sentence(self._text(ids), None, np.empty(0), None, why)
         for rule in np.unique(forest.app_rule):
             if np.isnan(self._rule_penalty[rule]):
                 self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(int(rule)))
@@ -439,7 +450,8 @@ class _SentenceDecoder:
     ) -> tuple[Translations, SentenceGraph | None]:
         forest, weights = sentence.forest, request.weights
         if forest is None:
-            return Translations([sentence.text], np.zeros(1), np.zeros((1, len(weights)))), None
+            nothing = np.zeros((1, len(weights)))
+            return Translations([sentence.text], np.zeros(1), nothing, unparsed=sentence.unparsed), None
         scores = rule_scores[forest.app_rule]
         if self._penalty_column is not None:
             scores += weights[self._penalty_column] * sentence.penalties

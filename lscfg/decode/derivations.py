@@ -44,11 +44,16 @@ Derivation = tuple[AppliedRule, ...]
 
 @dataclass(frozen=True)
 class Translated:
-    """A sentence with its k-best list, and with the derivations of it if they were asked for; none without a parse."""
+    """A sentence with its k-best list, and with the derivations of it if they were asked for; none without a parse.
+
+    Attributes:
+        unparsed: why it has no parse, so that its words were passed through; empty where it has one.
+    """
 
     sentence: str
     hypotheses: list[Hypothesis]
     derivations: tuple[Derivation, ...] = ()
+    unparsed: str = ""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:
@@ -165,8 +170,16 @@ def derivations_json(number: int, translated: Translated) -> str:
     Args:
         number: of the sentence, from 0.
     """
+    derivations = derivation_objects(translated)
+    words = [word for word in translated.sentence.split(" ") if word]
+    head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
+    return json.dumps(head, ensure_ascii=False, allow_nan=False)
+
+
+def derivation_objects(translated: Translated) -> list[dict[str, Any]]:
+    """The derivations of a sentence as JSON has them, none without a parse."""
     derivations = translated.derivations
-    objects = [
+    return [
         {
             "translation": found.text,
             "score": _rounded(found.score),
@@ -175,9 +188,6 @@ def derivations_json(number: int, translated: Translated) -> str:
         }
         for found, derivation in zip(translated.hypotheses if derivations else (), derivations, strict=True)
     ]
-    words = [word for word in translated.sentence.split(" ") if word]
-    head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": objects}
-    return json.dumps(head, ensure_ascii=False, allow_nan=False)
 
 
 def _rule_object(rule: AppliedRule) -> dict[str, Any]:

@@ -230,17 +230,24 @@ _TEMPORARY = ".lscfg.{}.tmp"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
-def remove_temporaries(folder: Path) -> None:
-    """Removes what killed processes have left, in the folder and below, of files that they were writing.
+def remove_temporaries(folder: Path, below: bool = True) -> None:
+    """Removes what killed processes have left of the files and folders that they were writing.
 
     The temporary of a living process is locked, and stays.
+
+    Args:
+        below: in folders below this one, too.
     """
-    for left in folder.rglob(_TEMPORARY.format("*")):
+    pattern = _TEMPORARY.format("*")
+    for left in [*(folder.rglob(pattern) if below else folder.glob(pattern))]:
         with suppress(OSError):
             file = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink()
+                if left.is_dir():
+                    shutil.rmtree(left)
+                else:
+                    left.unlink()
             finally:
                 os.close(file)
 
@@ -363,10 +370,15 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     path = Path(path).absolute()
     if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(f"is there, and not a folder with {mark} that could be replaced; give another name", path)
-    make_folder(path.parent)
-    temporary, old = (path.with_name(f".{path.name}.{os.getpid()}{end}") for end in (_TEMPORARY, f".old{_TEMPORARY}"))
+    remove_temporaries(make_folder(path.parent), below=False)
+    number = secrets.token_hex(8)
+    temporary = make_folder(path.with_name(_TEMPORARY.format(number)))
+    old = path.with_name(f".{path.name}.{number}.old")  # no temporary: for a moment it is all there is
+    lock = os.open(temporary, os.O_RDONLY)
     try:
-        yield make_folder(temporary)
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield temporary
         if path.exists():
             path.rename(old)
         temporary.rename(path)
@@ -375,6 +387,7 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
             old.rename(path)
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+        os.close(lock)
 
 
 def split_fields(line: str) -> list[str]:
@@ -420,6 +433,27 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
     with atomic_write(path) as file:
         json.dump(value, file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. Python's own reader takes more than JSON allows: NaN, infinities, a key twice.
+
+    Raises:
+        ValueError: the text is none; the message says why in one line.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, parse_constant=_no_number, object_pairs_hook=_no_key_twice)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return found
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -13,11 +13,11 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from lscfg import log
 from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
@@ -121,7 +121,7 @@ class Processes:
                 # A worker that kept the parent's ends open would not notice that the parent is gone.
                 inherited = self._connections if forked else []
                 arguments = (theirs, inherited, os.getpid(), self._environment, log.quiet)
-                process = self._context.Process(target=_serve, args=arguments, daemon=True)
+                process = self._context.Process(target=serve_blocks, args=arguments, daemon=True)
                 process.start()
                 self._processes.append(process)
                 theirs.close()
@@ -230,10 +230,15 @@ class _Call:
                 self._outcomes[number] = False, error
 
     def _death(self, worker: int, number: int) -> WorkerError:
-        self._processes[worker].join(5)
-        code = self._processes[worker].exitcode
-        how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
-        return WorkerError(f"a worker process died ({how})", number)
+        return WorkerError(how_it_died(self._processes[worker]), number)
+
+
+def how_it_died(process: Any) -> str:
+    """What became of a worker process that is gone."""
+    process.join(5)
+    code = process.exitcode
+    how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
+    return f"a worker process died ({how})"
 
 
 @contextlib.contextmanager
@@ -251,9 +256,26 @@ def _no_interruption() -> Iterator[None]:
 # ---- in a worker ----
 
 
-def _serve(
-    connection: Connection, inherited: list[Connection], parent: int, environment: Mapping[str, str], quiet: bool
+class Closable(Protocol):
+    """What a worker must not hold open."""
+
+    def close(self) -> None:
+        """Lets go of it."""
+
+
+def serve_blocks(
+    connection: Connection, inherited: Sequence[Closable], parent: int, environment: Mapping[str, str], quiet: bool
 ) -> None:
+    """The work of a worker process: takes blocks from the connection and sends their outcomes until it is told to end.
+
+    Args:
+        connection: gives ``(function or None for the last one, block)``, pickled, or no bytes for the end; takes
+            ``(True, result)`` or ``(False, error)``, pickled.
+        inherited: what is closed first.
+        parent: the process that has the other end.
+        environment: variables to set.
+        quiet: of the parent's log.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too and says what is to be done
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -57,6 +57,10 @@ class Record:
         }
         write_json(folder / RECORD, made)
 
+    def models(self) -> list[Path]:
+        """The files of the models."""
+        return [model.path for side in self.sides for model in (side.case_model, side.word_model) if model is not None]
+
     def summary(self) -> list[str]:
         """Lines of log: pairs of each set, then what was dropped or remarked, by reason."""
         lines = ["pairs: " + ", ".join(f"{name} {count}" for name, count in self.sizes.items())]

@@ -106,6 +106,7 @@ heatmap A=sp.lscfg --text short --sentences 1 -o charts
 diagnose sp.lscfg --train t.deriv --held-out t.deriv
 decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
+pack -c cdec.ini -w weights -o bundle
 tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 evaluate --reference dev.en --baseline A A=A B=B --samples 50
 inspect sp.lscfg

@@ -399,7 +399,7 @@ def test_what_is_no_probability_is_counted(cdec, capsys):
     save_model(cdec.folder / "model.lscfg", table, values, np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03]))
     text = "".join(f"{sentence}\n" for sentence in SENTENCES)
     (cdec.folder / "text").write_text(text)
-    cdec.ini("feature_function=LSCFG model=model.lscfg")
+    cdec.ini("feature_function=LSCFG model=model.lscfg features=paper")
     with contextlib.chdir(cdec.folder):
         main(["marginals", "cdec.ini", "text", "-o", "marginals"])
     warned = re.search(r"of 5 sentences 2 have .*\(g < 0: 2, g = 0: 0\).*; 2 have .*%.*", capsys.readouterr().err)
@@ -473,7 +473,7 @@ def test_every_edge_is_found_on_real_grammars(tree, library, shared, tmp_path, n
         if not line.startswith(("feature_function", "grammar", "weights"))
     ]
     keep += [f"grammar={path}" for path in config.grammars]
-    keep.append(f"feature_function=External {library} model={tmp_path / 'model.lscfg'}")
+    keep.append(f"feature_function=External {library} model={tmp_path / 'model.lscfg'} features=paper")
     (tmp_path / "cdec.ini").write_text("\n".join([*keep, ""]))
     lines = (oracle / "input.txt").read_text().splitlines()[:20]
     done = subprocess.run(

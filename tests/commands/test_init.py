@@ -1,5 +1,6 @@
 """``lscfg init``: what it writes is what ``lscfg run`` and ``lscfg decode`` read."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,30 @@ def test_the_experiment_is_the_recommended_one_and_can_be_planned(tmp_path, made
     assert main(["run", str(tmp_path / "new" / "experiment.toml"), "-o", str(tmp_path / "out"), "--plan"]) == 0
     planned = capsys.readouterr().out
     assert "HIERO+LATENT" in planned and "to do" in planned
+
+
+@pytest.mark.parametrize(
+    ("words", "held_out"),
+    [
+        (["-s", "raw.es", "-t", "raw.en"], {"dev": 1000, "test": 1000}),
+        (["-s", "raw.es", "-t", "raw.en", "--dev-source", "f", "--dev-reference", "e"], {"dev": 0, "test": 1000}),
+        (["-s", "raw.tsv"], {"dev": 1000, "test": 1000}),
+    ],
+)
+def test_an_experiment_on_raw_text(tmp_path, made, capsys, words, held_out):
+    for name in ("raw.es", "raw.en"):
+        (made / name).write_text("Una casa.\n" * 3000)
+    (made / "raw.tsv").write_text("Una casa.\tA house.\n" * 3000)
+    assert main(["init", str(tmp_path / "new"), "--raw", *words]) == 0
+    assert "edit in [corpus]" not in capsys.readouterr().err
+    path = tmp_path / "new" / "experiment.toml"
+    if "raw.tsv" in words:
+        path.write_text(path.read_text().replace("# source_language =", 'source_language = "es"\n#'))
+        path.write_text(path.read_text().replace("# target_language =", 'target_language = "en"\n#'))
+    experiment = read_experiment(path)
+    assert {name: getattr(experiment.prepare, name) for name in held_out} == held_out
+    assert main(["run", str(path), "-o", str(tmp_path / "out"), "--plan"]) == 0
+    assert re.search(r"prepare .*to do", capsys.readouterr().out)
 
 
 def test_every_key_has_its_meaning_beside_it(tmp_path):

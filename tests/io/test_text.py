@@ -24,6 +24,7 @@ from lscfg.io.text import (
     read_bytes,
     read_lines,
     remove_temporaries,
+    replaced_folder,
     stream_lines,
     write_blocks,
     write_json,
@@ -117,6 +118,22 @@ def test_names_of_temporaries_cannot_be_guessed(tmp_path):
             file.write("a")
             names |= {path.name for path in tmp_path.glob(".*")}
     assert len(names) == 20 and not any(str(os.getpid()) in name.split(".") for name in names)
+
+
+def test_what_a_killed_command_leaves_of_a_folder_goes_with_the_next(tmp_path):
+    code = (
+        "import os, signal, sys\nfrom lscfg.io.text import replaced_folder\n"
+        "with replaced_folder(sys.argv[1], 'mark') as folder:\n"
+        "    (folder / 'mark').write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", code, str(tmp_path / "made")], check=False)
+    assert run.returncode == -signal.SIGKILL and [path.name for path in tmp_path.iterdir()] != ["made"]
+    for words in ("one", "two"):
+        with replaced_folder(tmp_path / "made", "mark") as folder, replaced_folder(tmp_path / "other", "mark") as other:
+            (folder / "mark").write_text(words)
+            (other / "mark").write_text(words)
+    assert {path.name for path in tmp_path.iterdir()} == {"made", "other"}
+    assert (tmp_path / "made" / "mark").read_text() == "two" == (tmp_path / "other" / "mark").read_text()
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])

@@ -6,6 +6,7 @@ import shlex
 
 from other_settings import option_words, other_values
 from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
+from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
 from lscfg.estimate import checkpoints, estimator
@@ -30,6 +31,7 @@ LINES = {
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
     "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other",
+    **SERVE_LINES,
     "inspect a model": "inspect model --rules 3",
     "inspect a rule": "inspect model --rule 'a ||| b'",
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
@@ -47,6 +49,7 @@ LINES = {
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
+    "init raw": "init out -s f -t e --raw",
     "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
     "--grammar text --lm f --model model --kind both",
     "demo": "demo -o folder --seed 4 --jobs 97",

@@ -18,6 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     corpus = parser.add_argument_group("experiment.toml", "files that are not named stand as names to be replaced")
     add_source(corpus, CORPUS["source"][1])
     corpus.add_argument("-t", "--target", type=InputFile, metavar="TEXT", help=CORPUS["target"][1])
+    corpus.add_argument(
+        "--raw",
+        action="store_true",
+        help="the text is raw: lscfg run prepares it, and takes pairs of it for tuning and testing",
+    )
     for text, use in (("dev", "tune"), ("test", "test")):
         corpus.add_argument(
             f"--{text}-source", type=InputFile, metavar="TEXT", help=f"source side of the text to {use} on"
@@ -68,9 +73,9 @@ def run(args: argparse.Namespace) -> None:
         check_replaceable(path)
     make_folder(folder)
     with atomic_write(experiment) as file:
-        file.write(experiment_text(given))
+        file.write(experiment_text(given, args.raw))
     log.info(f"wrote {experiment}")
-    missing = [key for key in CORPUS if key not in given]
+    missing = [key for key in CORPUS if key not in given and not (args.raw and (given or "_" in key))]
     if missing:
         log.info(f"  edit in [corpus]: {', '.join(missing)}")
     log.info(f"  then: lscfg run {experiment} -o {folder}")

@@ -14,6 +14,7 @@ from lscfg.estimate import estimator
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
+from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, Setting, settings_of
 from lscfg.tuning.experiment import config
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
@@ -33,11 +34,16 @@ SYSTEMS = ("MIN", "HIERO", "LATENT", "HIERO+LATENT")
 """Those of the default systems that are recommended."""
 
 
-def experiment_text(corpus: Mapping[str, str]) -> str:
+HELD_OUT = 1000
+"""Pairs that are set off for each of dev and test where raw text comes without them."""
+
+
+def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
     """An experiment file with all keys that most users may want to change, their defaults and what they mean.
 
     Args:
         corpus: files by the key of [corpus]; what is missing gets a name that the user replaces.
+        raw: the files are raw text. Of this, pairs are set off for dev and test if no file is named.
     """
     source = {name: rule_source(name) for name in ("minimal", "hiero")}
     parts: list[tuple[str, type[Declared], dict[str, Any]]] = [
@@ -51,7 +57,14 @@ def experiment_text(corpus: Mapping[str, str]) -> str:
         ("report", config.Report, {}),
     ]
     lines = ["# An experiment for lscfg run. Files count from the folder of this file.", "", "[corpus]"]
-    lines += _aligned((f"{key} = {_toml(corpus.get(key, name))}", text) for key, (name, text) in CORPUS.items())
+    files = [(key, corpus.get(key, name), text) for key, (name, text) in CORPUS.items()]
+    if raw:
+        lines += ["raw = true  # text as people write it, of which [prepare] makes a corpus"]
+        wanted = {*corpus} or {"source", "target"}  # a file of pairs has no target beside it
+        files = [(key, name, text) for key, name, text in files if key in wanted]
+        held_out = {name: HELD_OUT for name in ("dev", "test") if f"{name}_source" not in corpus}
+        parts.insert(0, ("prepare", PrepareSettings, held_out))
+    lines += _aligned((f"{key} = {_toml(name)}", text) for key, name, text in files)
     for table, cls, given in parts:
         lines += ["", f"[{table}]", *_aligned(_line(item, given) for item in settings_of(cls))]
     for name in SYSTEMS:
@@ -80,7 +93,7 @@ def _line(item: Setting, given: Mapping[str, Any]) -> tuple[str, str]:
     """A key with its value, and its meaning; a key without a default stands in a comment."""
     value = given.get(item.name, item.default)
     text = f"false: {item.help}" if item.kind is bool and item.default else item.help
-    if value is None or value == ():
+    if value in (None, (), ""):
         shown = item.default_text().replace("`", "")
         return f"# {item.name} =", f"{text} (default: {shown})"
     choices = f" ({item.limits})" if item.limits.choices and not item.many else ""

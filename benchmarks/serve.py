@@ -1,0 +1,164 @@
+"""``lscfg serve`` under load: throughput, latency, memory, and what malformed requests get, beside ``lscfg decode``.
+
+    python benchmarks/serve.py demo/systems/LATENT demo/corpus/test.es
+
+The system, which may be a bundle, is packed, and a server of the bundle is started at a free port of the loopback
+address. Clients that stay connected send one sentence a request, each the next one of the text, until as many requests
+were answered or the time is over. Before anything is printed, all translations must be those of ``lscfg decode``. Then
+come malformed requests: mutations of a good one, equal in every run. Each must be translated or refused by a line of
+JSON with a status of 400 to 499 (a connection that ends before a request does may get none), and the server must be
+well afterwards and end with status 0.
+
+The reference is ``lscfg decode`` of the same sentences with as many jobs in the same run, its time to load included;
+the time of decoding alone is its time less that of one empty line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lscfg.bundle.manifest import MANIFEST
+from lscfg.io.text import read_lines
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from mutations import mutate_text
+from services import Service
+
+
+def load(
+    service: Service, sentences: list[str], clients: int, requests: int, seconds: float
+) -> tuple[dict[int, list[float]], dict[int, str]]:
+    """Asks for sentences in turn; the seconds of each answer, and the translation, by number of the sentence.
+
+    Raises:
+        AssertionError: two answers for a sentence differ, or a request fails.
+    """
+    numbers, deadline = iter(range(requests)), time.monotonic() + seconds
+    taken: dict[int, list[float]] = {n: [] for n in range(len(sentences))}
+    answers: dict[int, bytes] = {}
+
+    def ask() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        for number in numbers:
+            if time.monotonic() > deadline:
+                break
+            n = number % len(sentences)
+            began = time.perf_counter()
+            body = json.dumps({"source": [sentences[n]]}, ensure_ascii=False).encode()
+            connection.request("POST", "/translate", body, {"content-type": "application/json"})
+            response = connection.getresponse()
+            content = response.read()
+            taken[n].append(time.perf_counter() - began)
+            assert response.status == 200, content
+            assert answers.setdefault(n, content) == content, "two answers for a sentence differ"
+        connection.close()
+
+    with ThreadPoolExecutor(clients) as pool:
+        for done in [pool.submit(ask) for _ in range(clients)]:
+            done.result()
+    return taken, {n: json.loads(content)["translations"][0]["translation"] for n, content in answers.items()}
+
+
+def malformed(sentence: str, count: int) -> Iterator[bytes]:
+    """Mutations of a good request, of its head as of its body."""
+    draw = random.Random(1)
+    body = json.dumps({"source": [sentence], "kbest": 2}, ensure_ascii=False).encode()
+    head = "POST /translate HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: "
+    for _ in range(count):
+        if draw.random() < 0.5:
+            changed = mutate_text(body, draw)
+            yield f"{head}{len(changed)}\r\n\r\n".encode() + changed
+        else:
+            yield mutate_text(f"{head}{len(body)}\r\n\r\n".encode() + body, draw)
+
+
+def decode(bundle: Path, text: Path, jobs: int) -> tuple[list[str], float]:
+    """Translations of ``lscfg decode`` and its seconds."""
+    began = time.perf_counter()
+    run = subprocess.run(
+        [sys.executable, "-P", "-m", "lscfg", "decode", text, "-c", bundle / "cdec.ini", "-j", str(jobs), "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.splitlines(), time.perf_counter() - began
+
+
+def peak(pid: int) -> float:
+    """Most memory that a process has had so far, in MB; what it shares with others included."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def main() -> None:
+    """Prints throughput, latency, memory and statuses."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("system", help="folder of a system of lscfg run, or bundle")
+    parser.add_argument("text", help="tokenized sentences")
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--requests", type=int, default=1200)
+    parser.add_argument("--seconds", type=float, default=60, help="most time of the load (default: %(default)s)")
+    parser.add_argument("--malformed", type=int, default=1000, help="number of requests (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    args = parser.parse_args()
+    sentences = [line for line in read_lines(args.text) if line.strip()]
+    with TemporaryDirectory() as folder:
+        bundle, text = Path(folder) / "bundle", Path(folder) / "text"
+        if (Path(args.system) / MANIFEST).exists():
+            shutil.copytree(args.system, bundle)
+        else:
+            subprocess.run(
+                [sys.executable, "-P", "-m", "lscfg", "pack", args.system, "-o", bundle, "--quiet"], check=True
+            )
+        text.write_text("\n")
+        empty = decode(bundle, text, args.jobs)[1]
+        measure(args, bundle, text, sentences, empty)
+
+
+def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[str], empty: float) -> None:
+    """Prints it for a bundle; ``empty``: seconds of lscfg decode for an empty line."""
+    with Service(bundle, "-j", args.jobs, "--queue", 2 * args.clients) as service:
+        service.translate(source=sentences[: args.jobs])  # starts all workers
+        began = time.perf_counter()
+        taken, found = load(service, sentences, args.clients, args.requests, args.seconds)
+        seconds = time.perf_counter() - began
+        asked = [n for n, times in taken.items() for _ in times]
+        text.write_text("".join(f"{sentences[n]}\n" for n in asked))
+        wanted, reference = decode(bundle, text, args.jobs)
+        assert wanted == [found[n] for n in asked], "translations differ from those of lscfg decode"
+        every = sorted(itertools.chain.from_iterable(taken.values()))
+        print(f"{len(every)} requests of one sentence by {args.clients} clients, {args.jobs} workers: {seconds:.2f} s")
+        print(f"requests/s {len(every) / seconds:.1f}")
+        for share in (0.5, 0.99):
+            print(f"p{share * 100:.0f} latency {1000 * every[int(share * (len(every) - 1))]:.1f} ms")
+        print(f"lscfg decode of the same sentences: {reference:.2f} s, less loading {reference - empty:.2f} s")
+        print(f"time of lscfg serve / of lscfg decode less loading: {seconds / (reference - empty):.2f}")
+        statuses = Counter(service.raw(data)[0] for data in malformed(sentences[0], args.malformed))
+        assert all(status in (0, 200) or 400 <= status < 500 for status in statuses), statuses
+        health = service.request("GET", "/health")
+        assert health[0] == 200 and health[1]["ready"]
+        print(f"malformed requests by status (0: ended before a request): {dict(sorted(statuses.items()))}")
+        workers = [peak(pid) for pid in service.workers]
+        print(f"peak memory, shared pages in each: server {peak(service.pid):.0f} MB, workers", end=" ")
+        print(", ".join(f"{size:.0f} MB" for size in workers))
+        assert service.end() == 0
+        print("the server was well to the end, and ended with status 0")
+
+
+if __name__ == "__main__":
+    main()

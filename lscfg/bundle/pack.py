@@ -1,0 +1,147 @@
+"""``lscfg pack``: a system as one folder that may be moved."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from lscfg import log
+from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
+from lscfg.bundle.system import INI, PREPARE, WEIGHTS, ini_file, latent_model, open_bundle, open_system, with_model
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.formats.weights import write_weights
+from lscfg.io.text import FULL, file_hash, replaced_folder
+from lscfg.kernel import LatentOptions
+from lscfg.prepare.record import RECORD, Record
+
+
+def pack(
+    system: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    weights: str | os.PathLike[str] | None = None,
+    prepare: str | os.PathLike[str] | None = None,
+) -> Manifest:
+    """Opens a system as a program that translates would, and writes its bundle.
+
+    Args:
+        system: an ini file, or the folder of a system of ``lscfg run``.
+        output: the bundle; only another bundle gives way to it.
+        weights: in place of those of the ini file or the folder.
+        prepare: folder of a preparation. None: that of the experiment to which the system's folder belongs, if it has
+            one.
+
+    Raises:
+        InputError: a file cannot be read, copied or used, or the output is there and is no bundle.
+    """
+    place = Path(system)
+    if (place / MANIFEST).exists():
+        raise InputError("is a bundle already; copy the folder as it is", place)
+    _check_target(Path(output))
+    found = open_system(ini_file(place), weights or _weights_beside(place))
+    preparation = Path(prepare) if prepare is not None else _preparation_beside(place)
+    replace(found, preparation=None if preparation is None else Record.read(preparation)).check()
+    with replaced_folder(output, MANIFEST) as folder:
+        write_weights(folder / WEIGHTS, found.weights)
+        config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))
+        write_ini(folder / INI, config)
+        if preparation is not None:
+            _copy_preparation(preparation, folder / PREPARE)
+        names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+        files = {name: PackedFile.of(_role(name), folder / name) for name in names}
+        manifest = Manifest(Path(output).absolute().name, files)
+        manifest.write(folder)
+        open_bundle(folder)
+    return manifest
+
+
+def _role(name: str) -> str:
+    """What a file of a bundle is, by its name."""
+    return {
+        INI: "configuration",
+        "grammar": "grammar",
+        "lm": "language model",
+        "model": "latent model",
+        "weights": "feature weights",
+        f"{PREPARE}/{RECORD}": "preparation of raw text",
+    }.get(name.partition("-")[0], "model of the preparation")
+
+
+def _check_target(output: Path) -> None:
+    """Refuses to replace a bundle in which there is more than was packed."""
+    if (output / MANIFEST).is_file():
+        own = {*Manifest.read(output).files, MANIFEST}
+        for path in sorted(output.rglob("*")):
+            if not path.is_dir() and path.relative_to(output).as_posix() not in own:
+                raise InputError("is none of the bundle's files and would be lost; move it, or name another", path)
+
+
+def _weights_beside(place: Path) -> Path | None:
+    return place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
+
+
+def _preparation_beside(place: Path) -> Path | None:
+    """The preparation of the experiment whose folder has ``systems/NAME``."""
+    system = (place if place.is_dir() else place.parent).resolve()
+    found = system.parent.parent / PREPARE
+    if system.parent.name != "systems" or not (found / RECORD).is_file():
+        return None
+    log.info(f"the text is prepared as {found} says")
+    return found
+
+
+def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
+    """Copies the files of a configuration; returns it with their new names."""
+    model, latent = latent_model(config), None
+    if config.latent is not None and model is not None:
+        latent = _explicit(with_model(config.latent, _copied("model", model, folder)))
+    language_model = None if config.language_model is None else _copied("lm", config.language_model, folder)
+    grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
+    return replace(config, grammars=grammars, language_model=language_model, latent=latent)
+
+
+def _explicit(latent: LatentFeature) -> LatentFeature:
+    """The feature function with its features by name, since another version may have other defaults."""
+    names = LatentOptions.of(latent.options.items()).features.names
+    return replace(latent, options={**latent.options, "features": ",".join(names)})
+
+
+def _copied(role: str, source: Path, folder: Path) -> Path:
+    """Copies a file; returns its name, with the endings that readers go by."""
+    _copy(source, folder / role)
+    ending = re.search(r"(\.[A-Za-z0-9]+)?(\.gz)?$", source.name)
+    return _named_by_content(role, folder / role, ending[0] if ending else "")
+
+
+def _named_by_content(role: str, file: Path, ending: str = "") -> Path:
+    """Renames a file by its hash; returns the name.
+
+    Decoders look for the files of an ini in the working directory first. What they find there by this name is equal.
+    """
+    name = f"{role}-{file_hash(file)[:16]}{ending}"
+    file.rename(file.with_name(name))
+    return Path(name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        if error.errno in FULL:
+            raise InputError(f"cannot write: {error.strerror}", target) from error
+        raise InputError(f"cannot be copied: {error.strerror or error}", source) from error
+
+
+def _copy_preparation(source: Path, target: Path) -> None:
+    """Copies the record and its models, and not the corpus beside them."""
+    record = Record.read(source)
+    target.mkdir()
+    _copy(source / RECORD, target / RECORD)
+    for model in record.models():
+        if model.parent != source:
+            raise InputError(f"the model {model} is none of the folder's", source / RECORD)
+        if not (target / model.name).exists():
+            _copy(model, target / model.name)

@@ -1,0 +1,180 @@
+"""A system: configuration, weights and the preparation of its text, from a bundle, an ini file or a folder with one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lscfg.bundle.manifest import MANIFEST, Manifest
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.errors import InputError, quote
+from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
+from lscfg.formats.weights import read_weights, unknown_weights
+from lscfg.io.text import file_hash
+from lscfg.log import warn
+from lscfg.prepare.record import RECORD, Record
+
+INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
+
+
+@dataclass(frozen=True)
+class TranslationSystem:
+    """What translates.
+
+    Attributes:
+        name: for people.
+        config: the decoder's configuration; its paths hold from the working directory.
+        weights: by feature.
+        weights_path: their file, for messages.
+        preparation: makes words of text and text of words; None: the system takes and gives words.
+        sha256: of ``bundle.json``, None where there is none.
+    """
+
+    name: str
+    config: DecoderConfig
+    weights: Mapping[str, float]
+    weights_path: Path
+    preparation: Record | None = None
+    sha256: str | None = None
+
+    def decoder(self) -> EmbeddedDecoder:
+        """The decoder, in this process, which keeps no sentences; warns of weights that no feature has.
+
+        Raises:
+            InputError: a file cannot be read or is malformed, or a weight is not finite.
+        """
+        decoder = EmbeddedDecoder.from_config(self.config, cached=0)
+        if unknown := unknown_weights(self.weights, decoder.feature_names):
+            warn(f"{self.weights_path}: weights that no feature of the decoder has: {unknown}")
+        return decoder
+
+    def check(self) -> None:
+        """Opens all that translating needs, and lets go of it.
+
+        Raises:
+            InputError: a file cannot be read or is malformed, or a package is not installed.
+        """
+        self.decoder().close()
+        if self.preparation is not None:
+            for recipe in self.preparation.sides:
+                recipe.side()
+
+
+def one_system(folder: str | None, config: str | None) -> str:
+    """The one of both that is given.
+
+    Raises:
+        InputError: it is none, or both are.
+    """
+    if folder and config:
+        raise InputError("name a system's folder or a configuration with -c, not both")
+    if not (folder or config):
+        raise InputError("no system; name its folder, or a configuration with -c")
+    return str(folder or config)
+
+
+def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
+    """The system of a bundle, of an ini file, or of a folder with ``cdec.ini`` and ``weights``.
+
+    Args:
+        weights: in place of those that belong to it.
+
+    Raises:
+        InputError: it cannot be read, is damaged, or has no weights.
+    """
+    place = Path(path)
+    if os.path.lexists(place / MANIFEST):
+        return open_bundle(place, weights)
+    ini = ini_file(place)
+    config = read_ini(ini)
+    beside = place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
+    found = weights or config.weights or beside
+    if found is None:
+        raise InputError("no weights; name them with -w, or with weights= in the ini", ini)
+    name = place.resolve().name if place.is_dir() else place.name
+    return TranslationSystem(name, config, read_weights(found), Path(found))
+
+
+def ini_file(path: Path) -> Path:
+    """The ini file, or that of the folder.
+
+    Raises:
+        InputError: the folder has none.
+    """
+    if not path.is_dir():
+        return path
+    if not (path / INI).is_file():
+        raise InputError(f"has neither {MANIFEST} nor {INI}; name a bundle or a system's folder", path)
+    return path / INI
+
+
+def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
+    """The system of a bundle, after a check of all its files.
+
+    Raises:
+        InputError: a file is missing, damaged, a link or none of the bundle's.
+    """
+    manifest = Manifest.read(folder)
+    manifest.check(folder)
+    ini = folder / INI
+    if INI not in manifest.files:
+        raise InputError(f"names no {INI}; pack the system anew", folder / MANIFEST)
+    config = _inside(read_ini(ini), folder, manifest.files)
+    preparation = None
+    if f"{PREPARE}/{RECORD}" in manifest.files:
+        preparation = Record.read(folder / PREPARE)
+        for model in preparation.models():
+            _own(model, folder, manifest.files, folder / PREPARE / RECORD)
+    found = weights or config.weights
+    if found is None:
+        raise InputError("no weights; name them with -w", ini)
+    sha256 = file_hash(folder / MANIFEST)
+    return TranslationSystem(manifest.name, config, read_weights(found), Path(found), preparation, sha256)
+
+
+def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:
+    """The configuration with paths in the bundle, whatever there is in the working directory."""
+
+    def own(path: str | Path) -> Path:
+        return _own(path, folder, files, folder / INI)
+
+    model, latent = config.language_model, config.latent
+    if latent is not None:
+        latent = with_model(latent, own(latent.options["model"]))
+    return replace(
+        config,
+        grammars=tuple(map(own, config.grammars)),
+        language_model=None if model is None else own(model),
+        latent=latent,
+        weights=None if config.weights is None else own(config.weights),
+    )
+
+
+def _own(path: str | Path, folder: Path, files: Collection[str], where: Path) -> Path:
+    """The file of the bundle that a path in it means: a name, to which a reader may have added the folder."""
+    name = os.path.relpath(path, folder) if Path(path).is_relative_to(folder) else str(path)
+    if name not in files:
+        raise InputError(f"{quote(path)} is no file of the bundle; pack the system anew", where)
+    return folder / name
+
+
+def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:
+    """The feature function with another path of its model, as ``LSCFG``: a library serves one machine's cdec."""
+    return LatentFeature({**latent.options, "model": str(model)}, None, latent.number)
+
+
+def latent_model(config: DecoderConfig) -> Path | None:
+    """The file of the latent model, None where there is none.
+
+    Raises:
+        InputError: it is not there.
+    """
+    if config.latent is None or config.path is None:
+        return None
+    name = config.latent.options["model"]
+    found = find_file(name, config.path)
+    if found is None:
+        raise InputError(f"feature function LSCFG: no model file {quote(name)}", config.path, config.latent.number)
+    return found

@@ -1,0 +1,42 @@
+"""``lscfg pack``: a system as one folder that may be moved."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "put a system into one folder that can be moved"
+EXAMPLE = "lscfg pack ja-en/systems/LATENT -o bundle"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    from lscfg.io.arguments import InputFolder, output_folder
+    from lscfg.options import add_config, add_output, add_weights
+
+    parser.add_argument(
+        "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="system's folder of lscfg run, in place of -c"
+    )
+    add_config(parser, required=False)
+    add_weights(parser)
+    parser.add_argument(
+        "--prepare",
+        type=InputFolder,
+        metavar="DIR",
+        help="folder of lscfg prepare corpus, for a system that takes raw text (default: the experiment's, if any)",
+    )
+    add_output(parser, "folder to write; it may be an older bundle", type=output_folder(), metavar="DIR", required=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Packs.
+
+    Raises:
+        InputError: as of ``lscfg.bundle.pack.pack``; or there is not one system.
+    """
+    from lscfg import log
+    from lscfg.bundle.pack import pack
+    from lscfg.bundle.system import one_system
+
+    manifest = pack(one_system(args.system, args.config), args.output, args.weights, args.prepare)
+    size = sum(file.bytes for file in manifest.files.values())
+    log.info(f"wrote {args.output}: {len(manifest.files)} files of {size / 1e6:,.1f} MB, with their hashes")

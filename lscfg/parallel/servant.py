@@ -1,0 +1,117 @@
+"""A worker process for an owner with an event loop of its own, who asks it one thing at a time and may give it up."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import stat
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from lscfg import log
+from lscfg.errors import WorkerError
+from lscfg.parallel.processes import how_it_died, serve_blocks
+
+Block = TypeVar("Block")
+
+
+class Servant:
+    """One process, forked where the system can do that, so that it begins with what its owner's thread keeps.
+
+    It is started by the first ``ask`` after it was made, ended or died, and ends with the thread that did so.
+    """
+
+    def __init__(self) -> None:
+        forks = "fork" in multiprocessing.get_all_start_methods()
+        self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+        self._process: Any = None
+        self._connection: Connection | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Number of the process, None while there is none."""
+        return None if self._process is None else self._process.pid
+
+    def fileno(self) -> int:
+        """A file descriptor that can be read when ``answer`` need not wait. There is one from ``ask`` to ``end``."""
+        assert self._connection is not None
+        return self._connection.fileno()
+
+    def ask(self, function: Callable[[Block], Any], block: Block) -> None:
+        """Sends a block; the function is one of a module, as of ``Engine.map``. The answer must be taken first.
+
+        Raises:
+            OSError: no process can be started.
+        """
+        if self._process is not None and not self._process.is_alive():  # it died while it had nothing to do
+            self.end()
+        if self._process is None:
+            self._start()
+        assert self._connection is not None
+        with contextlib.suppress(OSError):  # it is gone: the answer that does not come says so
+            self._connection.send_bytes(pickle.dumps((function, block), pickle.HIGHEST_PROTOCOL))
+
+    def answer(self) -> Any:
+        """The result; waits for it.
+
+        Raises:
+            Exception: what the function raised.
+            WorkerError: the process died; the next ``ask`` starts another one.
+        """
+        assert self._connection is not None
+        try:
+            message = self._connection.recv_bytes()
+        except (EOFError, OSError):
+            reason = how_it_died(self._process)
+            self.end()
+            raise WorkerError(reason, 0) from None
+        well, result = pickle.loads(message)
+        if not well:
+            raise result
+        return result
+
+    def end(self) -> None:
+        """Kills the process, whatever it is doing."""
+        if self._process is None:
+            return
+        assert self._connection is not None
+        self._process.kill()
+        self._connection.close()
+        self._process.join()
+        self._process.close()
+        self._process = self._connection = None
+
+    def _start(self) -> None:
+        ours, theirs = self._context.Pipe()
+        inherited = [_Sockets(theirs.fileno())] if self._context.get_start_method() == "fork" else []
+        process = self._context.Process(
+            target=serve_blocks, args=(theirs, inherited, os.getpid(), {}, log.quiet), daemon=True
+        )
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker leaves it to its parent
+        try:
+            process.start()
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
+        self._process, self._connection = process, ours
+
+
+class _Sockets:
+    """All sockets of the process but one. A client would wait for the end of one that a worker holds open."""
+
+    def __init__(self, spared: int) -> None:
+        self._spared = spared
+
+    def close(self) -> None:
+        for name in os.listdir("/dev/fd"):
+            number = int(name)
+            with contextlib.suppress(OSError):  # the folder's own
+                if number > 2 and number != self._spared and stat.S_ISSOCK(os.fstat(number).st_mode):
+                    os.close(number)

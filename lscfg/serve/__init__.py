@@ -1,0 +1,1 @@
+"""Translation as a service: HTTP with JSON over one system."""

@@ -1,0 +1,215 @@
+"""What each request is answered: translations, and the health of the service."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from lscfg import __version__
+from lscfg.bundle.system import TranslationSystem
+from lscfg.errors import WorkerError, cut, did_you_mean, quote
+from lscfg.io.text import parse_json
+from lscfg.serve.bench import Bench
+from lscfg.serve.http import Head, Refusal, Response
+from lscfg.serve.settings import ServeSettings
+from lscfg.serve.translator import BadSentence, LongSentence, SentenceWork, Wish, open_translator, translate_sentence
+
+ROUTES = {"/translate": "POST", "/health": "GET"}
+KEYS = ("source", "kbest", "derivations", "raw")
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a client wants translated."""
+
+    texts: list[str]
+    wish: Wish
+
+
+class Application:
+    """Answers requests for one system.
+
+    Opens the system in this thread; workers are forked from it.
+
+    Attributes:
+        draining: whether the service is about to end, so that nothing new is begun.
+
+    Raises:
+        InputError: the system cannot be opened.
+    """
+
+    def __init__(self, system: TranslationSystem, bench: Bench, settings: ServeSettings):
+        self.system, self.settings, self.draining = system, settings, False
+        self._bench = bench
+        self._described = uuid4().hex, pickle.dumps(system)
+        open_translator(*self._described)
+        self._at_work = 0
+        self._counts = Counter[str]()
+        self._statuses = Counter[int]()
+
+    def route(self, head: Head) -> None:
+        """Refuses a request whose body need not be read.
+
+        Raises:
+            Refusal: another path, method or type of content.
+        """
+        if head.path not in ROUTES:
+            raise Refusal(404, f"there is no {quote(head.path)}; there are {', '.join(ROUTES)}")
+        allowed = ROUTES[head.path]
+        if head.method != allowed:
+            raise Refusal(405, f"{head.path} takes {allowed}, not {cut(head.method)}", {"allow": allowed})
+        if allowed == "POST":
+            _check_content(head.headers)
+
+    async def answer(self, head: Head, body: bytes) -> Response:
+        """The response to a request that ``route`` let pass.
+
+        Raises:
+            Refusal: it is not fulfilled.
+        """
+        return await self._translate(body) if head.path == "/translate" else self._health()
+
+    def count(self, status: int) -> None:
+        """Counts a response."""
+        self._statuses[status] += 1
+
+    def _health(self) -> Response:
+        content = {
+            "ready": not self.draining,
+            "system": self.system.name,
+            "sha256": self.system.sha256,
+            "raw": self.system.preparation is not None,
+            "lscfg": __version__,
+            "workers": self._bench.workers,
+            "at_work": self._at_work,
+            "sentences": self._counts["sentences"],
+            "unparsed": self._counts["unparsed"],
+            "responses": {str(status): self._statuses[status] for status in sorted(self._statuses)},
+        }
+        return Response(503 if self.draining else 200, content)
+
+    async def _translate(self, body: bytes) -> Response:
+        query = self._query(body)
+        if self._at_work >= self.settings.queue:
+            raise Refusal(503, f"{self._at_work} requests are at work or wait; try again later", {"retry-after": "1"})
+        self._at_work += 1
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                translations = await self._each(query)
+        except TimeoutError:
+            raise Refusal(503, f"not translated within {self.settings.timeout:g} s; send less at a time") from None
+        finally:
+            self._at_work -= 1
+        self._counts["sentences"] += len(translations)
+        self._counts["unparsed"] += sum(not found["parsed"] for found in translations)
+        return Response(200, {"translations": translations})
+
+    async def _each(self, query: Query) -> list[dict[str, Any]]:
+        """Translates sentence by sentence, no more of them at a time than there are workers: requests take turns."""
+        found: list[dict[str, Any]] = [{} for _ in query.texts]
+        refused: dict[int, Refusal] = {}
+        numbered = iter(enumerate(query.texts))
+
+        async def take_turns() -> None:
+            for number, text in numbered:
+                try:
+                    found[number] = await self._one(number, text, query.wish)
+                except Refusal as refusal:
+                    refused[number] = refusal
+                if refused:  # sentences under way end by themselves: to stop one would cost a worker
+                    return
+
+        await asyncio.gather(*(take_turns() for _ in range(min(self._bench.workers, len(query.texts)))))
+        if refused:
+            raise refused[min(refused)]
+        return found
+
+    async def _one(self, number: int, text: str, wish: Wish) -> dict[str, Any]:
+        where = f"source[{number}]"
+        try:
+            return await self._bench.call(
+                translate_sentence, SentenceWork(*self._described, text, wish), len(text.encode())
+            )
+        except BadSentence as error:
+            raise Refusal(413 if isinstance(error, LongSentence) else 400, f"{where}: {error}") from None
+        except WorkerError as error:
+            raise Refusal(500, f"{where}: {error.reason}") from error
+
+    def _query(self, body: bytes) -> Query:
+        found = _json_object(body)
+        for key in found:
+            if key not in KEYS:
+                raise Refusal(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}")
+        if "source" not in found:
+            raise Refusal(400, 'no key "source"; it holds a sentence, or a list of them')
+        source = found["source"]
+        texts = [source] if isinstance(source, str) else source
+        if not isinstance(texts, list):
+            raise Refusal(400, "source must be a text or a list of texts")
+        if len(texts) > (most := self.settings.max_sentences):
+            raise Refusal(413, f"{len(texts)} sentences; at most {most} are translated at a time")
+        for number, text in enumerate(texts):
+            _check_text(number, text)
+        prepares = self.system.preparation is not None
+        wish = Wish(
+            self._kbest(found.get("kbest"), len(texts)),
+            _switch(found, "derivations", False),
+            _switch(found, "raw", prepares),
+            self.settings.max_words,
+        )
+        if wish.raw and not prepares:
+            raise Refusal(400, "raw: the system has no preparation of raw text; send words that blanks separate")
+        return Query(texts, wish)
+
+    def _kbest(self, kbest: Any, sentences: int) -> int | None:
+        if kbest is None:
+            return None
+        if type(kbest) is not int or kbest < 1:
+            raise Refusal(400, "kbest must be a whole number of at least 1")
+        if kbest * sentences > (most := self.settings.max_translations):
+            raise Refusal(413, f"{sentences} sentences with {cut(kbest)} translations each; at most {most} are listed")
+        return kbest
+
+
+def _check_content(headers: Mapping[str, str]) -> None:
+    kind, _, parameters = headers.get("content-type", "").lower().partition(";")
+    charset = parameters.partition("charset=")[2].strip(' "')
+    if kind.strip() != "application/json" or charset not in ("", "utf-8", "utf8"):
+        raise Refusal(415, "the content must be JSON in UTF-8; send Content-Type: application/json")
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refusal(415, "the content must not be compressed")
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    try:
+        found = parse_json(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Refusal(400, f"the content is not UTF-8, from byte {error.start + 1} on") from None
+    except ValueError as error:
+        raise Refusal(400, f"the content is not JSON: {cut(error)}") from None
+    except RecursionError:
+        raise Refusal(400, "the content is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise Refusal(400, 'the content must be an object, as {"source": ["a sentence"]}')
+    return found
+
+
+def _check_text(number: int, text: Any) -> None:
+    if not isinstance(text, str):
+        raise Refusal(400, f"source[{number}] must be a text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Refusal(400, f"source[{number}] has half of a surrogate pair, which is no character") from None
+
+
+def _switch(found: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = found.get(key, default)
+    if not isinstance(value, bool):
+        raise Refusal(400, f"{key} must be true or false")
+    return value

@@ -1,0 +1,226 @@
+"""``lscfg pack``: bundles translate as their systems do wherever they lie, and damaged ones are named."""
+
+import hashlib
+import json
+import shutil
+
+import pytest
+from little_experiment import run_lscfg
+from services import little_preparation, little_system
+
+from lscfg.bundle.manifest import MANIFEST, Manifest
+from lscfg.bundle.pack import pack
+from lscfg.bundle.system import open_system
+from lscfg.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    return little_system(tmp_path_factory.mktemp("original"))
+
+
+@pytest.fixture
+def system(original, tmp_path):
+    """A copy that a test may change, with a folder as ``lscfg run`` leaves it."""
+    folder = tmp_path / "experiment"
+    shutil.copytree(original, folder)
+    place = folder / "systems" / "LITTLE"
+    place.mkdir(parents=True)
+    ini = (folder / "cdec.ini").read_text()
+    for name in ("g.gz", "lm.arpa", "spectral.lscfg"):
+        ini = ini.replace(name, f"../../{name}")
+    (place / "cdec.ini").write_text(ini)
+    (folder / "weights").rename(place / "weights")
+    return place
+
+
+def translated(text, ini, *options, cwd=None):
+    run = run_lscfg("decode", text, "-c", ini, "--kbest", 4, *options, cwd=cwd)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_a_bundle_translates_as_its_system_after_it_was_moved(system, original, tmp_path):
+    before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
+    run = run_lscfg("pack", system, "-o", tmp_path / "bundle")
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 5 files")
+    shutil.rmtree(system.parents[1])
+    moved = tmp_path / "far away" / "moved"
+    moved.parent.mkdir()
+    (tmp_path / "bundle").rename(moved)
+    assert translated(original / "text", moved / "cdec.ini") == before
+    assert translated(original / "text", "cdec.ini", cwd=moved) == before
+    assert list(tmp_path.iterdir()) == [moved.parent]
+
+
+def test_what_lies_in_the_working_directory_is_not_taken_for_the_bundle(system, original, tmp_path):
+    """Decoders look there first."""
+    before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
+    pack(system, tmp_path / "bundle")
+    for name in ("grammar", "grammar.gz", "g.gz", "lm.arpa", "weights", "model.lscfg", "spectral.lscfg"):
+        (tmp_path / name).write_text("nothing of use\n")
+    assert translated(original / "text", "bundle/cdec.ini", cwd=tmp_path) == before
+
+
+def test_the_manifest_says_what_each_file_is(system, tmp_path):
+    pack(system / "cdec.ini", tmp_path / "bundle", system / "weights")
+    found = json.loads((tmp_path / "bundle" / MANIFEST).read_text())
+    files = {path.name for path in (tmp_path / "bundle").iterdir()} - {MANIFEST}
+    assert found["files"].keys() == files and found["name"] == "bundle"
+    assert sorted(facts["role"] for facts in found["files"].values()) == [
+        "configuration",
+        "feature weights",
+        "grammar",
+        "language model",
+        "latent model",
+    ]
+    for name, facts in found["files"].items():
+        data = (tmp_path / "bundle" / name).read_bytes()
+        assert (facts["bytes"], facts["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+
+
+def test_equal_systems_make_equal_bytes(system, tmp_path):
+    for folder in ("one", "two"):
+        pack(system, tmp_path / folder / "bundle")
+    names = [path.name for path in (tmp_path / "one" / "bundle").iterdir()]
+    assert len(names) == 6
+    for name in names:
+        assert (tmp_path / "one/bundle" / name).read_bytes() == (tmp_path / "two/bundle" / name).read_bytes()
+
+
+def test_other_weights_and_several_grammars(system, original, tmp_path):
+    (tmp_path / "weights").write_text("EgivenF 1\nLanguageModel 0.5\n")
+    (tmp_path / "g2").write_text("[X] ||| x ||| the x ||| EgivenF=0.5\n")
+    ini = (system / "cdec.ini").read_text().replace("formalism=scfg\n", f"formalism=scfg\ngrammar={tmp_path / 'g2'}\n")
+    (system / "cdec.ini").write_text(ini)
+    before = translated(original / "text", system / "cdec.ini", "-w", tmp_path / "weights")
+    pack(system, tmp_path / "bundle", tmp_path / "weights")
+    assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
+    assert len(list((tmp_path / "bundle").glob("grammar-*"))) == 2
+
+
+# ---- raw text ----
+
+
+def test_a_preparation_comes_along_without_its_corpus(system, tmp_path):
+    little_preparation(system.parents[1])
+    pack(system, tmp_path / "bundle")
+    names = {path.name for path in (tmp_path / "bundle" / "prepare").iterdir()}
+    assert "prepare.json" in names and not any(name.startswith(("train", "dropped")) for name in names)
+    assert len(names) == 3
+    (tmp_path / "text").write_text("La casa  roja\n")
+    wanted = run_lscfg("prepare", "apply", system.parents[1] / "prepare", tmp_path / "text").stdout
+    shutil.rmtree(system.parents[1])
+    source, target = open_system(tmp_path / "bundle").preparation.sides
+    assert source.side().encode("La casa  roja") + "\n" == wanted == "la casa roja\n"
+    assert target.side().decode("the red house") == "The red house"
+    roles = [facts.role for name, facts in Manifest.read(tmp_path / "bundle").files.items() if "prepare/" in name]
+    assert sorted(roles) == ["model of the preparation"] * 2 + ["preparation of raw text"]
+
+
+def test_a_preparation_that_is_named_is_taken(system, tmp_path):
+    little_preparation(tmp_path)
+    pack(system, tmp_path / "bundle", prepare=tmp_path / "prepare")
+    assert open_system(tmp_path / "bundle").preparation is not None
+    pack(system, tmp_path / "other")
+    assert open_system(tmp_path / "other").preparation is None
+
+
+# ---- refusals ----
+
+
+def test_only_a_bundle_gives_way(system, original, tmp_path):
+    target = tmp_path / "bundle"
+    pack(system, target)
+    (system / "weights").write_text("LanguageModel 2\n")
+    pack(system, target)
+    assert open_system(target).weights == {"LanguageModel": 2.0}
+    (target / "notes").write_text("mine\n")
+    with pytest.raises(InputError, match="notes: is none of the bundle's files and would be lost"):
+        pack(system, target)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes").write_text("mine\n")
+    with pytest.raises(InputError, match=r"full: is there, and not a folder with bundle\.json"):
+        pack(system, tmp_path / "full")
+    (tmp_path / "file").write_text("mine\n")
+    run = run_lscfg("pack", system, "-o", tmp_path / "file")
+    assert run.returncode == 1 and "is no folder" in run.stderr
+    with pytest.raises(InputError, match="bundle: is a bundle already; copy the folder as it is"):
+        pack(target, tmp_path / "copy")
+    assert {path.name for path in tmp_path.iterdir()} == {"experiment", "bundle", "full", "file"}
+
+
+def test_a_system_that_does_not_translate_is_not_packed(system, tmp_path):
+    (system.parents[1] / "lm.arpa").write_text("nothing\n")
+    run = run_lscfg("pack", system, "-o", tmp_path / "bundle")
+    assert run.returncode == 1 and run.stderr.count("\n") == 1 and "Traceback" not in run.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["experiment"]
+
+
+@pytest.fixture
+def bundle(system, tmp_path):
+    little_preparation(system.parents[1])
+    pack(system, tmp_path / "bundle")
+    return tmp_path / "bundle"
+
+
+def test_each_damaged_file_is_named(bundle):
+    for path in sorted(path for path in bundle.rglob("*") if path.is_file() and path.name != MANIFEST):
+        whole = path.read_bytes()
+        for damaged, message in (
+            (whole[:-1], "bytes, not"),
+            (whole[:-1] + bytes([whole[-1] ^ 1]), "has another SHA-256"),
+            (None, "is missing from the bundle"),
+        ):
+            path.unlink()
+            if damaged is not None:
+                path.write_bytes(damaged)
+            with pytest.raises(InputError, match=message) as caught:
+                open_system(bundle)
+            assert caught.value.path == path
+            path.write_bytes(whole)
+        (bundle.parent / "aside").write_bytes(whole)
+        path.unlink()
+        path.symlink_to(bundle.parent / "aside")
+        with pytest.raises(InputError, match="is a link, or below one"):
+            open_system(bundle)
+        path.unlink()
+        path.write_bytes(whole)
+    assert open_system(bundle).weights
+
+
+VALUES = {
+    "nothing": lambda found: None,
+    "list": lambda found: [found],
+    "another format": lambda found: found | {"format": 2},
+    "no files": lambda found: {key: value for key, value in found.items() if key != "files"},
+    "files": lambda found: found | {"files": list(found["files"])},
+    "name": lambda found: found | {"name": 3},
+    "facts": lambda found: found | {"files": {name: {} for name in found["files"]}},
+    "size": lambda found: found | {"files": {"cdec.ini": {"role": "", "bytes": True, "sha256": ""}}},
+    "further fact": lambda found: found | {"files": {"cdec.ini": {"role": "", "bytes": 1, "sha256": "", "x": 1}}},
+    "no ini": lambda found: found | {"files": {k: v for k, v in found["files"].items() if k != "cdec.ini"}},
+    "no grammar": lambda found: found | {"files": {k: v for k, v in found["files"].items() if "grammar" not in k}},
+    **{
+        name: lambda found, name=name: found | {"files": {name: found["files"]["cdec.ini"]}}
+        for name in ("", ".", "..", "/etc/passwd", "../experiment/text", "a//b", "./cdec.ini", "a\0b", "bundle.json")
+    },
+}
+
+
+@pytest.mark.parametrize("change", VALUES.values(), ids=map(repr, VALUES))
+def test_a_damaged_manifest_is_one_line(bundle, change):
+    found = json.loads((bundle / MANIFEST).read_text())
+    (bundle / MANIFEST).write_text(json.dumps(change(found)))
+    with pytest.raises(InputError) as caught:
+        open_system(bundle)
+    assert str(bundle) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 5000, b'{"format": NaN}'])
+def test_a_manifest_that_is_no_json_is_one_line(bundle, data):
+    (bundle / MANIFEST).write_bytes(data)
+    with pytest.raises(InputError, match=r"bundle\.json") as caught:
+        open_system(bundle)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,167 @@
+"""A little system with all that a configuration may name, and servers of it in processes of their own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+from little_experiment import run_lscfg
+
+from lscfg.io.text import write_lines
+
+SOURCE = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
+TARGET = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
+LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
+SENTENCES = ["una flor roja", "", "la x roja", "la casa roja", "una casa una flor", "x y z", "la flor la casa la flor"]
+INI = (
+    "formalism=scfg\ngrammar=g.gz\nfeature_function=WordPenalty\nfeature_function=KLanguageModel lm.arpa\n"
+    "feature_function=LSCFG model=spectral.lscfg features=paper floor=1e-4\nadd_pass_through_rules=true\n"
+    "scfg_max_span_limit=100\nscfg_no_hiero_glue_grammar=true\n"
+)
+WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n"
+
+
+def little_system(folder: Path) -> Path:
+    """Writes ``cdec.ini``, ``weights`` and all that they name into the folder."""
+    for name, lines in (("f", SOURCE), ("e", TARGET), ("links", LINKS), ("text", SENTENCES)):
+        write_lines(folder / name, lines)
+    for command in (
+        "derive f e links -o deriv",
+        "grammar deriv -o g.gz",
+        "estimate spectral deriv -m 2 -o spectral.lscfg",
+        "lm e -o lm.arpa --order 2 --discount-fallback --estimator lscfg",
+    ):
+        run = run_lscfg(*command.split(), cwd=folder)
+        assert run.returncode == 0, run.stderr
+    (folder / "cdec.ini").write_text(INI)
+    (folder / "weights").write_text(WEIGHTS)
+    return folder
+
+
+def little_preparation(folder: Path) -> Path:
+    """Writes a preparation that keeps words apart and learns their casing."""
+    (folder / "raw.es").write_text("".join(f"La casa {n} Roma .\nEn la casa una flor\n" for n in range(20)))
+    (folder / "raw.en").write_text("".join(f"The house {n} Rome .\nIn the house a flower\n" for n in range(20)))
+    words = "prepare corpus raw.es raw.en --tokeniser none -o prepare --jobs 1"
+    run = run_lscfg(*words.split(), cwd=folder)
+    assert run.returncode == 0, run.stderr
+    return folder / "prepare"
+
+
+class Service:
+    """``lscfg serve`` at a free port; a context manager, at whose end the server must end well.
+
+    Attributes:
+        log: lines of its stderr so far.
+    """
+
+    def __init__(self, *arguments: Any):
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lscfg", "serve", *map(str, arguments), "--port", "0"],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.log: list[str] = []
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self.log.append(line.rstrip("\n"))
+            if "is served at" in line:
+                self._ready.set()
+        self._ready.set()
+
+    def __enter__(self) -> Self:
+        assert self._ready.wait(60)
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", self.log[-1] if self.log else "")
+        assert found, self.log
+        self.port = int(found[1])
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._process.poll() is None and error[0] is not None:
+            self.tell(signal.SIGKILL)
+            self.wait()
+        elif self._process.poll() is None:
+            assert self.end() == 0, self.log
+
+    @property
+    def pid(self) -> int:
+        """Number of the server's process."""
+        return self._process.pid
+
+    @property
+    def workers(self) -> list[int]:
+        """Numbers of its worker processes."""
+        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+
+    def tell(self, number: int = signal.SIGTERM) -> None:
+        """Sends a signal."""
+        self._process.send_signal(number)
+
+    def end(self) -> int:
+        """Ends the server; its status."""
+        self.tell()
+        return self.wait()
+
+    def wait(self) -> int:
+        """The status of a server that has been told to end."""
+        status = self._process.wait(60)
+        self._reader.join(10)
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+        return status
+
+    def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
+        """Status and JSON of the answer to a request over a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body, {"content-type": "application/json", **named})
+            response = connection.getresponse()
+            content = response.read()
+            assert response.headers["content-type"] == "application/json" and content.count(b"\n") == 1
+            return response.status, json.loads(content)
+        finally:
+            connection.close()
+
+    def translate(self, **query: Any) -> tuple[int, Any]:
+        """The same for a query."""
+        return self.request("POST", "/translate", json.dumps(query).encode())
+
+    def connect(self) -> socket.socket:
+        """A connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def raw(self, data: bytes, end: bool = True) -> tuple[int, bytes]:
+        """Status and body of the first answer to any bytes; 0 where there is none.
+
+        Args:
+            end: whether the client says that no more will come.
+        """
+        with self.connect() as client:
+            client.sendall(data)
+            if end:
+                client.shutdown(socket.SHUT_WR)
+            return read_answer(client)
+
+
+def read_answer(client: socket.socket) -> tuple[int, bytes]:
+    """Status and body of the answer that comes over a connection; 0 where there is none."""
+    response = http.client.HTTPResponse(client)
+    try:
+        response.begin()
+        return response.status, response.read()
+    except (http.client.BadStatusLine, ConnectionError):
+        return 0, b""
