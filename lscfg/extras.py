@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from lscfg.errors import InputError
@@ -34,3 +36,14 @@ def cure(error: ImportError) -> str | None:
 
 def _cure(module: str, extra: str) -> str:
     return f"this needs {module}: pip install 'lscfg[{extra}]'"
+
+
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of those packages that are installed, as Python's index names them."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

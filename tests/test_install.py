@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from lscfg.extras import installed_versions
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LEFT_OUT = shutil.ignore_patterns("*.egg-info", "*.so", "__pycache__")
@@ -129,6 +131,11 @@ def needs(extra="", **environment):
 def test_there_is_one_kenlm(version):
     expected = "kenlm" if version in ("3.11", "3.12") else "ufal-kenlm"
     assert [name for name in needs(python_version=version) if "kenlm" in name] == [expected]
+
+
+def test_versions_of_what_is_not_installed_are_left_out():
+    found = installed_versions(["numpy", "no-such-package"])
+    assert [*found] == ["numpy"] and found["numpy"][0].isdigit()
 
 
 def test_a_decoder_needs_few_packages(installed):

@@ -6,12 +6,12 @@ import json
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self
 
 from lscfg import __version__
 from lscfg.errors import InputError
+from lscfg.extras import installed_versions
 from lscfg.io.text import decode_text, read_bytes, write_json
 from lscfg.kinds import TOKENISERS, kind
 from lscfg.prepare.settings import PrepareSettings
@@ -53,7 +53,11 @@ class Record:
             "sides": sides,
             "pairs": dict(self.sizes),
             **self.counts,
-            "versions": {"lscfg": __version__, "unicode": unicodedata.unidata_version, **_versions()},
+            "versions": {
+                "lscfg": __version__,
+                "unicode": unicodedata.unidata_version,
+                **installed_versions(PACKAGES),
+            },
         }
         write_json(folder / RECORD, made)
 
@@ -106,13 +110,3 @@ def _side(folder: Path, settings: PrepareSettings, facts: Mapping[str, Any]) -> 
         models.get("case"),
         models.get("words"),
     )
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

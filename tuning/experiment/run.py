@@ -12,7 +12,6 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from safetensors import safe_open
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, LscfgError
+from lscfg.extras import installed_versions
 from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, replaced_folder, write_json
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
@@ -40,7 +40,8 @@ RESULTS = ("results.json", "manifest.json", "report.html")
 PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
 """What a user wants of a system: in the folder of its first run all four, in those of others all but the first."""
 
-PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "sil-thot", "safetensors", "matplotlib")
+PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "ufal-kenlm", "sil-thot", "safetensors", "matplotlib")
+"""Whose versions the manifest has, as far as they are installed."""
 
 
 def run_experiment(
@@ -350,7 +351,7 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "jobs": jobs,
         "decoder": {name: file_hash(file) for name, file in programs(experiment.decoder, latent).items()},
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": installed_versions(PACKAGES),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "experiment": path.read_text(encoding="utf-8"),
         "settings": _plain(dataclasses.asdict(experiment)),
