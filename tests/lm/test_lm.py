@@ -467,7 +467,7 @@ def test_without_lmplz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "text").write_text(natural_text())
     run_command(str(tmp_path / "text"), "-o", str(tmp_path / "arpa"), "--order", "3")
-    assert "3-gram model" in capsys.readouterr().err
+    assert "3-grams of" in capsys.readouterr().err
     assert check_arpa(tmp_path / "arpa", 3) == 3
     (tmp_path / "text").write_text("a b\n")
     run_command(str(tmp_path / "text"), "-o", str(tmp_path / "arpa"), "--order", "2", "--discount-fallback")
