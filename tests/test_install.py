@@ -194,7 +194,7 @@ def test_a_system_that_does_not_tell_our_processors(installed, arguments):
 
 
 def test_windows_is_refused_in_one_line(tmp_path):
-    code = "import sys; sys.platform = 'win32'; exec(open('setup.py').read())"
+    code = "import sys, setuptools; sys.platform = 'win32'; exec(open('setup.py').read())"
     run = python("-c", code, cwd=ROOT)
     assert (
         run.returncode == 1 and run.stderr.startswith("lscfg runs on Linux and macOS") and run.stderr.count("\n") == 1

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import kenlm
@@ -58,10 +61,24 @@ def _load(path: str | os.PathLike[str]) -> Any:
     config.show_progress = False
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
     try:
-        return kenlm.Model(os.fspath(path), config)
+        with _plain(path) as plain:
+            return kenlm.Model(plain, config)
     except (OSError, UnicodeDecodeError) as error:  # its message may hold any bytes of the file
         said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
         raise InputError(f"not a language model that KenLM can read: {said}", path) from error
+
+
+@contextmanager
+def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The file without compression, which not every build of KenLM reads."""
+    if not os.fspath(path).endswith(".gz"):
+        yield os.fspath(path)
+        return
+    with tempfile.NamedTemporaryFile(prefix="lscfg-", suffix=".arpa") as plain:
+        with gzip.open(path) as compressed:
+            shutil.copyfileobj(compressed, plain, 1 << 20)
+        plain.flush()
+        yield plain.name
 
 
 def _stepper(

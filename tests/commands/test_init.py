@@ -156,9 +156,17 @@ def test_the_configuration_decodes(tmp_path, capsys, kind, grammar, model, featu
     assert len(told.out.splitlines()) == 1 and told.out.strip() and "Latent" not in told.err
 
 
+def test_the_configuration_of_cdec_itself(tmp_path, made):
+    words = ["init", str(tmp_path / "new"), "--grammar", "min.gz", "--lm", "lm.arpa", "--model", "model"]
+    (made / "liblscfg_cdec.so").write_bytes(b"")
+    assert main([*words, "--library", "liblscfg_cdec.so"]) == 0
+    assert read_ini(tmp_path / "new" / "cdec.ini").latent.library == str(made / "liblscfg_cdec.so")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--grammar", "min.gz", "--lm", "lm.arpa", "--library", "links"], "which need --model, too"),
         (["-s", "none"], "none: no such file"),
         (["--grammar", "none", "--lm", "lm.arpa"], "none: no such file"),
         (["--lm", "lm.arpa"], "which needs --grammar, too"),

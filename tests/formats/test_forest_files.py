@@ -196,7 +196,7 @@ def edge(**values):
         (changed(nodes=[*LINE["nodes"], ["X", 0, 10**12]]), "a span ends at 1000000000000; the longest"),
         (changed(nodes=[*LINE["nodes"], ["X", 0, 1e400]]), "a span ends at inf; the longest"),
         (changed(nodes=[["X", 0, -1]]), "no forest"),
-        ('{"id": 0, "parsed": true, "words": null, "edges": ' + "[" * 3000, "no forest"),
+        ('{"id": 0, "parsed": true, "words": null, "edges": ' + "[" * 3000, "no forest|not JSON"),
         ('{"id": 0, "parsed": true, "nodes": [["X", 0, ' + "9" * 5000 + "]]}", "no forest"),
         (edge(targets=[["[S,1]", 0, "x" * 100_000]]), "no forest .{0,100}…"),
     ],

@@ -51,7 +51,7 @@ LINES = {
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
     "init raw": "init out -s f -t e --raw",
     "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
-    "--grammar text --lm f --model model --kind both",
+    "--grammar text --lm f --model model --kind both --library e2",
     "demo": "demo -o folder --seed 4 --jobs 97",
     "cdec build": "cdec build --cdec-root tree -o out",
     "cdec check": "cdec check --cdec-root tree --library library",

@@ -33,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     decoder.add_argument("--lm", type=InputFile, metavar="FILE", help="language model of lscfg lm")
     decoder.add_argument("--model", type=InputFile, metavar="MODEL", help="model of lscfg estimate (default: none)")
     decoder.add_argument(
+        "--library",
+        type=InputFile,
+        metavar="FILE",
+        help="library of lscfg cdec build, for cdec itself (default: none, as for lscfg decode)",
+    )
+    decoder.add_argument(
         "--kind",
         metavar="NAME",
         default="minimal",
@@ -58,16 +64,18 @@ def run(args: argparse.Namespace) -> None:
     folder = Path(args.folder)
     experiment, ini, weights = (folder / name for name in ("experiment.toml", "cdec.ini", "start.weights"))
     given = {key: relative(getattr(args, key), folder) for key in CORPUS if getattr(args, key)}
+    if args.library and not args.model:
+        raise InputError("--library is for latent features, which need --model, too")
     if (args.lm or args.model) and not args.grammar:
         raise InputError("--lm and --model are for cdec.ini, which needs --grammar, too")
     made = None
     if args.grammar:
         if not args.lm:
             raise InputError("cdec.ini needs a language model; name one with --lm")
-        for path in filter(None, (args.grammar, args.lm, args.model)):
+        for path in filter(None, (args.grammar, args.lm, args.model, args.library)):
             relative(path, folder)
-        model = Path(args.model) if args.model else None
-        made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.kind)
+        model, library = (Path(name) if name else None for name in (args.model, args.library))
+        made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.kind, library)
         lines = format_ini(made[0])
     for path in (experiment, *((ini, weights) if made else ())):
         check_replaceable(path)

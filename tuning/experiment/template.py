@@ -111,13 +111,14 @@ def _toml(value: Any) -> str:
 
 
 def decoder_files(
-    folder: Path, rules: Path, language_model: Path, model: Path | None, grammar: str
+    folder: Path, rules: Path, language_model: Path, model: Path | None, grammar: str, library: Path | None = None
 ) -> tuple[DecoderConfig, dict[str, float]]:
     """A configuration with paths from its folder, and the weights that tuning starts from.
 
     Args:
         model: gives latent features, those that are recommended for the grammar.
         grammar: what sort the rules are, as ``grammar`` of a system says it.
+        library: cdec's, from which cdec has the latent features.
 
     Raises:
         InputError: the sort is unknown.
@@ -134,7 +135,7 @@ def decoder_files(
     if made.latent is not None:
         unknown = {key: made.latent.options[key] for key in ("unknown",) if key in made.latent.options}
         short = {"model": made.latent.options["model"], "features": ",".join(families), **unknown}
-        made = replace(made, latent=LatentFeature(short))
+        made = replace(made, latent=LatentFeature(short, str(library.resolve()) if library else None))
     absent = {*LATENT_FEATURES} - ({*feature_names(families)} if model else set())
     return made, {name: value for name, value in START_WEIGHTS.items() if name not in absent}
 
