@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lscfg.errors import InputError
+from lscfg.io.text import check_end
 
 _COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
 
@@ -72,6 +73,7 @@ def _lines(path: str | os.PathLike[str]) -> Lines:
     number = 0
     try:
         with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
+            check_end(file.fileno(), path)
             for number, line in enumerate(file, 1):
                 yield number, line.strip(b" \t\r\n")
     except EOFError as error:

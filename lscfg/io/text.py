@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,6 +39,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """The file's content, decompressed if its name ends in .gz; whatever goes wrong becomes an error that names it."""
     try:
         with open(path, "rb") as file:
+            check_end(file.fileno(), path)
             if not str(path).endswith(".gz"):
                 yield file
             elif file.peek(1):
@@ -49,6 +51,21 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise InputError("compressed file is cut off or damaged; make it anew", path) from error
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
+
+
+def check_end(file: int, path: str | os.PathLike[str]) -> None:
+    """Refuses a device that no read comes to an end of, such as /dev/zero: it would fill all memory.
+
+    Args:
+        file: its descriptor.
+
+    Raises:
+        InputError: the file is one.
+    """
+    status = os.fstat(file)
+    empty = stat.S_ISCHR(status.st_mode) and status.st_rdev == os.stat(os.devnull).st_rdev
+    if stat.S_ISCHR(status.st_mode) and not os.isatty(file) and not empty:
+        raise InputError("is a device that has no end; name a file", path)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

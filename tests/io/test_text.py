@@ -16,6 +16,7 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import read_kbest
 from lscfg.formats.weights import read_weights
 from lscfg.io import text
+from lscfg.io.arpa import check_arpa
 from lscfg.io.text import (
     atomic_write,
     check_output,
@@ -118,6 +119,13 @@ def test_names_of_temporaries_cannot_be_guessed(tmp_path):
             file.write("a")
             names |= {path.name for path in tmp_path.glob(".*")}
     assert len(names) == 20 and not any(str(os.getpid()) in name.split(".") for name in names)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+@pytest.mark.parametrize("read", [*TEXT_READERS.values(), check_arpa])
+def test_a_device_without_end_is_refused(device, read):
+    with pytest.raises(InputError, match=f"^{device}: is a device that has no end; name a file$"):
+        read(device)
 
 
 def test_what_a_killed_command_leaves_of_a_folder_goes_with_the_next(tmp_path):
