@@ -178,7 +178,7 @@ class Setting:
             if requirement := self.limits.requirement(single):
                 raise SettingError(self.name, requirement)
             if single in seen:
-                raise SettingError(self.name, f"must not name {single!r} twice")
+                raise SettingError(self.name, f"must not name {quote(single)} twice")
             seen.add(single)
 
     @property

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.io.tensors import FORMAT, load, read_json, save
 from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.settings import Declared
@@ -70,13 +70,13 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
         read_json(metadata, "settings")
         for name, array in arrays.items():
             if not _NAME.fullmatch(name) or array.dtype != np.uint8 or array.ndim != 1:
-                raise ValueError(f"array {name!r} is none of an aligner's")
+                raise ValueError(f"array {quote(name)} is none of an aligner's")
         if metadata.get("sha256") != _hash(arrays):
             raise ValueError("its bytes are not those that were written")
     except ValueError as error:
         raise InputError(f"not a whole aligner: {error}; make it anew with lscfg align --save", path) from error
     if aligner not in kinds(ALIGNERS):
-        raise InputError(f"is of the aligner {aligner!r}; there are {', '.join(kinds(ALIGNERS))}", path)
+        raise InputError(f"is of the aligner {quote(aligner)}; there are {', '.join(kinds(ALIGNERS))}", path)
     check_can_be_saved(aligner)
     for direction in DIRECTIONS:
         (folder / direction).mkdir()

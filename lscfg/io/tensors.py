@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.io.text import atomic_write, read_bytes
 
 _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
@@ -153,7 +153,7 @@ def _type_of(name: str, code: str, shape: Sequence[int], path: str | os.PathLike
     for known, its_code in _DTYPES.items():
         if its_code == code and math.prod(size for size in shape if size) < 2**60:
             return np.dtype(known).newbyteorder("<")
-    raise InputError(f"array {name!r} is {code} {list(shape)}, as in no file of lscfg; make the file anew", path)
+    raise InputError(f"array {quote(name)} is {code} {list(shape)}, as in no file of lscfg; make the file anew", path)
 
 
 def _load_compressed(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
@@ -231,7 +231,7 @@ def _check(
     path: str | os.PathLike[str],
 ) -> None:
     if metadata.get("lscfg") != kind:
-        raise InputError(f"not an lscfg {kind} file, but {metadata.get('lscfg', 'something else')!r}", path)
+        raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     if metadata.get("format", FORMAT) != FORMAT:
         raise InputError(
             f"the {kind} has format {metadata['format']}, and this version of lscfg reads format {FORMAT}; update it",
@@ -239,7 +239,7 @@ def _check(
         )
     for name in names or ():
         if name not in present:
-            raise InputError(f"array {name!r} is missing; make the file anew", path)
+            raise InputError(f"array {quote(name)} is missing; make the file anew", path)
 
 
 def file_kind(path: str | os.PathLike[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.prepare.pairs import NO_TRANSLATION, RawPair, language_matches
 from lscfg.settings import Declared, setting
 
@@ -78,10 +78,10 @@ def _columns(path: Path, schema: Any, languages: tuple[str, str], settings: Sett
         ways = named or sorted(matching, key=lambda name: name[0] != STRUCT)
         if not ways:
             there = ", ".join(".".join(name) for name in texts) or "none"
-            raise InputError(f"no column of text {wanted or language!r}; columns of text: {there}", path)
+            raise InputError(f"no column of text {quote(wanted or language)}; columns of text: {there}", path)
         found.append(ways[0])
     if found[0] == found[1]:
-        raise InputError(f"source and target are the same column {'.'.join(found[0])!r}; name two", path)
+        raise InputError(f"source and target are the same column {quote('.'.join(found[0]))}; name two", path)
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
@@ -60,7 +60,7 @@ class PrepareSettings(Declared):
         for name in ("source_language", "target_language"):
             value = getattr(self, name)
             if value and not _LANGUAGE.fullmatch(value):
-                raise SettingError(name, f"must be a language as en or pt-BR, not {value!r}")
+                raise SettingError(name, f"must be a language as en or pt-BR, not {quote(value)}")
         if self.tokenisation is None:
             object.__setattr__(self, "tokenisation", kind(TOKENISERS, self.tokeniser).Settings())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.io.text import read_chunks
 from lscfg.prepare.pairs import NO_TRANSLATION, RawPair, language_matches
 from lscfg.settings import Declared
@@ -79,7 +79,9 @@ class _Units:
         raise InputError(message, self.path, self.parser.CurrentLineNumber)
 
     def _entity(self, name: str, *_: object) -> None:
-        self._fail(f"declares the entity {name!r}; entities could unfold to any size: write their text in their place")
+        self._fail(
+            f"declares the entity {quote(name)}; entities could unfold to any size: write their text in their place"
+        )
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
@@ -87,7 +89,7 @@ class _Units:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not self.open and name != "tmx":
-            self._fail(f"not TMX: the root is {name!r}, not 'tmx'")
+            self._fail(f"not TMX: the root is {quote(name)}, not 'tmx'")
         self.open.append(name)
         if name == "tu":
             self.line, self.segments = self.parser.CurrentLineNumber, [None, None]

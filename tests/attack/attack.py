@@ -13,6 +13,7 @@ import argparse
 import collections
 import datetime
 import gzip
+import itertools
 import random
 import shlex
 import shutil
@@ -46,8 +47,8 @@ class Attacker:
         folder: of the good files; each case works in a copy.
     """
 
-    def __init__(self, folder: Path, rng: random.Random):
-        self.rng = rng
+    def __init__(self, folder: Path, seed: int):
+        self.seed, self.rng = seed, random.Random(seed)
         self.good = folder / "good"
         self.good.mkdir()
         make_world(self.good)
@@ -97,6 +98,23 @@ class Attacker:
             f"lscfg {shlex.join(words)}\n{name}: {kind}\n{outcome.verdict}: {outcome.detail}\n"
         )
         print(f"{outcome.verdict}: lscfg {shlex.join(words)} ({name}: {kind}; {kept}): {outcome.detail[-300:]}")
+
+    def count(self, names: list[str], cases: int) -> None:
+        """So many cases of each kind, whose damage depends on the seed alone."""
+        for name in names:
+            self.rng = random.Random(f"{self.seed} {name}")
+            collections.deque(itertools.islice(ROWS[name](self), cases), maxlen=0)
+
+    def share(self, names: list[str], seconds: float) -> None:
+        """Cases for so long, the time shared evenly between the kinds."""
+        end = time.monotonic() + seconds
+        spent = {ROWS[name](self): 0.0 for name in names}
+        while spent and (began := time.monotonic()) < end:
+            row = min(spent, key=lambda row: spent[row])
+            if next(row, StopIteration) is StopIteration:
+                del spent[row]
+            else:
+                spent[row] += time.monotonic() - began
 
     # ---- the rows ----
 
@@ -234,25 +252,22 @@ ROWS = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--cases", type=int, help="so many of each kind, the same for each run of a seed, for no time")
     parser.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
     parser.add_argument("--only", default=",".join(ROWS), help="comma-separated kinds of attack: %(default)s")
     args = parser.parse_args()
-    print(f"seed {args.seed}, {args.seconds:g} s")
+    print(f"seed {args.seed}, " + (f"{args.seconds:g} s" if args.cases is None else f"{args.cases} cases of each kind"))
     load_commands()
     adopt_orphans()
     shutil.rmtree(FOUND, ignore_errors=True)
     FOUND.mkdir(parents=True)
     with tempfile.TemporaryDirectory(prefix="lscfg-attack-") as folder:
-        attacker = Attacker(Path(folder), random.Random(args.seed))
+        attacker = Attacker(Path(folder), args.seed)
         attacker.check_good_files()
-        end = time.monotonic() + args.seconds
-        spent = {ROWS[name](attacker): 0.0 for name in args.only.split(",")}
-        while spent and (began := time.monotonic()) < end:
-            row = min(spent, key=lambda row: spent[row])  # so that all get the same share of the time
-            if next(row, StopIteration) is StopIteration:
-                del spent[row]
-            else:
-                spent[row] += time.monotonic() - began
+        if args.cases is not None:
+            attacker.count(args.only.split(","), args.cases)
+        else:
+            attacker.share(args.only.split(","), args.seconds)
         print("\n".join(attacker.table()))
         print(f"slowest case {attacker.slowest:.1f} s; largest error of a marginal {attacker.largest_error:.1e}")
         return int(any(fault in counts for counts in attacker.seen.values() for fault in FAULTS))

@@ -77,3 +77,11 @@ def test_metadata_that_is_no_object(text):
         tensors.read_json({"about": text}, "other")
     assert tensors.read_json({"about": '{"m": 2}'}, "about") == {"m": 2}
     assert tensors.read_json({}, "about", {}) == {}
+
+
+def test_a_long_kind_is_quoted_in_short(tmp_path):
+    path = tmp_path / "m.lscfg"
+    tensors.save(path, {"a": np.zeros(1)}, {"lscfg": "x" * 20_000})
+    with pytest.raises(InputError, match="not an lscfg model file, but 'xxx") as refused:
+        tensors.load(path, "model")
+    assert len(str(refused.value)) < 300

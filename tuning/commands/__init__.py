@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 
 
 def check_names(*names: str | None) -> None:
@@ -16,4 +16,4 @@ def check_names(*names: str | None) -> None:
     """
     for name in names:
         if name is not None and not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise InputError(f"the name {name!r} is not UTF-8; give another")
+            raise InputError(f"the name {quote(name)} is not UTF-8; give another")

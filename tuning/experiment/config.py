@@ -142,7 +142,7 @@ class Tuning(TuneSettings):
             raise SettingError("seed", f"of the last of {self.runs} runs must be at most {LARGEST}")
         for name, weight in self.weights.items():
             if not is_feature_name(name):
-                raise SettingError("weights", f"must be of features; {name!r} cannot name one")
+                raise SettingError("weights", f"must be of features; {quote(name)} cannot name one")
             if not math.isfinite(weight):
                 raise SettingError("weights", f"must be finite numbers; that of {name} is {weight}")
 
@@ -346,7 +346,9 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
     keys = ("prepare",)
     wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
     if wanted and wanted not in kinds(TEXT_SOURCES):
-        raise reader.error((*keys, "format"), f"format must be one of {', '.join(kinds(TEXT_SOURCES))}, not {wanted!r}")
+        raise reader.error(
+            (*keys, "format"), f"format must be one of {', '.join(kinds(TEXT_SOURCES))}, not {quote(wanted)}"
+        )
     try:
         cls = kind(TEXT_SOURCES, source_kind(corpus.files, wanted)).Settings
     except InputError as error:
@@ -490,13 +492,13 @@ def _check(experiment: Experiment, reader: Reader) -> None:
         raise reader.error(("tuning", "optimiser"), "forest-mert needs the hypergraphs of the embedded decoder")
     for name in experiment.report.charts:
         if name not in experiment.systems or not experiment.systems[name].estimator:
-            raise reader.error(("report", "charts"), f"charts: {name!r} is no system with an estimator")
+            raise reader.error(("report", "charts"), f"charts: {quote(name)} is no system with an estimator")
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
     for name in experiment.evaluation.against:
         if name not in experiment.systems or name == experiment.evaluation.baseline:
-            raise reader.error(("evaluation", "against"), f"against: {name!r} is no system beside the baseline")
+            raise reader.error(("evaluation", "against"), f"against: {quote(name)} is no system beside the baseline")
 
 
 def _check_systems(experiment: Experiment, reader: Reader) -> None:
@@ -506,7 +508,7 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise reader.error(keys, "a system's name is made of letters, digits and . _ + -")
         if system.start and system.start not in before:
-            raise reader.error((*keys, "start"), f"start: {system.start!r} is no system before this one")
+            raise reader.error((*keys, "start"), f"start: {quote(system.start)} is no system before this one")
         try:
             source_names(system.grammar)
         except InputError as error:

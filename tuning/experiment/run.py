@@ -21,7 +21,16 @@ from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, LscfgError
 from lscfg.extras import installed_versions
-from lscfg.io.text import align_columns, atomic_write, file_hash, read_lines, replaced_folder, write_json
+from lscfg.io.text import (
+    align_columns,
+    atomic_write,
+    decode_text,
+    file_hash,
+    read_bytes,
+    read_lines,
+    replaced_folder,
+    write_json,
+)
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
@@ -353,7 +362,7 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
         "decoder": {name: file_hash(file) for name, file in programs(experiment.decoder, latent).items()},
         "packages": installed_versions(PACKAGES),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
-        "experiment": path.read_text(encoding="utf-8"),
+        "experiment": decode_text(read_bytes(path), path),
         "settings": _plain(dataclasses.asdict(experiment)),
         "sha256": {str(file): file_hash(file) for file in files},
         "stages": [

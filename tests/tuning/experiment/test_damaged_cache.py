@@ -1,5 +1,7 @@
 """Damage to any file of a finished experiment: the next run has the same results, or names the file and a cure."""
 
+import gzip
+import json
 import os
 import random
 import shutil
@@ -123,6 +125,16 @@ def test_a_stage_whose_output_was_changed_says_so(finished, tmp_path, capsys):
     assert sum(" is made anew" in line for line in log) == 2
     run_experiment(experiment, tmp_path / "output", 1)
     assert not [line for line in capsys.readouterr().err.splitlines() if line.startswith("[lscfg] stage ")]
+
+
+def test_the_experiment_may_be_compressed(finished, tmp_path):
+    experiment, whole = finished
+    shutil.copytree(whole, tmp_path / "output")
+    compressed = experiment.with_name("small.toml.gz")
+    compressed.write_bytes(gzip.compress(experiment.read_bytes()))
+    run_experiment(compressed, tmp_path / "output", 1)
+    manifest = json.loads((tmp_path / "output" / "manifest.json").read_text())
+    assert manifest["experiment"] == experiment.read_text()
 
 
 def test_k_best_lists_of_finished_tunings_may_be_removed(finished, tmp_path, capsys):
