@@ -14,6 +14,7 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "completion": ("shtab",),
     "serve": ("h11",),
+    "cluster": ("distributed", "cryptography"),
 }
 
 

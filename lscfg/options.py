@@ -11,7 +11,7 @@ from typing import Any
 
 from lscfg import log
 from lscfg.formats.ini import IniFile
-from lscfg.io.arguments import InputFile, OutputFile
+from lscfg.io.arguments import ClusterName, InputFile, OutputFile
 from lscfg.parallel.engine import available_cores
 
 WEIGHTS_OF_INI = "feature weights (default: the file that the configuration names)"
@@ -32,6 +32,16 @@ def add_jobs(parser: argparse._ActionsContainer, note: str = "") -> None:
         help=f"parallel workers; the output does not depend on N{note} (default: all cores, here %(default)s)",
     )
     add_old_name(parser, "--threads", action)
+
+
+def add_cluster(parser: argparse._ActionsContainer) -> None:
+    """``--cluster``: where work is done, if not on this machine alone."""
+    parser.add_argument(
+        "--cluster",
+        type=ClusterName,
+        metavar="PLACE",
+        help="cluster of Dask's to work on: tcp://HOST:PORT, tls://HOST:PORT, local:N or a file PLACE.yaml",
+    )
 
 
 def _workers(text: str) -> int:

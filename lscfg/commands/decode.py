@@ -11,7 +11,7 @@ EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import OutputFile, file_or_stream
-    from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
+    from lscfg.options import add_cluster, add_config, add_jobs, add_kbest, add_output, add_weights
 
     parser.add_argument(
         "text",
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="derivations of the translations to write as JSON lines, .gz allowed",
     )
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    import os
     from collections.abc import Iterable, Iterator
     from contextlib import nullcontext
 
@@ -52,6 +54,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.io.arguments import StandardInput
     from lscfg.io.stream import LineStream
     from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
+    from lscfg.parallel.cluster import on_cluster
     from lscfg.parallel.engine import in_processes
 
     stream = LineStream() if isinstance(args.text, StandardInput) else None
@@ -78,7 +81,12 @@ def run(args: argparse.Namespace) -> None:
             found = sentence.hypotheses
             yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
 
-    with in_processes(args.jobs) as engine, EmbeddedDecoder.from_ini(args.config, engine, cached=0) as decoder:
+    ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
+    with (
+        on_cluster(args.cluster),
+        in_processes(args.jobs) as engine,
+        EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder,
+    ):
         path = args.weights or decoder.config.weights
         if path is None:
             raise InputError("no weights; name them with -w, or with weights= in the ini", args.config)

@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile
     from lscfg.kernel import DeriveOptions, TreeOptions
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output
     from lscfg.settings import add_options, settings_of
 
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pairs = {item.name for item in settings_of(TreeOptions)}
     add_options(parser.add_argument_group("sentence pairs"), DeriveOptions, leave=pairs)
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -37,6 +38,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see ``lscfg.kernel.DeriveOptions`` and ``lscfg.extract.derive.derive_files``.
     """
+    if args.cluster:
+        from lscfg.parallel.jobs import run_there
+
+        return run_there(run, args)
+
     from lscfg import log
     from lscfg.extract.derive import derive_files
     from lscfg.kernel import DeriveOptions

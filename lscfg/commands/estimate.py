@@ -33,11 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     from lscfg.io.arguments import InputFile
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output
 
     parser.add_argument("derivations", type=InputFile, metavar="DERIVATIONS", help="derivations of lscfg derive")
     add_output(parser, "model to write", metavar="MODEL", required=True)
     add_jobs(parser)
+    add_cluster(parser)
     parser.add_argument(
         "--precision",
         choices=("single", "double"),
@@ -80,6 +81,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
     """
+    if args.cluster:
+        from lscfg.parallel.jobs import run_there
+
+        return run_there(run, args)
+
     from pathlib import Path
 
     from lscfg import log

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     from lscfg.extract.hiero import HieroLimits
     from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output
     from lscfg.settings import add_options
 
     parser.add_argument(
@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
     )
     add_jobs(parser)
+    add_cluster(parser)
     add_options(parser.add_argument_group("limits of Hiero rules"), HieroLimits)
 
 
@@ -81,6 +82,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: options that do not go together, or a file that cannot be read or written.
     """
+    if args.cluster:
+        from lscfg.parallel.jobs import run_there
+
+        return run_there(run, args)
+
     from importlib.metadata import entry_points
 
     from lscfg import log

@@ -75,6 +75,14 @@ class InputFolder(InputFile):
             yield from (os.path.join(self, name) for name in os.listdir(self))
 
 
+class ClusterName(InputFile):
+    """What ``--cluster`` names; a file only where it ends in .yaml or .yml."""
+
+    def files(self) -> Iterator[str]:
+        if self.endswith((".yaml", ".yml")):
+            yield self.path
+
+
 class OutputFile(str):
     """A file that a command writes."""
 

@@ -10,7 +10,7 @@ kinds of work are shared in this way:
   go by path, and ``lscfg.parallel.worker.keep`` holds what was made of them. A library function with such work takes
   ``engine: Engine | None``; its caller makes and closes the engine.
 
-An engine over a cluster is a class with the same members. Work of the second kind gives it all that it needs.
+Within ``lscfg.parallel.cluster.on_cluster`` the engines for the second kind of work are those of the cluster.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from lscfg.parallel.threads import Threads
+
+if TYPE_CHECKING:
+    from lscfg.parallel.cluster import Place
+
+joined: Place | None = None
+"""The cluster that this process has joined, set by ``lscfg.parallel.cluster.on_cluster`` only."""
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -46,8 +52,9 @@ class Arriving(Protocol):
 class Engine(Protocol):
     """Workers that blocks of work are dealt to; a context manager that closes at its end."""
 
-    workers: int
-    """How many blocks are worked on at the same time."""
+    @property
+    def workers(self) -> int:
+        """How many blocks are worked on at the same time."""
 
     @property
     def inherits(self) -> bool:
@@ -122,12 +129,19 @@ def in_threads(workers: int, ahead: int = Threads.AHEAD) -> Engine:
 def in_processes(workers: int, environment: Mapping[str, str] | None = None) -> Engine:
     """An engine of processes; ``Serial`` for one without an environment.
 
+    Where this process has joined a cluster, its workers take the place of the processes.
+
     Args:
-        environment: variables that are set in a worker before it imports anything of ours.
+        environment: variables that are set in a worker before it imports anything of ours; such workers are on this
+            machine, cluster or not.
 
     Raises:
         InputError: workers is less than 1.
     """
+    if joined is not None and environment is None:
+        from lscfg.parallel.cluster import Cluster
+
+        return Cluster(joined)
     if workers == 1 and environment is None:
         return Serial()
     from lscfg.parallel.processes import Processes  # multiprocessing takes a while to import

@@ -316,11 +316,11 @@ def _answer(message: bytes, function: Callable[[Any], Any] | None) -> tuple[byte
         assert function is not None
         return pickle.dumps((True, function(block)), pickle.HIGHEST_PROTOCOL), function
     except Exception as error:
-        return pickle.dumps((False, _portable(error)), pickle.HIGHEST_PROTOCOL), function
+        return pickle.dumps((False, portable(error)), pickle.HIGHEST_PROTOCOL), function
 
 
-def _portable(error: Exception) -> Exception:
-    """The error itself if it survives the way to the parent, which not every class does."""
+def portable(error: Exception) -> Exception:
+    """The error itself if it survives being pickled, which not every class does; else one that says the same."""
     note = "in a worker process:\n" + "".join(traceback.format_exception(error)).rstrip()
     if not isinstance(error, LscfgError):
         error.add_note(note)

@@ -11,7 +11,7 @@ EXAMPLE = "lscfg run ja-en.toml -o ja-en"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output
 
     parser.add_argument(
         "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file, as lscfg init writes one"
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--systems", metavar="LIST", help="systems to run, separated by commas (default: all)")
     parser.add_argument("--plan", action="store_true", help="list the stages and their state; run nothing")
     add_jobs(parser)
+    add_cluster(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,4 +60,4 @@ def run(args: argparse.Namespace) -> None:
         print(show_plan(args.experiment, args.output, overrides))
         return
     need("report")  # it comes last
-    print(run_experiment(args.experiment, args.output, args.jobs, overrides))
+    print(run_experiment(args.experiment, args.output, args.jobs, overrides, args.cluster))

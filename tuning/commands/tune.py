@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import output_folder
     from lscfg.kinds import OPTIMISERS, kinds
-    from lscfg.options import add_config, add_jobs, add_output, add_reference, add_source, add_weights
+    from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
     from lscfg.settings import add_options
     from lscfg.tuning.optimisers import optimiser_kind
     from lscfg.tuning.tune import TuneSettings
@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, TuneSettings, leave=("optimiser",))
     add_jobs(parser)
+    add_cluster(parser)
     parser.add_argument("--resume", action="store_true", help="continue from what is already there")
     for name in kinds(OPTIMISERS):
         settings = optimiser_kind(name).Settings
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see ``lscfg.tuning.tune.tune``.
     """
+    import os
     from pathlib import Path
 
     from lscfg import log
@@ -73,6 +75,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, read_lines
+    from lscfg.parallel.cluster import on_cluster
     from lscfg.settings import from_options
     from lscfg.tuning.decoders import decoder_identity, open_decoder
     from lscfg.tuning.tune import TuneSettings, tune
@@ -92,6 +95,8 @@ def run(args: argparse.Namespace) -> None:
 
         learn = host_optimiser(args.host, args.config, sources, references, settings.kbest)
     program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
+    if args.cluster and program != "embedded":
+        raise InputError(f"--cluster is for the embedded decoder; leave it out, or leave out --decoder {program}")
     if program != "cdec":
         check_plain(sources, args.source)
         check_sentences(sources, args.source, allow_empty=True)
@@ -107,7 +112,8 @@ def run(args: argparse.Namespace) -> None:
         }
     )
     library = find_library() if program == "cdec" else None
-    with open_decoder(program, args.config, args.jobs, library=library) as decoder:
+    ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
+    with on_cluster(args.cluster), open_decoder(program, ini, args.jobs, library=library) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)

@@ -80,6 +80,16 @@ class StageCache:
             made = self.made[stage.key] = Made(stage, self.path(stage), self._make(stage, jobs), reused=False)
         return made
 
+    def order(self, stage: Stage) -> tuple[Path, Stage]:
+        """What ``make_apart`` needs, with files that are found from any working directory."""
+        given = {name: part if isinstance(part, Output) else part.absolute() for name, part in stage.inputs.items()}
+        return self.folder.absolute(), Stage(stage.name, stage.work, stage.settings, given)
+
+    def adopt(self, stage: Stage, record: dict[str, Any]) -> Made:
+        """Notes a stage that ``make_apart`` made in this folder."""
+        self.made[stage.key] = made = Made(stage, self.path(stage), record, reused=False)
+        return made
+
     def inputs(self, inputs: Mapping[str, Input]) -> dict[str, Path]:
         """The files that inputs are."""
         return {name: self.path(part) if isinstance(part, Output) else part for name, part in inputs.items()}
@@ -127,6 +137,23 @@ class StageCache:
             if fault := _fault(folder / name, size, digest, folder / RECORD):
                 raise _DamageError(f" is made anew: {folder / name} {fault}")
         return _record_of(stage, seconds, peak, outputs)
+
+
+def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, Any]:
+    """Makes a stage on another machine, perhaps; its record.
+
+    A worker that was taken for dead may still be at the same stage. It is waited for, and what it made is taken.
+    """
+    folder, stage = order
+    locks = folder / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with open(locks / stage.folder, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _locks.add(lock)
+        try:
+            return StageCache(folder).make(stage, jobs).record
+        finally:
+            _locks.remove(lock)
 
 
 class _DamageError(Exception):

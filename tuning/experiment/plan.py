@@ -60,6 +60,11 @@ class Stage:
         """The version of the work."""
         return int(self.work.version)  # type: ignore[attr-defined]
 
+    @property
+    def shares(self) -> bool:
+        """Whether the work is shared by an engine that a cluster may stand behind."""
+        return bool(self.work.shares)  # type: ignore[attr-defined]
+
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What the key is made from."""

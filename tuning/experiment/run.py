@@ -11,6 +11,8 @@ import shutil
 import statistics
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from safetensors import safe_open
 
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
-from lscfg.errors import InputError, LscfgError
+from lscfg.errors import InputError, LscfgError, WorkerError
 from lscfg.extras import installed_versions
 from lscfg.io.text import (
     align_columns,
@@ -31,10 +33,14 @@ from lscfg.io.text import (
     replaced_folder,
     write_json,
 )
+from lscfg.parallel.cluster import Cluster, on_cluster
+from lscfg.parallel.jobs import Job, work_in_child
+from lscfg.parallel.order import as_needed
+from lscfg.parallel.place import Place
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
-from lscfg.tuning.experiment.cache import Made, StageCache, locked
+from lscfg.tuning.experiment.cache import Made, StageCache, locked, make_apart
 from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
 from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
@@ -49,17 +55,36 @@ RESULTS = ("results.json", "manifest.json", "report.html")
 PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
 """What a user wants of a system: in the folder of its first run all four, in those of others all but the first."""
 
-PACKAGES = ("numpy", "scipy", "cffi", "sacrebleu", "kenlm", "ufal-kenlm", "sil-thot", "safetensors", "matplotlib")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "cffi",
+    "distributed",
+    "sacrebleu",
+    "kenlm",
+    "ufal-kenlm",
+    "sil-thot",
+    "safetensors",
+    "matplotlib",
+)
 """Whose versions the manifest has, as far as they are installed."""
 
 
 def run_experiment(
-    path: str | os.PathLike[str], output: str | os.PathLike[str], jobs: int, overrides: Overrides | None = None
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    jobs: int,
+    overrides: Overrides | None = None,
+    cluster: str | None = None,
 ) -> str:
     """Runs the experiment of a TOML file and returns what is said at its end: table, result in a line, places of files.
 
     Finished stages are taken from an earlier run in the same folder. Written there: ``results.json``, equal bytes for
     equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME`` with configuration, weights and translations.
+
+    Args:
+        jobs: threads or processes of a stage; on a cluster a stage has those of its worker.
+        cluster: as of ``lscfg.parallel.cluster.on_cluster``; its workers see the same files.
 
     Raises:
         InputError: anything wrong with the experiment file, the overrides or the files it names, or the decoder is not
@@ -74,7 +99,9 @@ def run_experiment(
     with locked(folder):
         _check_places(folder, experiment)
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
-        _make_stages(run, jobs, Progress(run.plan, durations(folder / "manifest.json")))
+        progress = Progress(run.plan, durations(folder / "manifest.json"))
+        with on_cluster(cluster) as place:
+            _make_stages(run, jobs, progress, place)
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         if run.plan.texts.prepared:
@@ -94,29 +121,64 @@ def run_experiment(
     return "\n".join([table, "", headline(results), *places])
 
 
-def _make_stages(run: Run, jobs: int, progress: Progress) -> None:
-    """Makes the stages that are not there, and says which one is under way."""
+def _make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -> None:
+    """Makes the stages that are not there, and says which one is under way; on a cluster several may be."""
     stages = run.plan.stages()
     found = {stage: made for stage in stages if (made := run.cache.found(stage))}
     for stage, made in found.items():
         progress.finish(stage, made.record["seconds"])
     if found:
         log.info(f"{len(found)} of {len(stages)} stages are there already")
-    for stage in stages:
-        if stage not in found:
-            log.info(progress.title(stage))
-            seconds = _make(run, stage, jobs).record["seconds"]
-            progress.finish(stage, seconds)
-            left = progress.left()
-            log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
+    left = [stage for stage in stages if stage not in found]
+    if place is not None:
+        _make_on(place, run, left, progress)
+        return
+    for stage in left:
+        log.info(progress.title(stage))
+        _tell(progress, stage, _make(run, stage, jobs))
+
+
+def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) -> None:
+    """Makes each stage on some worker of the cluster, as soon as those that it needs are there."""
+    missing = {stage.key for stage in stages}
+
+    def make(stage: Stage) -> dict[str, Any]:
+        log.info(progress.title(stage))
+        with _naming_systems(run, stage):
+            (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), place, stage.shares)])
+        return record
+
+    def needs(stage: Stage) -> set[str]:
+        return {source.key for source in stage.sources} & missing
+
+    with Cluster(place, batch=1) as engine:
+        made = as_needed({stage.key: stage for stage in stages}, needs, make, engine.processes, engine.close)
+        for stage, record in made:
+            _tell(progress, stage, run.cache.adopt(stage, record))
+
+
+def _tell(progress: Progress, stage: Stage, made: Made) -> None:
+    """Says how long a stage took, and how long the rest may take."""
+    seconds = made.record["seconds"]
+    progress.finish(stage, seconds)
+    left = progress.left()
+    log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
 
 
 def _make(run: Run, stage: Stage, jobs: int) -> Made:
-    try:
+    with _naming_systems(run, stage):
         return run.cache.make(stage, jobs)
+
+
+@contextmanager
+def _naming_systems(run: Run, stage: Stage) -> Iterator[None]:
+    """An error says for which systems the stage was made."""
+    try:
+        yield
     except LscfgError as error:
         users = ", ".join(run.plan.users(stage))
-        raise LscfgError(f"system {users}: {error}" if users else str(error)) from error
+        said = f"stage {stage.name}: {error.reason}" if isinstance(error, WorkerError) else str(error)
+        raise LscfgError(f"system {users}: {said}" if users else said) from error
 
 
 def _check_places(folder: Path, experiment: Experiment) -> None:

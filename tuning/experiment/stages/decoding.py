@@ -16,7 +16,7 @@ INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.jso
 SENTENCES, CHARTS = "sentences.json", "charts.json"
 
 
-@version(1, spare=("kbest.*.gz", "seconds.json", INI))
+@version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True)
 def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
 
@@ -58,7 +58,7 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / DEV, summary)
 
 
-@version(1, spare=(INI,))
+@version(1, spare=(INI,), shares=True)
 def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The test set translated with the tuned weights."""
     from lscfg.formats.weights import read_weights

@@ -1,0 +1,127 @@
+"""Whole pieces of work on a worker of a cluster, each in a process of its own: it may fork, and gives memory back."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lscfg import log
+from lscfg.errors import LscfgError, WorkerError
+from lscfg.parallel.cluster import Cluster, joined_to, on_cluster
+from lscfg.parallel.place import Place
+from lscfg.parallel.processes import portable
+from lscfg.parallel.worker import end_with
+
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Of a matrix product, as in a process that the command line starts: so results have the same bits."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """``function(argument, threads)`` of a module, where threads are those of the worker.
+
+    Attributes:
+        place: the cluster; what the function shares by ``in_processes`` goes there, if ``shares``.
+        shares: the function waits for blocks most of the time. Its worker takes blocks meanwhile.
+        quiet: no log lines.
+    """
+
+    function: Callable[[Any, int], Any]
+    argument: Any
+    place: Place | None = None
+    shares: bool = False
+    quiet: bool = True
+
+
+Command = Callable[[argparse.Namespace], None]
+
+
+def run_there(command: Command, args: argparse.Namespace) -> None:
+    """Runs a command on a worker of the cluster that ``args.cluster`` names, with the worker's threads.
+
+    The worker sees the same files, in the same working directory. What the command prints and logs is shown here.
+
+    Raises:
+        Exception: what the command raised.
+        LscfgError: the worker died, and each that took its place.
+    """
+    own = argparse.Namespace(**{**vars(args), "cluster": None})
+    with on_cluster(args.cluster) as place:
+        assert place is not None
+        with Cluster(place, batch=1) as engine:
+            job = Job(_run_command, (command, own, os.getcwd()), quiet=log.quiet)
+            try:
+                ((printed, said),) = engine.map(work_in_child, [job])
+            except WorkerError as error:
+                raise LscfgError(error.reason) from error
+    print(said, end="", file=sys.stderr)
+    print(printed, end="")
+
+
+def _run_command(what: tuple[Command, argparse.Namespace, str], threads: int) -> tuple[str, str]:
+    command, args, folder = what
+    os.chdir(folder)
+    args.jobs = threads
+    with redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()) as said:
+        command(args)
+    return printed.getvalue(), said.getvalue()
+
+
+def work_in_child(job: Job) -> Any:
+    """The result of a job; runs in a worker of Dask's, whose process has threads and must not fork.
+
+    Raises:
+        Exception: what the function raised.
+        WorkerError: the process died.
+    """
+    from distributed import get_worker, secede
+
+    threads = get_worker().state.nthreads
+    if job.shares:
+        secede()
+    own = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
+    found = subprocess.run(
+        [sys.executable, "-P", "-m", "lscfg.parallel.jobs", str(os.getpid())],
+        input=pickle.dumps((job, threads), pickle.HIGHEST_PROTOCOL),
+        stdout=subprocess.PIPE,
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+        start_new_session=True,  # an interruption at the keyboard is for the process that gave the job
+        check=False,
+    )
+    if found.returncode != 0 or not found.stdout:
+        how = f"signal {-found.returncode}" if found.returncode < 0 else f"exit status {found.returncode}"
+        raise WorkerError(f"a worker process died ({how}); is there enough memory?", 0)
+    well, result = pickle.loads(found.stdout)
+    if not well:
+        raise result
+    return result
+
+
+def main() -> None:
+    """Takes a job from standard input and puts its outcome on standard output."""
+    end_with(int(sys.argv[1]))
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what is printed must not come between
+    job, threads = pickle.load(sys.stdin.buffer)
+    log.quiet = job.quiet
+    try:
+        with joined_to(job.place if job.shares else None):
+            outcome = True, job.function(job.argument, threads)
+    except Exception as error:
+        outcome = False, portable(error)
+    with output:
+        pickle.dump(outcome, output, pickle.HIGHEST_PROTOCOL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Where a cluster is: what ``--cluster`` says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lscfg.errors import InputError, did_you_mean, quote
+
+PATIENCE = 60.0
+"""Seconds that a run waits for a scheduler or for workers that are away, unless told otherwise."""
+
+MOST_LOCAL = 1024
+
+TLS = {"tls-ca": "tls_ca_file", "tls-cert": "tls_client_cert", "tls-key": "tls_client_key"}
+"""Keys of a file, and Dask's names for them."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cluster of Dask's.
+
+    Attributes:
+        address: of the scheduler, ``tcp://HOST:PORT`` or ``tls://HOST:PORT``; empty where something else says it.
+        local: workers that are to be started on this machine, 0 for none.
+        scheduler_file: a file in which the scheduler left its address.
+        tls: arguments of Dask's ``Security``; files, or the text of certificates and keys. Not shown.
+        patience: seconds to wait for a scheduler or workers that are away.
+    """
+
+    address: str = ""
+    local: int = 0
+    scheduler_file: str = ""
+    tls: dict[str, str] = field(default_factory=dict, repr=False)
+    patience: float = PATIENCE
+
+    def find(self) -> str:
+        """The address of the scheduler, read anew where a file has it: a scheduler that was restarted has another one.
+
+        Raises:
+            OSError, ValueError: the file is not there yet, or half written.
+        """
+        if not self.scheduler_file:
+            return self.address
+        with open(self.scheduler_file, encoding="utf-8") as file:
+            found = json.load(file)
+        return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
+
+
+def read_place(text: str) -> Place:
+    """The place that ``--cluster`` names: ``ADDRESS``, ``local:N`` or ``FILE.yaml``.
+
+    Raises:
+        InputError: it is none of these, or the file is wrong.
+    """
+    if text.startswith("local:"):
+        return Place(local=_workers(text.removeprefix("local:"), text))
+    if re.fullmatch(r"(tcp|tls)://[^\s/]+:\d+", text):
+        return _with_credentials(Place(address=text), text)
+    if text.endswith((".yaml", ".yml")):
+        return _read_file(text)
+    raise InputError(f"{quote(text)} is no cluster; give tcp://HOST:PORT, tls://HOST:PORT, local:N or a .yaml file")
+
+
+def _workers(text: object, where: str) -> int:
+    if not re.fullmatch("[0-9]{1,5}", str(text)) or not 1 <= int(str(text)) <= MOST_LOCAL:
+        raise InputError(f"{where}: the number of local workers must be 1 to {MOST_LOCAL}")
+    return int(str(text))
+
+
+def _with_credentials(place: Place, where: str) -> Place:
+    if place.address.startswith("tls://") and len(place.tls) < len(TLS):
+        raise InputError(f"{where}: TLS needs {', '.join(TLS)}; name them in a .yaml file")
+    if place.tls and len(place.tls) < len(TLS):
+        raise InputError(f"{where}: {', '.join(TLS)} go together")
+    if place.tls and place.address.startswith("tcp://"):
+        raise InputError(f"{where}: tcp:// is without TLS; write tls:// or leave out {', '.join(TLS)}")
+    return place
+
+
+def _read_file(path: str) -> Place:
+    import yaml
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = yaml.safe_load(file)
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", path) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        raise InputError("is no YAML", path, None if line is None else line + 1) from error
+    folder = os.path.dirname(os.path.abspath(path))
+    readers: dict[str, Callable[[Any], Any]] = {
+        "address": str,
+        "local": lambda value: _workers(value, path),
+        "scheduler-file": lambda value: os.path.join(folder, str(value)),
+        "patience": lambda value: _seconds(value, path),
+        **dict.fromkeys(TLS, lambda value: _file(os.path.join(folder, str(value)), path)),
+    }
+    if not isinstance(found, dict):
+        raise InputError(f"must have lines KEY: VALUE, with keys of {', '.join(readers)}", path)
+    for key in found:
+        if key not in readers:
+            raise InputError(f"unknown key {quote(key)}{did_you_mean(key, readers)}", path)
+    read = {key: readers[key](value) for key, value in found.items()}
+    if len({"address", "local", "scheduler-file"} & set(read)) != 1:
+        raise InputError("needs one of address, local and scheduler-file", path)
+    if "address" in read and not re.fullmatch(r"(tcp|tls)://[^\s/]+:\d+", read["address"]):
+        raise InputError(f"address {quote(read['address'])} must be tcp://HOST:PORT or tls://HOST:PORT", path)
+    tls = {TLS[key]: value for key, value in read.items() if key in TLS}
+    if "local" in read and tls:
+        raise InputError("local workers make their own certificates; leave out the keys of TLS", path)
+    place = Place(
+        read.get("address", ""),
+        read.get("local", 0),
+        read.get("scheduler-file", ""),
+        tls,
+        read.get("patience", PATIENCE),
+    )
+    return _with_credentials(place, path)
+
+
+def _seconds(value: object, path: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 86400:
+        raise InputError(f"patience must be seconds, above 0 and at most 86400, not {quote(value)}", path)
+    return float(value)
+
+
+def _file(name: str, path: str) -> str:
+    if not os.path.isfile(name):
+        raise InputError(f"names {name}, which is no file", path)
+    return name
