@@ -72,3 +72,20 @@ def variable(name):
 
 def loaded(name):
     return name in sys.modules
+
+
+def slowly(number):
+    time.sleep(0.05)
+    return number * number
+
+
+def disk_full_where_told(number):
+    if os.environ.get("DISK_IS_FULL"):
+        with open("/dev/full", "w") as file:
+            file.write("no room")
+    return number * number
+
+
+def disk_full(number):
+    with open("/dev/full", "w") as file:
+        file.write("no room")

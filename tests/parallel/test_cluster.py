@@ -1,0 +1,449 @@
+"""The engine over a cluster: order, failures, and faults of workers, scheduler, disk and network."""
+
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+pytest.importorskip("distributed", reason="needs lscfg[cluster]")
+pytest.importorskip("cryptography", reason="needs lscfg[cluster]")
+
+from clusters import RealCluster, environment, free_port, real_cluster, relay, stop_for
+from work import bad_input, blob, die, disk_full, disk_full_where_told, reciprocal, slowly, square, two_parts, who
+
+import lscfg
+from lscfg.errors import InputError, KernelError, WorkerError
+from lscfg.parallel import cluster as clusters
+from lscfg.parallel.cluster import Cluster, on_cluster
+from lscfg.parallel.engine import Serial, in_processes
+from lscfg.parallel.place import Place, read_place
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask closes its sockets late
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    """A test that hangs fails."""
+
+    def end(*_):
+        raise TimeoutError("the engine hangs")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(120)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A cluster whose workers no test ends."""
+    with real_cluster(tmp_path_factory.mktemp("shared")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def engine(shared):
+    with Cluster(Place(shared.address)) as engine:
+        until_workers(engine, 2)
+        yield engine
+
+
+def until_workers(engine, count):
+    """Waits for so many workers."""
+    while len(found := engine.client().nthreads()) < count:
+        time.sleep(0.1)
+    engine.know(found)
+
+
+def later(seconds, action):
+    """Does something while the engine is at work."""
+    timer = threading.Timer(seconds, action)
+    timer.start()
+    return timer
+
+
+def test_results_are_in_order_and_few_blocks_are_held(engine):
+    drawn, done, most = itertools.count(), 0, 0
+
+    def blocks():
+        nonlocal most
+        for block in range(200):
+            most = max(most, next(drawn) - done)
+            yield block
+
+    for expected, result in enumerate(engine.map(square, blocks())):
+        assert result == expected * expected
+        done += 1
+    assert done == 200
+    assert most <= Cluster.AHEAD * engine.workers + Cluster.BATCH
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 33])
+def test_any_number_of_blocks(engine, count):
+    assert list(engine.map(square, range(count))) == [n * n for n in range(count)]
+
+
+def test_large_results(engine):
+    assert list(engine.map(blob, range(40))) == [blob(n) for n in range(40)]
+
+
+def test_all_workers_have_something_to_do(engine):
+    assert len(set(engine.map(who, range(64)))) == 2
+
+
+def test_batches_go_to_the_same_workers_again(engine):
+    first, second = (list(engine.map(who, range(32))) for _ in range(2))
+    assert sum(a == b for a, b in zip(first, second, strict=True)) >= 16
+
+
+def test_two_calls_at_once(engine):
+    results = {}
+
+    def call(name):
+        results[name] = list(engine.map(slowly, range(20)))
+
+    threads = [threading.Thread(target=call, args=(n,)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(results.values()) == [[n * n for n in range(20)]] * 3
+
+
+def test_the_first_failure_is_raised_after_the_results_before_it(engine):
+    results = engine.map(reciprocal, range(20))
+    assert [next(results) for _ in range(5)] == [1 // (5 - n) for n in range(5)]
+    with pytest.raises(ZeroDivisionError) as failed:
+        next(results)
+    assert "in a worker process" in failed.value.__notes__[0]
+    assert list(engine.map(square, range(3))) == [0, 1, 4]
+
+
+def test_errors_come_as_they_are(engine):
+    with pytest.raises(InputError, match="file:1: number 1"):
+        list(engine.map(bad_input, range(1, 4)))
+    with pytest.raises(KernelError, match="TwoPartError: 0 and more"):
+        list(engine.map(two_parts, range(3)))
+    with pytest.raises(TypeError, match="must be a function of a module"):
+        engine.map(lambda block: block, range(3))
+
+
+def test_a_block_that_cannot_be_drawn_fails_in_its_turn(engine):
+    def blocks():
+        yield from range(6)
+        raise InputError("no more", "file", 7)
+
+    found = []
+    with pytest.raises(InputError, match="file:7: no more"):
+        for result in engine.map(square, blocks()):
+            found.append(result)
+    assert found == [n * n for n in range(6)]
+
+
+def test_a_result_does_not_wait_for_blocks_that_come_later(engine):
+    reading, writing = os.pipe()
+    source = os.fdopen(reading, "rb", buffering=0)
+
+    class Lines:
+        def fileno(self):
+            return reading
+
+        def ready(self):
+            import select
+
+            return bool(select.select([reading], [], [], 0)[0])
+
+    def blocks():
+        while byte := source.read(1):
+            yield byte[0]
+
+    with source:
+        os.write(writing, b"\x03")
+        results = engine.map(square, blocks(), Lines())
+        assert next(results) == 9
+        os.write(writing, b"\x04")
+        assert next(results) == 16
+        os.close(writing)
+        assert list(results) == []
+
+
+def test_in_processes_gives_the_cluster_that_was_joined(shared, capsys):
+    with on_cluster(shared.address) as place:
+        assert place.address == shared.address
+        assert "without TLS" in capsys.readouterr().err
+        with in_processes(1) as engine:
+            assert isinstance(engine, Cluster)
+            assert list(engine.map(square, range(9))) == [n * n for n in range(9)]
+        with in_processes(1, {"OMP_NUM_THREADS": "1"}) as engine:
+            assert not isinstance(engine, Cluster)
+    with on_cluster(None) as place, in_processes(1) as engine:
+        assert place is None and isinstance(engine, Serial)
+
+
+def test_another_version_of_lscfg_is_refused(engine, monkeypatch):
+    monkeypatch.setattr(clusters, "__version__", "0.0.0")
+    with pytest.raises(InputError, match=rf"has lscfg {lscfg.__version__}, not 0.0.0; install the same everywhere"):
+        list(engine.map(square, range(3)))
+
+
+def test_a_full_disk_of_all_workers_is_an_error(engine):
+    with pytest.raises(OSError, match="No space left"):
+        list(engine.map(disk_full, range(3)))
+
+
+# ---- faults ----
+
+
+def test_a_killed_worker_changes_nothing(tmp_path):
+    with real_cluster(tmp_path, 3) as cluster, Cluster(Place(cluster.address)) as engine:
+        until_workers(engine, 3)
+        timer = later(0.5, cluster.workers[1].kill)
+        assert list(engine.map(slowly, range(80))) == [n * n for n in range(80)]
+        timer.join()
+        assert cluster.workers[1].wait() == -signal.SIGKILL
+
+
+def test_a_block_that_kills_its_workers_is_named(tmp_path):
+    with real_cluster(tmp_path, 6) as cluster, Cluster(Place(cluster.address)) as engine:
+        until_workers(engine, 6)
+        with pytest.raises(WorkerError, match="each worker that had the block in hand died") as failed:
+            list(engine.map(die, range(6, 10)))
+        assert failed.value.block in range(4)
+
+
+def test_the_scheduler_is_restarted(tmp_path, capsys):
+    with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address)) as engine:
+        until_workers(engine, 2)
+
+        def restart():
+            cluster.kill_scheduler()
+            time.sleep(1)
+            cluster.start(2)
+
+        timer = later(0.5, restart)
+        assert list(engine.map(slowly, range(80))) == [n * n for n in range(80)]
+        timer.join()
+        assert "the connection to the scheduler is lost" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_stays_away_is_one_line(tmp_path):
+    with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address, patience=2)) as engine:
+        timer = later(0.3, cluster.kill_scheduler)
+        with pytest.raises(WorkerError, match=r"no scheduler answers within 2 s; start it, and run again") as failed:
+            list(engine.map(slowly, range(400)))
+        timer.join()
+        assert "\n" not in str(failed.value)
+
+
+def test_workers_that_stay_away_are_one_line(tmp_path):
+    with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address, patience=2)) as engine:
+
+        def kill():
+            for worker in cluster.workers:
+                worker.kill()
+
+        timer = later(0.3, kill)
+        with pytest.raises(WorkerError, match=r"no worker is left, and none came within 2 s; start some") as failed:
+            list(engine.map(slowly, range(400)))
+        timer.join()
+        assert "\n" not in str(failed.value)
+
+
+def test_workers_that_come_late_are_taken(tmp_path):
+    with real_cluster(tmp_path, 1) as cluster, Cluster(Place(cluster.address)) as engine:
+        timer = later(0.3, lambda: (cluster.add(), cluster.workers[0].kill()))
+        assert list(engine.map(slowly, range(60))) == [n * n for n in range(60)]
+        timer.join()
+
+
+def test_a_slow_worker_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("lscfg.parallel.cluster._Call.SLOW", (1.0, 3.0))
+    with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address)) as engine:
+        until_workers(engine, 2)
+        timer = later(0.5, lambda: cluster.workers[0].send_signal(signal.SIGSTOP))
+        began = time.monotonic()
+        assert list(engine.map(slowly, range(60))) == [n * n for n in range(60)]
+        assert time.monotonic() - began < 60
+        timer.join()
+
+
+def test_a_full_disk_on_one_worker(tmp_path, capsys):
+    with real_cluster(tmp_path, 1) as cluster, Cluster(Place(cluster.address)) as engine:
+        cluster.add(DISK_IS_FULL="1")
+        until_workers(engine, 2)
+        assert list(engine.map(disk_full_where_told, range(40))) == [n * n for n in range(40)]
+        assert "is full; its blocks go to others" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cut", ["silent", "broken"])
+def test_a_network_that_is_cut_for_a_while(tmp_path, cut):
+    door = free_port()
+    cluster = RealCluster(tmp_path, through=door)
+    with relay(door, cluster.port) as network:
+        try:
+            cluster.start(2)
+            with Cluster(Place(cluster.address)) as engine:
+                until_workers(engine, 2)
+                again = []
+
+                def fault():
+                    if cut == "silent":
+                        stop_for(network, 5)
+                        return
+                    network.kill()
+                    network.wait()
+                    time.sleep(1)
+                    again.append(relay(door, cluster.port))
+                    again[0].__enter__()
+                    cluster.add()
+
+                timer = later(0.5, fault)
+                assert list(engine.map(slowly, range(80))) == [n * n for n in range(80)]
+                timer.join()
+        finally:
+            cluster.end()
+            for other in again:
+                other.__exit__(None, None, None)
+
+
+# ---- who may come in ----
+
+
+def listening(pid):
+    """The addresses that a process, and all below it, listen on."""
+    import psutil
+
+    every = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    found = set()
+    for one in every:
+        for held in one.net_connections("inet"):
+            if held.status == psutil.CONN_LISTEN:
+                found.add((held.laddr.ip, held.laddr.port))
+    return found
+
+
+TLS_ALERT = 21
+
+LOCAL = """
+from work import square
+from lscfg.parallel.cluster import on_cluster
+from lscfg.parallel.engine import in_processes
+if __name__ == "__main__":
+    with on_cluster("local:2") as place, in_processes(1) as engine:
+        assert list(engine.map(square, range(20))) == [n * n for n in range(20)]
+        print(place.address, place, flush=True)
+        input()
+"""
+
+
+def test_local_workers_listen_on_this_machine_only_and_behind_tls(tmp_path):
+    (tmp_path / "local.py").write_text(LOCAL)
+    words = [sys.executable, str(tmp_path / "local.py")]
+    with subprocess.Popen(
+        words, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        address, shown = program.stdout.readline().split(" ", 1)
+        assert address.startswith("tls://127.0.0.1:") and "PRIVATE" not in shown
+        places = listening(program.pid)
+        assert places and {ip for ip, _ in places} == {"127.0.0.1"}
+        with pytest.raises(InputError, match="no scheduler answers within 1 s"):
+            Cluster(Place(address.replace("tls", "tcp"), patience=1))
+        for _, port in places:  # none of them speaks with whoever has no certificate
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as guest:
+                guest.sendall(b"\0" * 64)
+                answer = b""
+                with suppress(OSError):
+                    answer = guest.recv(100)
+                assert answer == b"" or answer[0] == TLS_ALERT, answer
+        program.communicate("\n")
+        assert program.returncode == 0
+
+
+def test_a_cluster_with_credentials(tmp_path):
+    from distributed import Security
+
+    made = Security.temporary()
+    names = {"tls-ca": made.tls_ca_file, "tls-cert": made.tls_client_cert, "tls-key": made.tls_client_key}
+    for name, text in names.items():
+        (tmp_path / name).write_text(text)
+    port = free_port()
+    tls = ["--tls-ca-file", "tls-ca", "--tls-cert", "tls-cert", "--tls-key", "tls-key", "--protocol", "tls"]
+    base = ["--host", "127.0.0.1", "--no-dashboard"]
+    address = f"tls://127.0.0.1:{port}"
+    orders = [["dask_scheduler", "--port", str(port), *base], ["dask_worker", address, "--no-nanny", *base]]
+    programs = []
+    try:
+        for order in orders:
+            words = [sys.executable, "-m", f"distributed.cli.{order[0]}", *order[1:], *tls]
+            programs.append(subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL))
+        lines = [f"address: {address}", *(f"{name}: {name}" for name in names), "patience: 30"]
+        (tmp_path / "place.yaml").write_text("\n".join(lines))
+        with on_cluster(str(tmp_path / "place.yaml")), in_processes(1) as engine:
+            assert list(engine.map(square, range(20))) == [n * n for n in range(20)]
+        with pytest.raises(InputError, match="no scheduler answers"):
+            Cluster(Place(address.replace("tls", "tcp"), patience=1))
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+# ---- what --cluster says ----
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("here", "'here' is no cluster; give tcp://HOST:PORT"),
+        ("local:0", "local:0: the number of local workers must be 1 to 1024"),
+        ("local:two", "must be 1 to 1024"),
+        ("local:", "must be 1 to 1024"),
+        ("local:²", "must be 1 to 1024"),
+        ("tcp://host", "is no cluster"),
+        ("tls://host:8786", "TLS needs tls-ca, tls-cert, tls-key"),
+        ("no.yaml", "no.yaml: cannot read"),
+    ],
+)
+def test_what_is_no_cluster(text, message):
+    with pytest.raises(InputError, match=message):
+        read_place(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must have lines KEY: VALUE"),
+        ("a: [", "2: is no YAML|1: is no YAML"),
+        ("adress: tcp://h:1", "unknown key 'adress' .did you mean address"),
+        ("patience: 3", "needs one of address, local and scheduler-file"),
+        ("address: tcp://h:1\nlocal: 2", "needs one of"),
+        ("address: nonsense", "must be tcp://HOST:PORT"),
+        ("local: 2\npatience: -1", "patience must be seconds"),
+        ("local: 2\npatience: yes", "patience must be seconds"),
+        ("address: tls://h:1\ntls-ca: none", "names .*none, which is no file"),
+        ("address: tls://h:1\ntls-ca: p.yaml", "TLS needs"),
+        ("address: tcp://h:1\ntls-ca: p.yaml\ntls-cert: p.yaml\ntls-key: p.yaml", "tcp:// is without TLS"),
+        ("local: 1\ntls-ca: p.yaml", "leave out the keys of TLS"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    (tmp_path / "p.yaml").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_place(str(tmp_path / "p.yaml"))
+
+
+def test_places(tmp_path):
+    assert read_place("local:3") == Place(local=3)
+    assert read_place("tcp://host:8786") == Place("tcp://host:8786")
+    (tmp_path / "s.json").write_text('{"address": "tcp://n1:4"}')
+    (tmp_path / "p.yaml").write_text("scheduler-file: s.json\npatience: 5")
+    place = read_place(str(tmp_path / "p.yaml"))
+    assert place.find() == "tcp://n1:4" and place.patience == 5

@@ -1,0 +1,227 @@
+"""Experiments and commands on a cluster: the bytes of one process, and faults in every stage."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("distributed", reason="needs lscfg[cluster]")
+pytest.importorskip("cryptography", reason="needs lscfg[cluster]")
+
+from clusters import environment, real_cluster, workers_below
+from little_experiment import run_lscfg
+
+SPARE = {"seconds.json", "stage.json", "history.json", "dev.json"}
+"""Files with times; others must be equal."""
+
+STAGES = ["lm", "align", "derive", "grammar-minimal", "estimate", "tune", "decode", "score", "charts"]
+
+
+def files_of(folder):
+    """All files of finished stages, by stage and name."""
+    cache = folder / "cache"
+    return {
+        str(path.relative_to(cache)): path.read_bytes()
+        for path in sorted(cache.rglob("*"))
+        if path.is_file() and path.name not in SPARE and "locks" not in path.parts
+    }
+
+
+def check_same(one, other):
+    """Both folders have the same results, and the same files of all stages."""
+    assert (one / "results.json").read_bytes() == (other / "results.json").read_bytes()
+    assert files_of(one) == files_of(other)
+
+
+@pytest.fixture(scope="module")
+def plain(corpus, tmp_path_factory):
+    """The run without a cluster."""
+    folder = tmp_path_factory.mktemp("plain")
+    done = run_lscfg("run", corpus / "e.toml", "-o", folder, "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The address of a cluster of two workers."""
+    with real_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster.address
+
+
+def test_a_run_on_a_cluster_makes_the_same_files(corpus, plain, place, tmp_path):
+    done = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", place)
+    assert done.returncode == 0, done.stderr
+    check_same(plain, tmp_path / "out")
+    again = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", place)
+    assert "13 of 13 stages are there already" in again.stderr
+
+
+def test_a_run_with_relative_paths(corpus, plain, place, tmp_path):
+    done = run_lscfg("run", "e.toml", "-o", os.path.relpath(tmp_path / "out", corpus), "--cluster", place, cwd=corpus)
+    assert done.returncode == 0, done.stderr
+    check_same(plain, tmp_path / "out")
+
+
+class Started:
+    """A run in the background with its log as it comes."""
+
+    def __init__(self, *words):
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lscfg", *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        self.log = []
+        self.seen = threading.Event()
+
+    def follow(self, sign, action):
+        """Reads the log to its end; at the first line with the sign, does something."""
+        for line in self.process.stderr:
+            self.log.append(line)
+            if sign in line and not self.seen.is_set():
+                self.seen.set()
+                action()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return self.process.returncode, "".join(self.log)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_worker_killed_in_any_stage_changes_nothing(corpus, plain, tmp_path, stage):
+    started = Started("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", "local:2")
+
+    def kill_one():
+        time.sleep(0.3)
+        for number in workers_below(started.process.pid)[:1]:
+            os.kill(number, signal.SIGKILL)
+
+    status, log = started.follow(f" {stage}", kill_one)
+    assert started.seen.is_set() and status == 0, log
+    check_same(plain, tmp_path / "out")
+
+
+def test_a_killed_run_leaves_no_process_and_resumes(corpus, plain, tmp_path):
+    import psutil
+
+    started = Started("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", "local:2")
+    below = []
+
+    def kill():
+        time.sleep(0.3)
+        below.extend(psutil.Process(started.process.pid).children(recursive=True))
+        started.process.kill()
+
+    status, _ = started.follow(" tune", kill)
+    assert status == -signal.SIGKILL and below
+    _, alive = psutil.wait_procs(below, timeout=20)
+    assert alive == []
+    again = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", "local:2")
+    assert again.returncode == 0 and "stages are there already" in again.stderr, again.stderr
+    check_same(plain, tmp_path / "out")
+
+
+def test_an_interrupted_run_says_so_in_one_line(corpus, plain, tmp_path):
+    started = Started("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", "local:2")
+    status, log = started.follow(" tune", lambda: started.process.send_signal(signal.SIGINT))
+    assert status == 130 and "Traceback" not in log, log
+    assert log.splitlines()[-1] == "lscfg run: interrupted; what was finished is kept"
+
+
+def test_the_cluster_goes_away_and_the_run_resumes(corpus, plain, tmp_path):
+    (tmp_path / "c").mkdir()
+    with real_cluster(tmp_path / "c") as cluster:
+        (tmp_path / "place.yaml").write_text(f"address: {cluster.address}\npatience: 2\n")
+        words = ("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", tmp_path / "place.yaml")
+        status, log = Started(*words).follow(" estimate", cluster.end)
+        assert status == 1 and "Traceback" not in log, log
+        assert "within 2 s; start " in log.splitlines()[-1], log
+        cluster.start(2)
+        again = run_lscfg(*words)
+        assert again.returncode == 0, again.stderr
+        check_same(plain, tmp_path / "out")
+
+
+def test_a_stage_that_fails_is_one_line(corpus, place, tmp_path):
+    text = (corpus / "e.toml").read_text().replace("m = 3", "m = 16").replace('"train.', '"few.')
+    for name in ("ja", "en"):
+        lines = (corpus / f"train.{name}").read_text().splitlines(keepends=True)
+        (tmp_path / f"few.{name}").write_text("".join(lines[:12]))
+    for name in ("dev.ja", "dev.en", "test.ja", "test.en"):
+        (tmp_path / name).write_bytes((corpus / name).read_bytes())
+    (tmp_path / "e.toml").write_text(text)
+    plainly = run_lscfg("run", tmp_path / "e.toml", "-o", tmp_path / "a")
+    there = run_lscfg("run", tmp_path / "e.toml", "-o", tmp_path / "b", "--cluster", place)
+    assert plainly.returncode == there.returncode == 1
+    assert there.stderr.splitlines()[-1] == plainly.stderr.splitlines()[-1]
+
+
+def single(folder, name, files):
+    """What a command of its own is given: files of the plain run."""
+    (found,) = folder.glob(f"cache/{name}-*/{files}")
+    return found
+
+
+def test_commands_on_a_cluster_write_the_same_files(corpus, plain, place, tmp_path):
+    links = single(plain, "align", "union")
+    trees = single(plain, "derive", "derivations")
+    lines = {
+        "deriv": ["derive", corpus / "train.ja", corpus / "train.en", links],
+        "grammar": ["grammar", trees],
+        "model": ["estimate", "spectral", trees, "-m", 3],
+        "em": ["estimate", "em", trees, "-m", 2, "--iterations", 3],
+    }
+    for name, words in lines.items():
+        here = run_lscfg(*words, "-o", tmp_path / f"{name}1", "--jobs", 1)
+        there = run_lscfg(*words, "-o", tmp_path / f"{name}2", "--cluster", place)
+        assert here.returncode == there.returncode == 0, there.stderr
+        assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}2").read_bytes(), name
+        assert there.stderr.replace(f"{name}2", f"{name}1").splitlines()[1:] == here.stderr.splitlines()
+
+
+def test_decode_and_tune_on_a_cluster(corpus, plain, place, tmp_path):
+    ini = plain / "systems" / "SPECTRAL" / "cdec.ini"
+    weights = plain / "systems" / "SPECTRAL" / "weights"
+    outputs = []
+    for name, more in (("here", ["--jobs", 1]), ("there", ["--cluster", place])):
+        words = ["decode", corpus / "test.ja", "-c", ini, "-w", weights, "-k", 5, "-o", tmp_path / name]
+        decoded = run_lscfg(*words, "--derivations", tmp_path / f"{name}.json", *more)
+        assert decoded.returncode == 0, decoded.stderr
+        words = ["tune", "-c", ini, "-w", weights, "-s", corpus / "dev.ja", "--reference", corpus / "dev.en"]
+        tuned = run_lscfg(*words, "-o", tmp_path / f"{name}.tuned", "--iterations", 2, "--kbest", 20, *more)
+        assert tuned.returncode == 0, tuned.stderr
+        kept = [tmp_path / name, tmp_path / f"{name}.json", tmp_path / f"{name}.tuned" / "weights"]
+        outputs.append([path.read_bytes() for path in kept])
+    assert outputs[0] == outputs[1]
+
+
+def test_a_bad_line_is_the_same_error(corpus, place, tmp_path):
+    (tmp_path / "links").write_text("0-0\n" * 3 + "9-999\n" + "0-0\n" * 1196)
+    words = ["derive", corpus / "train.ja", corpus / "train.en", tmp_path / "links", "-o", tmp_path / "out"]
+    here, there = run_lscfg(*words), run_lscfg(*words, "--cluster", place)
+    assert here.returncode == there.returncode == 1
+    assert there.stderr.splitlines()[-1] == here.stderr.splitlines()[-1]
+
+
+def test_other_decoders_cannot_be_tuned_there(corpus, plain, tmp_path):
+    ini = plain / "systems" / "MIN" / "cdec.ini"
+    words = ["tune", "-c", ini, "-w", plain / "systems" / "MIN" / "weights", "-s", corpus / "dev.ja"]
+    words += ["--reference", corpus / "dev.en", "-o", tmp_path / "out", "--decoder", "cdec", "--cluster", "local:1"]
+    done = run_lscfg(*words)
+    assert done.returncode == 1 and "--cluster is for the embedded decoder" in done.stderr
+
+
+def test_nobody_there_is_one_line(corpus, tmp_path):
+    (tmp_path / "place.yaml").write_text("address: tcp://127.0.0.1:1\npatience: 1\n")
+    done = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", tmp_path / "place.yaml")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].endswith(
+        "no scheduler answers within 1 s; start it, and run again: what was finished is kept"
+    )
