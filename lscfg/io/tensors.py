@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, cut, quote
 from lscfg.io.text import atomic_write, read_bytes
 
 _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
@@ -234,7 +234,7 @@ def _check(
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     if metadata.get("format", FORMAT) != FORMAT:
         raise InputError(
-            f"the {kind} has format {metadata['format']}, and this version of lscfg reads format {FORMAT}; update it",
+            f"the {kind} has format {cut(metadata['format'])}, and this version of lscfg reads format {FORMAT}; update it",
             path,
         )
     for name in names or ():
