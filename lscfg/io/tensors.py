@@ -232,10 +232,10 @@ def _check(
 ) -> None:
     if metadata.get("lscfg") != kind:
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
-    if metadata.get("format", FORMAT) != FORMAT:
+    has = cut(metadata.get("format", FORMAT))
+    if has != FORMAT:
         raise InputError(
-            f"the {kind} has format {cut(metadata['format'])}, and this version of lscfg reads format {FORMAT}; update it",
-            path,
+            f"the {kind} has format {has}, and this version of lscfg reads format {FORMAT}; update it", path
         )
     for name in names or ():
         if name not in present:
