@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
-import itertools
 import json
 import math
-import unicodedata
 from collections.abc import Sequence
 from html import escape
 
 from lscfg.decode.derivations import AppliedRule
+from lscfg.io.text import WIDTH, fit
 from lscfg.study.explain import Choice, Explanation, SpanChoices
-
-WIDTH = 100
-"""Columns of a terminal that a line may fill."""
 
 _Key = tuple[str, str, tuple[tuple[int, int], ...]]
 """A rule and where it is applied, which tells choices of two models that are one."""
@@ -105,18 +100,6 @@ def _cells(choice: Choice | None, several: bool) -> list[str]:
     context = "–" if choice.context is None else f"{choice.context:+.2f}"
     shares = [f"{choice.marginal:.3f}", f"{choice.given_source:.3f}"]
     return [*shares, *([] if several else [frequency]), gain, context]
-
-
-def fit(text: str, width: int = WIDTH) -> str:
-    """A line cut to a number of columns, where characters of East Asian scripts fill two."""
-    ends = list(itertools.accumulate(map(_columns, text)))
-    if not ends or ends[-1] <= width:
-        return text
-    return text[: bisect.bisect_right(ends, width - 1)] + "…"
-
-
-def _columns(letter: str) -> int:
-    return 0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def _place(span: tuple[int, int]) -> str:

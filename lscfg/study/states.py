@@ -11,6 +11,9 @@ from lscfg.model.parameters import Parameters
 
 LEAST = float(np.finfo(float).tiny)
 
+LEXICAL = 0.05
+"""Least share of rules without nonterminals in a state that is named by them."""
+
 
 @dataclass(frozen=True)
 class States:
@@ -66,14 +69,16 @@ class States:
     def name(self, state: int, n: int = 3) -> str:
         """Typical target sides: of rules without nonterminals, those that tell the state most from the others.
 
-        A rule counts p(r | h) log(p(r | h) / p(r)), its part of the divergence between the state and all states. A
-        state that has no rule without nonterminals of its own is named by other rules.
+        A rule counts p(r | h) log(p(r | h) / p(r)), its part of the divergence between the state and all states, or
+        p(r | h) where there is no other state. A state that hardly has rules without nonterminals is named by others.
         """
         p = self.rules[:, state]
         mean = self.rules @ self.share
         worth = p * np.log(np.maximum(p, LEAST) / np.maximum(mean, LEAST))
         lexical = self.table.arity == 0
-        chosen = lexical if (worth[lexical] > 0).any() else ~lexical
+        chosen = lexical if p[lexical].sum() >= LEXICAL else ~lexical
+        if not (worth[chosen] > 1e-9).any():
+            worth = p
         found: list[str] = []
         for rule in np.argsort(-np.where(chosen, worth, -np.inf), kind="stable").tolist():
             if len(found) == n or not chosen[rule] or not p[rule] > 0:

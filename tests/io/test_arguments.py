@@ -25,7 +25,7 @@ NO_FILES = {
     "align --aligner",
     "init --kind",
     "cdec --cdec-root", "estimate --checkpoint", "moses --moses-root", "run --data",
-    "evaluate --baseline", "evaluate --metrics", "heatmap --sentences", "inspect --nearest", "inspect --rule",
+    "evaluate --baseline", "evaluate --metrics", "explain sentence", "heatmap --sentences", "inspect --nearest", "inspect --rule",
     "marginals --features", "moses --flag", "prepare --source-field", "prepare --source-language",
     "prepare --target-field", "prepare --target-language", "run --decoder", "run --systems", "serve --host",
 }  # fmt: skip

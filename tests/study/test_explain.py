@@ -11,10 +11,11 @@ from forests import RULES, build
 from helpers import derivations, rule_table, save_model
 
 from lscfg.errors import InputError
+from lscfg.io.text import WIDTH, fit
 from lscfg.kernel import Binding, ParseOptions, X
 from lscfg.model.parameters import OneState
 from lscfg.study.explain import Explainer, Explanation
-from lscfg.study.show import WIDTH, explanations_html, explanations_json, explanations_page, explanations_text, fit
+from lscfg.study.show import explanations_html, explanations_json, explanations_page, explanations_text
 
 
 @pytest.fixture
