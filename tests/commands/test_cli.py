@@ -103,13 +103,17 @@ def test_the_page_of_commands_has_every_command_in_its_group():
 
 
 @pytest.mark.parametrize("options", [["-P"], []], ids=["installed", "checkout"])
-def test_python_in_the_readme_runs(files, options):
-    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)[1]
-    code = code.replace("clusters16.lscfg", str(files / "spectral.lscfg")).replace(
-        "una habitación tranquila .", "una casa"
-    )
+@pytest.mark.parametrize(
+    ("page", "output"), [(README, r"sentence  una casa\n(.*\n)+.*\['a house'\]"), (ROOT / "docs" / "API.md", r"-\d")]
+)
+def test_python_in_the_pages_runs(files, page, output, options):
+    code = re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)[1]
+    places = {name: str(files / name) for name in ("cdec.ini", "weights")}
+    places |= {"clusters16.lscfg": str(files / "spectral.lscfg"), "una habitación tranquila .": "una casa"}
+    for name, place in places.items():
+        code = code.replace(f'"{name}"', repr(place)).replace(f'["{name}"]', f"[{place!r}]")
     run = subprocess.run([sys.executable, *options, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0 and run.stdout.startswith("-"), run.stderr
+    assert run.returncode == 0 and re.match(output, run.stdout), run.stdout + run.stderr
 
 
 def test_em_and_clusters_make_models_that_decode(files, tmp_path):
