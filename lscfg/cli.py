@@ -26,7 +26,7 @@ from lscfg.parser import SHELLS, CommandParser, completion_script
 GROUPS = {
     "whole jobs": ("run", "demo", "init"),
     "data": ("prepare", "align", "derive", "grammar", "lm"),
-    "estimation": ("estimate", "compress"),
+    "estimation": ("estimate", "induce", "compress"),
     "decoding": ("decode", "pack", "serve", "cdec", "moses"),
     "tuning and evaluation": ("tune", "evaluate"),
     "study": ("inspect", "diagnose", "marginals", "heatmap", "simulate"),
