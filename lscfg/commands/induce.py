@@ -29,7 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--mono-{side}", type=InputFile, metavar="TEXT", nargs="+", default=[], help=f"further text of the {side}"
         )
     phrases.add_argument(
-        "--text", type=InputFile, metavar="TEXT", nargs="+", default=[], help="source text whose phrases are wanted"
+        "--to-translate",
+        type=InputFile,
+        metavar="TEXT",
+        nargs="+",
+        default=[],
+        help="text whose phrases are wanted",
     )
     phrases.add_argument("--wanted", type=OutputFile, metavar="FILE", help="write the phrases without translation here")
     add_output(phrases, "phrases to write", required=True)
@@ -78,7 +83,7 @@ def _phrases(args: argparse.Namespace) -> None:
     if not args.mono_target:
         log.warn("no monolingual target text: translations are those of the parallel text alone")
     parallel, monolingual = (args.source, args.target), (args.mono_source, args.mono_target)
-    found = collect(parallel, args.alignment, monolingual, args.text, settings)
+    found = collect(parallel, args.alignment, monolingual, args.to_translate, settings)
     log.table(found.statistics())
     if found.labelled.all():
         log.info("every phrase has a translation: there is nothing to propagate")

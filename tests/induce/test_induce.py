@@ -53,7 +53,9 @@ def here(corpus, monkeypatch):
     return corpus
 
 
-PHRASES = "induce phrases f e a --mono-source mono.f --mono-target mono.e --text text --frequent-words 0 --lengths 1"
+PHRASES = (
+    "induce phrases f e a --mono-source mono.f --mono-target mono.e --to-translate text --frequent-words 0 --lengths 1"
+)
 
 
 def run(line, capsys=None):
@@ -141,7 +143,7 @@ def test_a_file_is_read_as_it_was_written(here):
 
 
 def test_nothing_to_propagate_is_no_error(here, capsys):
-    status, said = run(PHRASES.replace("--text text", "--text f") + " -o q", capsys)
+    status, said = run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q", capsys)
     assert status == 0 and "nothing to propagate" in said
     assert run("induce graph q -o q.graph")[0] == 0
     assert run("induce propagate q q.graph -o q.out")[0] == 0
@@ -170,7 +172,7 @@ BAD = {
 def bad_files(here):
     run(f"{PHRASES} -o p")
     run("induce graph p -o graph")
-    run(PHRASES.replace("--text text", "--text f") + " -o q")
+    run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q")
     run("induce graph q -o other.graph")
     (here / "empty").write_bytes(b"")
     (here / "latin").write_bytes("fühl\n".encode("latin-1"))
@@ -249,7 +251,7 @@ def test_damaged_phrases_are_refused(bad_files, capsys, damage):
 
 def test_phrases_without_neighbours_are_counted(here, capsys):
     (here / "strange").write_text("zz\n")
-    run(PHRASES.replace("--text text", "--text strange") + " -o s")
+    run(PHRASES.replace("--to-translate text", "--to-translate strange") + " -o s")
     run("induce graph s -o s.graph")
     status, said = run("induce propagate s s.graph --candidates neighbours -o s.out", capsys)
     assert status == 0 and "1 phrases have no neighbours" in said

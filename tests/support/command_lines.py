@@ -23,12 +23,12 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
-    "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --text text --wanted library "
+    "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text --wanted library "
     "-o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
     "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
-    "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 --target-neighbours 8 "
-    "--sweeps 9 --max-targets 3 --min-probability 0.25 --jobs 97",
+    "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "
+    "--target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 --jobs 97",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--jobs 97 --top 7 --min-marginal 0.25",

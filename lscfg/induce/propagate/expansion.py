@@ -39,7 +39,7 @@ class PropagationSettings(Declared):
     shares: str = setting("list", "what similarities of targets are shared out over", choices=TARGETS)
     solver: str = setting("linear", "solver: the unique solution, or sweeps as in the thesis", choices=SOLVERS)
     candidates: tuple[str, ...] = setting(ORIGINS, "sources of candidates", choices=ORIGINS)
-    order: str = setting("ranks", "order of the candidates", choices=ORDERS, option="list-order")
+    list_order: str = setting("ranks", "order of the candidates", choices=ORDERS)
     r: int = setting(20, "most candidates of a phrase", least=1, option="list-size")
     k: int = setting(100, "most similar targets of a target", least=1, option="target-neighbours")
     sweeps: int = setting(200, "most sweeps", least=1)
@@ -134,7 +134,7 @@ def expand(
         sources["decoder"] = from_decoder(nbest[0], phrases, nbest[1])
     if "characters" in settings.candidates:
         sources["characters"] = from_spelling(phrases.source.phrases.texts(phrases.words), phrases.labels)
-    made = make_lists(phrases, sources, settings.r, settings.order)
+    made = make_lists(phrases, sources, settings.r, settings.list_order)
     size = len(phrases.target.count)
     similar = sparse.identity(size, format="csr")
     if settings.method == "slp":
