@@ -23,8 +23,8 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
-    "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text --wanted library "
-    "-o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
+    "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
+    "--wanted library -o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
     "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
     "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "

@@ -31,9 +31,7 @@ class PhraseSettings(Declared):
     """Which phrases there are, and what their context is."""
 
     lengths: tuple[int, ...] = setting((1, 2), "words of the source phrases", least=1, most=5, metavar="LIST")
-    min_count: int = setting(
-        3, "least count in monolingual text, without --to-translate", least=1
-    )
+    min_count: int = setting(3, "least count in monolingual text, without --to-translate", least=1)
     target_words: int = setting(3, "most words of a target phrase", least=1, most=5)
     min_target: int = setting(2, "least count in text of a target phrase that translates nothing yet", least=1)
     window: int = setting(4, "words on each side of a phrase that are its context", least=1, most=100)
