@@ -9,6 +9,9 @@ from os import PathLike
 SHOWN = 80
 """Characters of a piece of input that a message quotes."""
 
+LONGEST = 1200
+"""Characters of a line of a message, beside the name of its file: the bound where a piece was quoted whole."""
+
 
 def cut(text: object) -> str:
     """A piece of input, its beginning only where it is long."""
@@ -23,6 +26,12 @@ _CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 16
 def quote(text: object) -> str:
     """A piece of input as a message shows it: cut, in quotes, control characters escaped."""
     return repr(cut(text))
+
+
+def _bounded(line: str) -> str:
+    """A line of a message without its middle where it is too long: its end is what says how to cure the fault."""
+    half = LONGEST // 2
+    return line if len(line) <= LONGEST else f"{line[:half]}…{line[-half:]}"
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
@@ -43,7 +52,8 @@ class InputError(LscfgError, ValueError):
         self.line = line
         where = "" if path is None else f"{path}:{line}: " if line else f"{path}: "
         own = {code: text for code, text in _CONTROLS.items() if code != ord("\n")}  # a message may have several lines
-        super().__init__(where.translate(_CONTROLS) + message.translate(own))
+        lines = map(_bounded, message.translate(own).split("\n"))
+        super().__init__(where.translate(_CONTROLS) + "\n".join(lines))
 
 
 class KernelError(LscfgError, RuntimeError):

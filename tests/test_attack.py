@@ -33,7 +33,7 @@ cases.adopt_orphans()
 def hang(args): time.sleep(60)
 def fault(args): raise KeyError("x")
 def crash(args): os.abort()
-def long(args): raise InputError("x" * 10_000)
+def long(args): raise InputError(" x\\n" * 100)
 def lose(args):
     Path("out").unlink()
     raise InputError("lost")

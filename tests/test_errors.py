@@ -18,3 +18,9 @@ def test_no_character_of_the_input_breaks_a_message():
 
 def test_long_pieces_are_cut():
     assert cut("x" * 80) == "x" * 80 and len(cut("x" * 81)) == 80 and cut("x" * 81).endswith("x…")
+
+
+def test_a_line_of_a_message_is_bounded():
+    said = str(InputError("what is wrong: " + "x" * 50_000 + "; give another\nsee docs", "file", 3))
+    assert said.startswith("file:3: what is wrong: xxx") and said.endswith("xxx; give another\nsee docs")
+    assert len(said) < 1300

@@ -22,6 +22,7 @@ FLOORS = (
     ("lscfg.estimate", "lscfg.adapter"),
     ("lscfg.context", "lscfg.decode", "lscfg.induce"),
     ("lscfg.study", "lscfg.bundle"),
+    ("lscfg.api",),
     ("lscfg.serve",),
     ("lscfg.options", "lscfg.parser"),
     ("lscfg.cli",),

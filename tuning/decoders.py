@@ -15,7 +15,7 @@ from lscfg.io.text import file_hash
 from lscfg.parallel.engine import in_processes
 
 if TYPE_CHECKING:
-    from lscfg.tuning.tune import Decoder
+    from lscfg.tuning.tune import TuningDecoder
 
 
 DECODERS = ("embedded", "cdec", "moses")
@@ -27,7 +27,7 @@ def open_decoder(
     jobs: int,
     once: bool = False,
     library: str | os.PathLike[str] | None = None,
-) -> AbstractContextManager[Decoder]:
+) -> AbstractContextManager[TuningDecoder]:
     """The decoder of a configuration; its processes end with the context.
 
     Args:
@@ -50,7 +50,7 @@ def open_decoder(
 
 
 @contextmanager
-def _embedded(ini: str | os.PathLike[str], jobs: int, once: bool) -> Iterator[Decoder]:
+def _embedded(ini: str | os.PathLike[str], jobs: int, once: bool) -> Iterator[TuningDecoder]:
     from lscfg.decode.decoder import EmbeddedDecoder
 
     kept = {"cached": 0} if once else {}

@@ -1,7 +1,7 @@
 """The tuning loop: decode the development set, pool the k-best lists, learn new weights, again.
 
-Any decoder that gives k-best lists will do (``Decoder``), and any optimiser (``lscfg.tuning.optimisers``): batch MIRA,
-MERT, PRO, MERT on hypergraphs, or a host's own (``lscfg.tuning.hosts``).
+Any decoder that gives k-best lists will do (``TuningDecoder``), and any optimiser (``lscfg.tuning.optimisers``): batch
+MIRA, MERT, PRO, MERT on hypergraphs, or a host's own (``lscfg.tuning.hosts``).
 
 What keeps it stable. Batch MIRA, for one, can run away: from poor start weights, or with a pool that knows few kinds of
 error, it may find weights under which the decoder's outputs collapse, most often to far too short ones, which no list
@@ -60,7 +60,7 @@ SECONDS = "seconds.json"
 """Name of the file of times: wall seconds of ``decoding`` and of ``learning``, one of each per iteration."""
 
 
-class Decoder(Protocol):
+class TuningDecoder(Protocol):
     """Whatever yields k-best lists."""
 
     def decode(
@@ -188,7 +188,7 @@ class TuneResult:
 
 
 def tune(
-    decoder: Decoder,
+    decoder: TuningDecoder,
     dev_sources: Sequence[str],
     dev_references: Sequence[Sequence[str]],
     start_weights: Mapping[str, float],
@@ -288,7 +288,7 @@ class _Runner:
         seconds: that decoding took so far.
     """
 
-    def __init__(self, decoder: Decoder, sources: Sequence[str], settings: TuneSettings):
+    def __init__(self, decoder: TuningDecoder, sources: Sequence[str], settings: TuneSettings):
         self.seconds = 0.0
         self._decoder = decoder
         self._sources = sources

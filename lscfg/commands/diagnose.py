@@ -49,6 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="flip",
         help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: %(default)s)",
     )
+    parser.add_argument(
+        "--differences",
+        type=int,
+        default=0,
+        metavar="N",
+        help="show the N rules and N sentences on which a model gains most, and loses most (default: none)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -57,16 +64,19 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is of another kind, or an option is out of its range.
     """
+    from lscfg.errors import InputError
     from lscfg.extract.derive import Derivations
     from lscfg.io.text import write_json
     from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
 
+    if args.differences < 0:
+        raise InputError(f"--differences must be at least 0, not {args.differences}")
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
     diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative)
     results = diagnosis.references()
     for path in args.models:
         results += diagnosis.measure_all(path)
-    content = report(diagnosis, results)
+    content = report(diagnosis, results, args.differences)
     print(format_diagnosis(content))
     if args.output:
         write_json(args.output, content)

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, cut, quote
 from lscfg.io.text import atomic_write, read_bytes
 
 _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
@@ -232,10 +232,10 @@ def _check(
 ) -> None:
     if metadata.get("lscfg") != kind:
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
-    if metadata.get("format", FORMAT) != FORMAT:
+    has = cut(metadata.get("format", FORMAT))
+    if has != FORMAT:
         raise InputError(
-            f"the {kind} has format {metadata['format']}, and this version of lscfg reads format {FORMAT}; update it",
-            path,
+            f"the {kind} has format {has}, and this version of lscfg reads format {FORMAT}; update it", path
         )
     for name in names or ():
         if name not in present:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import errno
 import fcntl
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
@@ -14,6 +16,7 @@ import secrets
 import shutil
 import stat
 import sys
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -471,6 +474,22 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("an object has a key twice")
     return found
+
+
+WIDTH = 100
+"""Columns of a terminal that a line of a command that shows something may fill."""
+
+
+def fit(text: str, width: int = WIDTH) -> str:
+    """A line cut to a number of columns, where characters of East Asian scripts fill two."""
+    ends = list(itertools.accumulate(map(_columns, text)))
+    if not ends or ends[-1] <= width:
+        return text
+    return text[: bisect.bisect_right(ends, width - 1)] + "…"
+
+
+def _columns(letter: str) -> int:
+    return 0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:

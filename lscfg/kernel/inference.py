@@ -216,16 +216,28 @@ class Binding:
 
     def infer(self, forest: Forest) -> Inference:
         """Tensor inside-outside (paper, Fig. 1)."""
+        return self._infer(forest, None)
+
+    def infer_states(self, forest: Forest) -> tuple[Inference, np.ndarray]:
+        """``infer``, and the marginal of each hidden state of each node, float64 [n_nodes, rank].
+
+        Those of a node add up to its marginal; nodes of other categories than [X] have no states, and zeros.
+        """
+        states = np.empty((forest.n_nodes, self.model.rank))
+        return self._infer(forest, states), states
+
+    def _infer(self, forest: Forest, states: np.ndarray | None) -> Inference:
         apps = np.empty(forest.n_apps)
         nodes = np.empty(forest.n_nodes)
         result = ffi.new("lscfg_inference *")
         error = ffi.new("lscfg_error *")
         check(
-            lib.lscfg_infer(
+            lib.lscfg_infer_states(
                 self._pointer,
                 forest._pointer,
                 ffi.from_buffer("double[]", apps),
                 ffi.from_buffer("double[]", nodes),
+                ffi.NULL if states is None else ffi.from_buffer("double[]", states),
                 result,
                 error,
             ),

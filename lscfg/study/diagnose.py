@@ -26,7 +26,7 @@ import dataclasses
 import math
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields
 from lscfg.grammar.select import MAX_TARGETS, select_rules
 from lscfg.grammar.table import RuleTable
-from lscfg.io.text import align_columns
+from lscfg.io.text import align_columns, fit
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import progress, warn
 
@@ -52,6 +52,9 @@ FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
 
 IN_CONTEXT = " in context"
 """Behind the name of a model whose context features count too."""
+
+NAMED = 48
+"""Most characters of a model's name in a table."""
 
 NEITHER, ORDERED, SWAPPED = 0, 1, 2
 
@@ -77,12 +80,14 @@ class Question:
         options: int64 [n], applications of the forest; where: int64 [n], the option that each belongs to, from 0; None
             where each is one of its own.
         right: the option that the reference has.
+        rule: the reference's rule, a number in the held-out derivations; -1 where nobody asks.
     """
 
     measure: str
     options: np.ndarray
     where: np.ndarray | None
     right: int
+    rule: int = -1
 
     def answer(self, scores: np.ndarray, floor: float) -> tuple[float, float]:
         """Log-loss in nats and reciprocal rank of the right option.
@@ -108,11 +113,13 @@ class Score:
 
     Attributes:
         loss: float64 [sentences], sums of log-losses; rank: the same of reciprocal ranks; n: int64 [sentences].
+        losses: of each question, in the order of ``Diagnosis``.
     """
 
     loss: np.ndarray
     rank: np.ndarray
     n: np.ndarray
+    losses: list[float] = field(default_factory=list)
 
     @property
     def mean_loss(self) -> float:
@@ -164,6 +171,7 @@ class Diagnosis:
         floor: of shares, as the decoder's features have it.
         negative: a negative marginal counts as its absolute value (``"flip"``) or as zero (``"clamp"``).
         counts: what became of the held-out pairs and of their applications.
+        sentences: source sides of the held-out pairs that are parsed.
 
     Raises:
         InputError: no held-out pair can be parsed, or a setting is out of its range.
@@ -176,6 +184,7 @@ class Diagnosis:
     negative: str = "flip"
     grammar: Grammar = field(init=False)
     counts: dict[str, int] = field(init=False)
+    sentences: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.floor < 1:
@@ -205,6 +214,7 @@ class Diagnosis:
 
     def _ask(self) -> None:
         sentences = Yields.of(self.held_out).sentences(self.held_out, 0)
+        self.sentences: list[str] = []
         self._forests: list[Forest] = []
         self._questions: list[list[Question]] = []
         self.counts = {"pairs": len(sentences), "parsed": 0, "applications": 0, "in the forests": 0}
@@ -219,6 +229,7 @@ class Diagnosis:
             if forest is None:
                 continue
             self.counts["parsed"] += 1
+            self.sentences.append(line)
             self._forests.append(forest)
             self._questions.append(self._questions_of(forest, tree, held_orientation))
         if not self._forests:
@@ -242,7 +253,7 @@ class Diagnosis:
                 options = np.nonzero(split == held.span[below[0], 1])[0]
                 where = of_rule[options].astype(np.int64) - ORDERED
                 if len(np.unique(where)) == 2:
-                    questions.append(Question("blind", options, where, int(held_orientation[rule]) - ORDERED))
+                    questions.append(Question("blind", options, where, int(held_orientation[rule]) - ORDERED, rule))
             app = self._find(forest, at_span, node, below)
             if app < 0:
                 continue
@@ -251,16 +262,16 @@ class Diagnosis:
             head = int(forest.edge_head[edge])
             begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
             if end - begin > 1:
-                questions.append(Question("rule", np.arange(begin, end), None, app - begin))
+                questions.append(Question("rule", np.arange(begin, end), None, app - begin, rule))
             begin, end = forest.edge_apps[edge : edge + 2].tolist()
             options = np.arange(begin, end)
             if of_rule[app] == NEITHER:
                 if end - begin > 1:
-                    questions.append(Question("target", options, None, app - begin))
+                    questions.append(Question("target", options, None, app - begin, rule))
                 continue
             where = of_rule[options].astype(np.int64) - ORDERED
             if len(np.unique(where)) == 2:
-                questions.append(Question("orient", options, where, int(of_rule[app]) - ORDERED))
+                questions.append(Question("orient", options, where, int(of_rule[app]) - ORDERED, rule))
         return questions
 
     def _find(self, forest: Forest, at_span: dict[tuple[int, ...], int], node: int, below: list[int]) -> int:
@@ -329,6 +340,26 @@ class Diagnosis:
             return [self.measure(path)]
         return [self.measure(path), self.measure(path, context=True)]
 
+    # ---- where models differ ----
+
+    def differences(self, result: Result, base: Result, n: int, measure: str = "target") -> dict[str, Any]:
+        """What a model gains most on, and loses most on, over another one, n rules and n sentences at most of each.
+
+        Returns:
+            Lists ``rules`` and ``sentences`` of objects with the text, the number of questions and the sum of what the
+            loss is lower, in nats; the largest gains first, then the largest losses, these last.
+        """
+        own, other = (np.array(found.scores[measure].losses) for found in (result, base))
+        where = [(q.rule, k) for k, questions in enumerate(self._questions) for q in questions if q.measure == measure]
+        gains = other - own
+        rules = np.array([rule for rule, _ in where], np.int64)
+        sentences = np.array([k for _, k in where], np.int64)
+        held = self.held_out.rules
+        return {
+            "rules": _most(rules, gains, n, lambda rule: held.text(rule).removeprefix("[X] ||| ")),
+            "sentences": _most(sentences, gains, n, self.sentences.__getitem__),
+        }
+
     def _score(self, scores: Sequence[np.ndarray]) -> dict[str, Score]:
         """Answers by measure.
 
@@ -342,9 +373,21 @@ class Diagnosis:
                 loss, rank = question.answer(values, self.floor)
                 score = found[question.measure]
                 score.loss[k] += loss
+                score.losses.append(loss)
                 score.rank[k] += rank
                 score.n[k] += 1
         return found
+
+
+def _most(of: np.ndarray, gains: np.ndarray, n: int, text: Callable[[int], str]) -> list[dict[str, Any]]:
+    """The n things with the largest sums of gains, and the n with the smallest; those without any are left out."""
+    if not len(of):
+        return []
+    total, count = np.bincount(of, gains), np.bincount(of)
+    order = np.argsort(-total, kind="stable")
+    chosen = [k for k in order[:n].tolist() if total[k] > 0]
+    chosen += [k for k in order[max(n, len(order) - n) :].tolist() if total[k] < 0]
+    return [{"text": text(k), "n": int(count[k]), "gain": float(total[k])} for k in chosen]
 
 
 def _lines(rules: RuleTable, which: np.ndarray) -> str:
@@ -352,8 +395,12 @@ def _lines(rules: RuleTable, which: np.ndarray) -> str:
     return rules.kernel.text(which, (), np.empty((len(which), 0))).decode("utf-8")
 
 
-def report(diagnosis: Diagnosis, results: Sequence[Result]) -> dict[str, Any]:
-    """Everything as plain values for JSON; gains are over the one-state model (docs/FORMATS.md)."""
+def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0) -> dict[str, Any]:
+    """Everything as plain values for JSON; gains are over the one-state model (docs/FORMATS.md).
+
+    Args:
+        differences: how many rules and sentences are named on which a model gains most, or loses most.
+    """
     base = next(result for result in results if result.name == ONE_STATE)
 
     def measures(result: Result) -> dict[str, dict[str, float | int | None]]:
@@ -382,37 +429,48 @@ def report(diagnosis: Diagnosis, results: Sequence[Result]) -> dict[str, Any]:
                 "sentences below 0": result.below,
                 "sentences at 0": result.zero,
             }
+            | ({"differences": diagnosis.differences(result, base, differences)} if differences else {})
             for result in results
         ],
     }
 
 
 def format_diagnosis(content: dict[str, Any]) -> str:
-    """The report as a table: of each measure the loss, what it gains over one state, and the reciprocal rank."""
-    models = content["models"]
-    head = ["model", "m"]
+    """The report as tables of 100 columns at most: the measures, then what is no probability, then differences."""
+    models, counts = content["models"], content["held out"]
+    names = [_short(model["name"]) for model in models]
+    lines = [
+        f"{counts['parsed']} of {counts['pairs']} held-out sentences parsed; "
+        f"{counts['in the forests']} of {counts['applications']} reference applications are in the forests",
+        f"loss in nats, gain over {ONE_STATE} ± its standard error, mean reciprocal rank",
+    ]
     for name in MEASURES:
-        head += [f"{name} loss", "gain", "rank"]
-    rows = [[*head, "negative", "g < 0", "g = 0"]]
-    for model in models:
-        row = [model["name"], "-" if model["m"] is None else str(model["m"])]
-        for name in MEASURES:
+        if not models[0][name]["n"]:
+            continue
+        rows = [[f"{name}, {models[0][name]['n']:,} questions", "m", "loss", "gain", "rank"]]
+        for shown, model in zip(names, models, strict=True):
             figures = model[name]
-            if not figures["n"]:
-                row += ["-", "-", "-"]
-                continue
-            row.append(f"{figures['loss']:.4f}")
-            row.append(f"{figures['gain']:+.3f} ± {figures['error']:.3f}")
-            row.append(f"{figures['reciprocal_rank']:.3f}")
-        row += [f"{100 * model['negative_mass']:.1f} %", str(model["sentences below 0"]), str(model["sentences at 0"])]
-        rows.append(row)
-    counts = content["held out"]
-    asked = ", ".join(f"{name} {models[0][name]['n']}" for name in MEASURES)
-    return "\n".join(
-        [
-            f"{counts['parsed']} of {counts['pairs']} held-out sentences parsed; "
-            f"{counts['in the forests']} of {counts['applications']} reference applications are in the forests",
-            f"questions: {asked}; loss in nats, gain over {ONE_STATE} ± its standard error, mean reciprocal rank",
-            *align_columns(rows),
-        ]
-    )
+            gain = f"{figures['gain']:+.3f} ± {figures['error']:.3f}"
+            rows.append([shown, _states(model), f"{figures['loss']:.4f}", gain, f"{figures['reciprocal_rank']:.3f}"])
+        lines += ["", *align_columns(rows)]
+    if any(model["negative_mass"] or model["sentences below 0"] or model["sentences at 0"] for model in models):
+        rows = [["no probabilities", "negative", "g < 0", "g = 0"]]
+        for shown, model in zip(names, models, strict=True):
+            sentences = [str(model["sentences below 0"]), str(model["sentences at 0"])]
+            rows.append([shown, f"{100 * model['negative_mass']:.1f} %", *sentences])
+        lines += ["", *align_columns(rows)]
+    for shown, model in zip(names, models, strict=True):
+        for what, found in model.get("differences", {}).items():
+            if found:
+                lines += ["", shown, f"  {what} with the largest gains and losses of target, sums in nats (questions)"]
+                lines += [fit(f"  {one['gain']:+8.2f} {one['n']:>5}  {one['text']}") for one in found]
+    return "\n".join(lines)
+
+
+def _states(model: dict[str, Any]) -> str:
+    return "-" if model["m"] is None else str(model["m"])
+
+
+def _short(name: str) -> str:
+    """A model's name, without the beginning of a long path."""
+    return name if len(name) <= NAMED else "…" + name[1 - NAMED :]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
 from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import MAX_ARITY
-from lscfg.io.text import split_fields
+from lscfg.io.text import align_columns, fit, split_fields
 from lscfg.model.parameters import Parameters
+from lscfg.study.states import States
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:
@@ -24,6 +26,12 @@ BAR = 40
 
 NOISE = 1e-9
 """Tensors smaller than this part of the largest are rounding: no feature outside such a rule was kept."""
+
+TRIPLES = 10
+"""Values shown of a tensor of two nonterminals."""
+
+COLUMNS = 14
+"""Most states of a table; more would be wider than a terminal."""
 
 HEAVIEST = 1000
 """Rules that directions are read from: the direction of a rule that was seen twice says little."""
@@ -46,7 +54,7 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
     values = sum(tensor.size for tensor in parameters.tensors)
     sizes += [
         ("words", str(len(parameters.rules.words))),
-        ("parameters", f"{values} ({values * 8 / 2**20:.1f} MiB)"),
+        ("parameters", f"{values:,} (the file has {os.path.getsize(path) / 2**20:.1f} MiB)"),
     ]
     lines = ["made from", *_indent(_table(made)), "", "sizes", *_indent(_table(sizes))]
     if about.get("singular values"):
@@ -69,7 +77,14 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(_rounded(value), ensure_ascii=False)
+
+
+def _rounded(value: object) -> object:
+    """Six digits of numbers, also those in lists."""
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _indent(lines: list[str]) -> list[str]:
@@ -92,7 +107,7 @@ def _signs(parameters: Parameters) -> list[str]:
         if tensor.size:
             below = tensor[tensor < 0]
             mass = np.abs(tensor).sum()
-            share = -below.sum() / mass if mass else 0.0
+            share = abs(below.sum()) / mass if mass else 0.0
             rows.append(
                 (f"arity {k}", f"{100 * below.size / tensor.size:5.1f} % negative, {100 * share:5.1f} % of mass")
             )
@@ -122,15 +137,45 @@ def _find_rule(parameters: Parameters, text: str, path: str | os.PathLike[str]) 
 
 
 def show_rule(path: str | os.PathLike[str], text: str) -> str:
-    """The tensor of one rule, given as ``source ||| target``.
+    """The tensor of one rule, given as ``source ||| target``, as a table; of two nonterminals also its largest values.
 
     Raises:
         InputError: the model has no such rule.
     """
     parameters = Parameters.load(path)
     rule = _find_rule(parameters, text, path)
-    values = np.array2string(parameters.tensor(rule), precision=4, max_line_width=120)
-    return f"{parameters.rules.text(rule)}\n{values}"
+    tensor = parameters.tensor(rule).astype(np.float64)
+    largest = float(np.abs(tensor).max())
+    lines = [fit(parameters.rules.text(rule)), f"largest value {largest:.4g}; numbers below are percent of it", ""]
+    shown = 100 * tensor / (largest or 1)
+    if tensor.ndim == 1:
+        return "\n".join([*lines, *_matrix(shown[:, None], "state", [""])])
+    if tensor.ndim == 2:
+        return "\n".join([*lines, "state of the left-hand side down, of the nonterminal across", *_matrix(shown)])
+    order = np.argsort(-np.abs(tensor), axis=None, kind="stable")[:TRIPLES].tolist()
+    places = [np.unravel_index(k, tensor.shape) for k in order]
+    rows = [["left-hand side", "[X,1]", "[X,2]", "percent"]]
+    rows += [[*map(str, map(int, place)), f"{shown[place]:.1f}"] for place in places if tensor[place]]
+    lines += [f"the {len(rows) - 1} largest of {tensor.size:,}:", *_indent(align_columns(rows)), ""]
+    sums = tensor.sum(axis=0)
+    lines.append("state of [X,1] down, of [X,2] across, sums over the left-hand side in percent of the largest")
+    lines += _matrix(100 * sums / (float(np.abs(sums).max()) or 1))
+    return "\n".join(lines)
+
+
+def _matrix(values: np.ndarray, corner: str = "", columns: Sequence[str] | None = None) -> list[str]:
+    """Rows and columns by state; of many states those with the largest sums of absolute values."""
+    kept = [np.sort(np.argsort(-np.abs(values).sum(axis=1 - k), kind="stable")[:COLUMNS]) for k in (0, 1)]
+    names = [str(k) for k in kept[1].tolist()] if columns is None else list(columns)
+    rows = [[corner, *names]]
+    rows += [
+        [str(k), *(f"{value:.1f}" if abs(value) >= 0.05 else "·" for value in values[k, kept[1]].tolist())]
+        for k in kept[0].tolist()
+    ]
+    width = max((len(cell) for row in rows for cell in row[1:]), default=1)
+    lines = [f"  {row[0]:>5}" + "".join(f"{cell:>{max(width + 1, 5)}}" for cell in row[1:]) for row in rows]
+    left = [size - len(part) for size, part in zip(values.shape, kept, strict=True)]
+    return lines + ([f"  without the {max(left)} states of the smallest values"] if any(left) else [])
 
 
 def show_nearest(path: str | os.PathLike[str], text: str, n_rules: int) -> str:
@@ -169,39 +214,36 @@ def _near(parameters: Parameters, rule: int, cosine: float, norm: float) -> str:
 def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
     """What each state stands for.
 
-    Where no parameter is negative: the most probable rules of each state, by arity, and the states of the nonterminals
-    of binary rules. Else states are directions without a sign: the rules without nonterminals that point most along
-    and most against each.
+    Where no parameter is negative: the states by use, each with typical target sides, its share in the nodes of drawn
+    trees, the entropy of its rules, the most probable of these by arity, and the states of the nonterminals of binary
+    rules. Else states are directions without a sign: the rules without nonterminals that point most along and most
+    against each.
     """
     parameters = Parameters.load(path)
-    if any((tensor < 0).any() for tensor in parameters.tensors):
+    states = States.of(parameters)
+    if states is None:
         return _directions(parameters, n_rules)
-    # p(r | h), rules by arity; the states of nonterminals summed out
-    mass = [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in parameters.tensors]
-    total = sum(part.sum(axis=0) for part in mass) + parameters.unk
-    start = parameters.root / max(parameters.root.sum(), np.finfo(float).tiny)
-    pairs = parameters.tensors[2].sum(axis=0)
     lines = []
-    for state in range(parameters.rank):
-        scale = 1 / max(total[state], np.finfo(float).tiny)
+    for state in states.order:
+        named = states.name(state)
         lines += [
             "",
-            f"state {state}: root {100 * start[state]:.1f} %, OOV {100 * parameters.unk[state] * scale:.2f} %",
+            fit(f"state {state}" + (f": {named}" if named else "")),
+            f"  share {100 * states.share[state]:.1f} %, root {100 * states.root[state]:.1f} %, OOV "
+            f"{100 * states.unknown[state]:.2f} %, entropy {states.entropy[state]:.2f} bits",
         ]
-        first = 0
-        for arity, part in enumerate(mass):
-            p = part[:, state] * scale
-            lines.append(f"  arity {arity}, {100 * p.sum():.1f} %")
-            for rule in np.argsort(-p, kind="stable")[:n_rules].tolist():
-                if p[rule] > 0:
-                    text = parameters.rules.text(first + rule).removeprefix("[X] ||| ")
-                    lines.append(f"    {100 * p[rule]:6.2f} %  {text}")
-            first += len(part)
-        shares = pairs[state].ravel() / max(pairs[state].sum(), np.finfo(float).tiny)
+        for arity in range(MAX_ARITY + 1):
+            of_arity = states.rules[parameters.rules.arity == arity, state]
+            lines.append(f"  arity {arity}, {100 * of_arity.sum():.1f} %")
+            for rule in states.best_rules(state, arity, n_rules):
+                text = parameters.rules.text(rule).removeprefix("[X] ||| ")
+                lines.append(fit(f"    {100 * states.rules[rule, state]:6.2f} %  {text}"))
+        shares = states.pairs[state].ravel()
         best = [k for k in np.argsort(-shares, kind="stable")[:n_rules].tolist() if shares[k] > 0]
         if best:
             m = parameters.rank
-            lines.append("  nonterminals " + ", ".join(f"{k // m} {k % m} ({100 * shares[k]:.1f} %)" for k in best))
+            pairs = ", ".join(f"{k // m} {k % m} ({100 * shares[k]:.1f} %)" for k in best)
+            lines.append(fit(f"  nonterminals {pairs}"))
     return "\n".join(lines[1:])
 
 

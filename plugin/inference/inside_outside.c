@@ -440,7 +440,17 @@ static double node_value(const pass *p, int32_t q, int64_t *exponent) {
   return p->loops->dot(states_of(p, q), inside_of(p, q), outside_of(p, q));
 }
 
-static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg_error *error) {
+/* The marginal of each state of a node, which add up to the node's; 0 where it has none. */
+static void node_states(const pass *p, int32_t q, double *states) {
+  int alive = p->forest->node_cat.data[q] == CATEGORY_X && p->inside_exponent[q] != NONE &&
+              p->outside_exponent[q] != NONE;
+  for (int32_t h = 0; h < p->rank; h++)
+    states[h] = alive ? scaled(inside_of(p, q)[h] * outside_of(p, q)[h] / p->g,
+                               p->inside_exponent[q] + p->outside_exponent[q] - p->g_exponent)
+                      : 0;
+}
+
+static int infer(pass *p, double *node_marginals, double *states, lscfg_inference *result, lscfg_error *error) {
   const lscfg_forest *f = p->forest;
   int32_t n = (int32_t)f->node_cat.size;
   inside_pass(p);
@@ -453,6 +463,7 @@ static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg
   if (p->g == 0) { /* no derivation has a probability: nothing can be said of any edge */
     memset(p->marginals, 0, (size_t)f->app_rule.size * sizeof *p->marginals);
     if (node_marginals) memset(node_marginals, 0, (size_t)n * sizeof *node_marginals);
+    if (states) memset(states, 0, (size_t)n * (size_t)p->rank * sizeof *states);
     return LSCFG_OK;
   }
   outside_pass(p);
@@ -464,6 +475,7 @@ static int infer(pass *p, double *node_marginals, lscfg_inference *result, lscfg
     node_marginals[q] = scaled(value / p->g, exponent - p->g_exponent);
     total += fabs(node_marginals[q]);
   }
+  for (int32_t q = 0; states && q < n; q++) node_states(p, q, states + (int64_t)q * p->rank);
   for (int64_t a = 0; a < f->app_rule.size; a++) total += fabs(p->marginals[a]);
   if (isfinite(result->log_g) && isfinite(total)) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has parameters so large that their products are not finite");
@@ -488,12 +500,12 @@ static int prepare(pass *p, lscfg_error *error) {
 }
 
 int inside_outside(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals,
-                   double *node_marginals, lscfg_inference *result, lscfg_error *error) {
+                   double *node_marginals, double *states, lscfg_inference *result, lscfg_error *error) {
   int32_t m = binding->model->rank, batch = 65536 / (m * m);
   pass p = {.binding = binding, .forest = forest, .loops = binding->loops, .rank = m, .marginals = app_marginals};
   p.batch = batch > BATCH ? BATCH : batch < 12 ? 12 : batch;
   int code = prepare(&p, error);
-  if (!code) code = infer(&p, node_marginals, result, error);
+  if (!code) code = infer(&p, node_marginals, states, result, error);
   for (int64_t k = 0; k < p.owned.size; k++) free(p.owned.data[k]);
   free(p.owned.data);
   low_rank_free(&p);

@@ -4,8 +4,8 @@
 #include "inference/binding.h"
 
 /* The marginals of a forest whose edges have whole groups of rules, or one rule each; as lscfg_infer, but that negative
- * marginals are not counted. */
+ * marginals are not counted. states [nodes][rank], unless NULL: as lscfg_infer_states. */
 int inside_outside(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
-                   lscfg_inference *, lscfg_error *);
+                   double *states, lscfg_inference *, lscfg_error *);
 
 #endif

@@ -97,6 +97,8 @@ estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
 estimate em t.deriv -m 2 --iterations 2 -o out --context t.ja
 estimate clusters t.deriv -m 2 --iterations 1 -o out
+explain em.lscfg "a b" --beside sp.lscfg
+explain sp.lscfg "a b" --beside cdec.ini --format html -o out
 marginals sp.lscfg short -o out
 marginals em.lscfg short --features ratios,context -o out
 marginals sp.lscfg short --top 3 --min-marginal 1e-4 -o out

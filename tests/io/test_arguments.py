@@ -25,8 +25,8 @@ NO_FILES = {
     "align --aligner",
     "init --kind",
     "cdec --cdec-root", "estimate --checkpoint", "moses --moses-root", "run --data",
-    "evaluate --baseline", "evaluate --metrics", "heatmap --sentences", "inspect --nearest", "inspect --rule",
-    "marginals --features", "moses --flag", "prepare --source-field", "prepare --source-language",
+    "evaluate --baseline", "evaluate --metrics", "explain sentence", "heatmap --sentences", "inspect --nearest",
+    "inspect --rule", "marginals --features", "moses --flag", "prepare --source-field", "prepare --source-language",
     "prepare --target-field", "prepare --target-language", "run --decoder", "run --systems", "serve --host",
 }  # fmt: skip
 """Arguments of any text: names and lists, and folders of programs, of data and of states."""

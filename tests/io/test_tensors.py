@@ -79,9 +79,16 @@ def test_metadata_that_is_no_object(text):
     assert tensors.read_json({}, "about", {}) == {}
 
 
-def test_a_long_kind_is_quoted_in_short(tmp_path):
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"lscfg": "x" * 20_000}, "not an lscfg model file, but 'xxx"),
+        ({"lscfg": "model", "format": "x" * 20_000}, "the model has format xxx.* update it"),
+    ],
+)
+def test_long_metadata_is_quoted_in_short(metadata, message, tmp_path):
     path = tmp_path / "m.lscfg"
-    tensors.save(path, {"a": np.zeros(1)}, {"lscfg": "x" * 20_000})
-    with pytest.raises(InputError, match="not an lscfg model file, but 'xxx") as refused:
+    tensors.save(path, {"a": np.zeros(1)}, metadata)
+    with pytest.raises(InputError, match=message) as refused:
         tensors.load(path, "model")
     assert len(str(refused.value)) < 300

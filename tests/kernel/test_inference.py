@@ -19,6 +19,7 @@ from lscfg.kernel import (
     LATENT_FEATURES,
     PAPER_FEATURES,
     Binding,
+    BindingOptions,
     FeatureOptions,
     Forest,
     Grammar,
@@ -72,6 +73,42 @@ def test_equals_enumeration(tmp_path, m, signed, glue):
         assert result.negative == (marginals < 0).sum()
         assert abs(result.negative_mass + marginals[marginals < 0].sum() / np.abs(marginals).sum()) < 1e-10
         assert abs(result.nodes[-1] - 1) < 1e-12
+
+
+@pytest.mark.parametrize(("signed", "glue"), [(False, False), (False, True), (True, False)])
+def test_states_of_nodes_equal_enumeration(tmp_path, signed, glue):
+    model, grammar, tensors, root = build(tmp_path, 3, 3, signed)
+    binding = Binding(model, grammar)
+    for sentence in ("a", "b a b", "a c b", "a q b", "b a c a"):
+        forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(100, glue, 2, S if glue else X))
+        brute = Brute(forest, grammar, tensors, root)
+        found = derivations(forest)
+        g = sum(brute.value(apps) for apps in found)
+        result, states = binding.infer_states(forest)
+        assert states.shape == (forest.n_nodes, 3)
+        for node in range(forest.n_nodes):
+            if forest.node_cat[node] != X:
+                assert not states[node].any()
+                continue
+            through = [apps for apps in found if node in forest.edge_head[forest.app_edge[apps]]]
+            for state in range(3):
+                brute.only = node, state
+                expected = sum(brute.value(apps) for apps in through) / g
+                assert abs(states[node, state] - expected) < 1e-10 * max(1, abs(expected))
+        plain = binding.infer(forest)
+        assert (plain.apps == result.apps).all() and (plain.nodes == result.nodes).all()
+
+
+def test_states_of_composed_rules_add_up(tmp_path):
+    """Of a grammar whose rules the model has to compose, in a forest that inference expands."""
+    model, *_ = build(tmp_path, 4, 7, signed=False)
+    grammar = Grammar()
+    grammar.read_text("".join(f"[X] ||| {rule} ||| \n" for rule in (*RULES, "a b [X,1] ||| x x [X,1]", "b a ||| x y")))
+    grammar.finish()
+    binding = Binding(model, grammar, BindingOptions(compose=True))
+    forest = grammar.parse(grammar.vocab.add_line("a b a b a"), ParseOptions(100, False, 2, X))
+    result, states = binding.infer_states(forest)
+    assert np.allclose(states.sum(axis=1), result.nodes, atol=1e-12) and (states >= 0).all() and states[-1].any()
 
 
 def in_other_basis(tensor, basis):

@@ -1,5 +1,6 @@
 """Figures of ``lscfg diagnose`` against sums over all derivations."""
 
+import itertools
 import math
 
 import numpy as np
@@ -223,7 +224,9 @@ def test_states_that_decide_are_seen(tmp_path):
         "n": 0, "loss": None, "gain": None, "error": None, "reciprocal_rank": None
     }  # fmt: skip
     lines = format_diagnosis(content).splitlines()
-    assert len(lines) == 6 and lines[-1].startswith(str(tmp_path / "em"))
+    blocks = [line.split(",")[0] for before, line in itertools.pairwise(lines) if not before]
+    assert blocks == ["rule", "orient", "blind"] and max(map(len, lines)) <= 100
+    assert sum(line.startswith("…" if len(str(tmp_path)) > 44 else str(tmp_path)) for line in lines) == 3
 
 
 def test_context_that_decides_is_seen(tmp_path):
@@ -247,6 +250,29 @@ def test_context_that_decides_is_seen(tmp_path):
         assert -math.log(0.5 * math.exp(features.max())) == pytest.approx(loss) and loss < 0.5
     with pytest.raises(InputError, match="without context weights"):
         diagnosis.measure(tmp_path / "without", context=True)
+
+
+def test_differences_are_sums_of_the_answers(tmp_path):
+    """Rules B and C after their own neighbours gain; the answers of a sentence add up to its gain."""
+    source = ["a b x", "d b x", "a b y", "d b y"] * 20
+    target = ["A B X", "D C X", "A B Y", "D C Y"] * 20
+    train = derive(source, target, ["0-0 1-1 2-2"] * 80)
+    add_context(estimate_mle(train), tokens_of(train), source).save(tmp_path / "context")
+    diagnosis = Diagnosis(train, derive(source[:3], target[:3], ["0-0 1-1 2-2"] * 3))
+    results = [*diagnosis.references(), *diagnosis.measure_all(tmp_path / "context")]
+    found = diagnosis.differences(results[-1], results[1], 5)
+    assert [(one["text"], one["n"]) for one in found["rules"]] == [("b ||| B", 2), ("b ||| C", 1)]
+    assert {one["text"] for one in found["sentences"]} == {*source[:3]}
+    gains = results[1].scores["target"].loss - results[-1].scores["target"].loss
+    assert gains.sum() > 1 and sum(one["gain"] for one in found["sentences"]) == pytest.approx(gains.sum())
+    assert [one["gain"] for one in found["rules"]] == sorted((one["gain"] for one in found["rules"]), reverse=True)
+    worse = diagnosis.differences(results[1], results[-1], 1)
+    assert [one["text"] for one in worse["rules"]] == ["b ||| B"] and worse["rules"][0]["gain"] < 0
+    content = report(diagnosis, results, 5)
+    assert content["models"][-1]["differences"] == found and not content["models"][1]["differences"]["rules"]
+    text = format_diagnosis(content)
+    assert f"  {found['rules'][0]['gain']:+8.2f}     2  b ||| B" in text.splitlines()
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_answers():

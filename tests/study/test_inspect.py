@@ -8,7 +8,7 @@ from helpers import rule_table, save_model
 
 from lscfg.errors import InputError
 from lscfg.model.parameters import Parameters
-from lscfg.study.inspect import describe_model, show_nearest, show_states, spectrum_text
+from lscfg.study.inspect import describe_model, show_nearest, show_rule, show_states, spectrum_text
 
 EMPTY = (np.zeros((0, 2, 2)), np.zeros((0, 2, 2, 2)))
 
@@ -34,7 +34,7 @@ def test_a_model_without_rules(tmp_path):
     path = model(tmp_path, [], [])
     described = describe_model(path, 3)
     assert re.search(r"rules of arity 0 +0$", described, re.M) and "negative" not in described
-    assert show_states(path, 2).startswith("state 0: root 25.0 %")
+    assert show_states(path, 2).startswith("state 1\n  share 75.0 %, root 75.0 %")
     with pytest.raises(InputError, match="no rule 'a"):
         show_nearest(path, "a ||| A", 1)
 
@@ -71,8 +71,10 @@ def test_states_are_conditional_probabilities(tmp_path):
     tensors = [np.array([0.4, 0.1]), np.array([0.0, 0.4]), binary]
     path = model(tmp_path, tensors, ["a ||| A", "b ||| B", "[X,1] [X,2] ||| [X,2] [X,1]"])
     first, second = show_states(path, 2).split("\n\n")
-    assert first.splitlines() == [
-        "state 0: root 25.0 %, OOV 0.00 %",
+    # a node of state 0 has 0.6 children of each state, one of state 1 has none: 0.25 / 0.4 nodes, and 0.75 + 0.375
+    assert second.splitlines() == [
+        "state 0: A",
+        "  share 35.7 %, root 25.0 %, OOV 0.00 %, entropy 0.97 bits",
         "  arity 0, 40.0 %",
         "     40.00 %  a ||| A",
         "  arity 1, 0.0 %",
@@ -80,7 +82,27 @@ def test_states_are_conditional_probabilities(tmp_path):
         "     60.00 %  [X,1] [X,2] ||| [X,2] [X,1]",
         "  nonterminals 1 0 (100.0 %)",
     ]
-    assert "state 1: root 75.0 %, OOV 50.00 %" in second and "40.00 %  b ||| B" in second
+    assert first.startswith("state 1: B, A\n  share 64.3 %, root 75.0 %, OOV 50.00 %") and "40.00 %  b ||| B" in first
+
+
+def test_rules_are_tables(tmp_path):
+    rng = np.random.default_rng(1)
+    rules = ["a ||| A", "a [X,1] ||| [X,1] A", "[X,1] [X,2] ||| [X,2] [X,1]"]
+    for m in (2, 40):
+        tensors = [rng.normal(size=[m] * (k + 1)) for k in range(3)]
+        path = save_model(tmp_path / "m", rule_table(rules), tensors, np.ones(m), np.ones(m))
+        for rule, tensor in zip(rules, tensors, strict=True):
+            text = show_rule(path, rule)
+            lines = text.splitlines()
+            assert max(map(len, lines)) <= 100 and lines[1].startswith(f"largest value {np.abs(tensor).max():.4g}; ")
+            best = np.unravel_index(np.abs(tensor).argmax(), tensor.shape)
+            if tensor.ndim == 3:
+                row = lines[5].split()
+                assert [int(k) for k in row[:3]] == list(best) and abs(abs(float(row[3])) - 100) < 0.1
+            else:
+                assert m == 40 or re.search(r"-?100\.0", text)
+            assert ("without the" in text) == (m == 40)
+            assert (f"without the {40 - 14} states" in text) == (m == 40)
 
 
 def test_directions_of_signed_models(tmp_path):

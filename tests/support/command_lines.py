@@ -34,8 +34,10 @@ LINES = {
     "--jobs 97 --top 7 --min-marginal 0.25",
     "marginals of forests": "marginals cdec.ini text --forests",
     "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
+    "explain": "explain model 'a b' --beside cdec.ini --choices 7 --least 0.5 --format json -o out",
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
-    "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp",
+    "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp "
+    "--differences 3",
     "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other",
     **SERVE_LINES,
     "inspect a model": "inspect model --rules 3",

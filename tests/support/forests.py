@@ -31,7 +31,12 @@ RULES = [
 
 
 class Brute:
-    """Values of derivations by summing over every assignment of hidden states, one state at a time."""
+    """Values of derivations by summing over every assignment of hidden states, one state at a time.
+
+    With ``only`` = (node, state), over the assignments that give this node this state.
+    """
+
+    only: tuple[int, int] | None = None
 
     def __init__(self, forest: Forest, grammar: Grammar, tensors: dict[int, np.ndarray], root: np.ndarray):
         self.forest, self.grammar, self.tensors, self.root = forest, grammar, tensors, root
@@ -59,6 +64,8 @@ class Brute:
                     for child, state in zip(children, states, strict=True):
                         product = product * child[state]
                     value[h] += product
+        if self.only is not None and self.forest.edge_head[edge] == self.only[0]:
+            value[np.arange(m) != self.only[1]] = 0
         return value, rest
 
     def value(self, apps: list[int]) -> float:

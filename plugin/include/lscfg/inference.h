@@ -77,6 +77,10 @@ typedef struct {
  * The forest must come of the binding's grammar. Fails where a parameter or a product of them is not finite. */
 int lscfg_infer(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
                 lscfg_inference *, lscfg_error *);
+/* The same, and unless NULL the marginal of each hidden state of each node, states [n_nodes][rank]: those of a node add
+ * up to its own. All 0 at nodes of other categories than [X], which have no states. */
+int lscfg_infer_states(const lscfg_binding *, const lscfg_forest *, double *app_marginals, double *node_marginals,
+                       double *states, lscfg_inference *, lscfg_error *);
 
 enum {
   LSCFG_MARGINAL = 0,

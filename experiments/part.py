@@ -1,0 +1,40 @@
+"""A random part of a corpus: some of its training pairs, in their order, and its other files unchanged.
+
+    python experiments/part.py DIR 5000 -o DIR.5000
+
+The files of DIR whose names begin with train. are the sides of the training text. A seed chooses the same pairs always.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+from pathlib import Path
+
+
+def main() -> None:
+    """Writes the folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path, metavar="DIR")
+    parser.add_argument("pairs", type=int, metavar="N")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    sides = {path.name: path.read_bytes().splitlines(True) for path in sorted(args.corpus.glob("train.*"))}
+    sizes = {len(lines) for lines in sides.values()}
+    if len(sizes) != 1:
+        parser.error(f"{args.corpus}: found {len(sides)} files train.* of {sorted(sizes)} lines; they must be equal")
+    if not 0 < args.pairs <= min(sizes):
+        parser.error(f"{args.pairs} pairs of {min(sizes)}")
+    kept = sorted(random.Random(args.seed).sample(range(min(sizes)), args.pairs))
+    args.output.mkdir(parents=True, exist_ok=True)
+    for name, lines in sides.items():
+        (args.output / name).write_bytes(b"".join(lines[k] for k in kept))
+    for path in args.corpus.iterdir():
+        if path.is_file() and path.name not in sides:
+            shutil.copy(path, args.output / path.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""A model that a program asks about sentences and states."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from lscfg.api.records import Records
+from lscfg.study.explain import SEEN, Explainer, Explanation
+from lscfg.study.show import explanations_html, explanations_text
+
+
+@dataclass(frozen=True)
+class SentenceAnalysis:
+    """What a model says of a sentence; a notebook shows it as a table of spans.
+
+    Attributes:
+        explanation: all that is known, as ``lscfg explain`` shows it.
+    """
+
+    explanation: Explanation
+
+    @property
+    def translation(self) -> str | None:
+        """Target side of the best derivation; None without a parse."""
+        return self.explanation.translation
+
+    @property
+    def log_g(self) -> float:
+        """Natural logarithm of the sum over all derivations; -inf where there is none."""
+        return self.explanation.log_g
+
+    def best(self) -> Records:
+        """The rules of the best derivation, each before its children: spans, sides, ``children`` by number."""
+        rows = [vars(rule) for rule in self.explanation.best]
+        return Records.of({key: value for key, value in row.items() if key != "features"} for row in rows)
+
+    def spans(self) -> Records:
+        """Spans with their words, marginal and depth in the best derivation (None where that does not have them)."""
+        return Records.of(
+            {"span": one.span, "words": one.words, "marginal": one.marginal, "depth": one.depth, "of": one.n_choices}
+            for one in self.explanation.spans
+        )
+
+    def rules(self) -> Records:
+        """The rules that compete for the spans, the best of a span first; keys as of ``lscfg.study.explain.Choice``."""
+        return Records.of(
+            {"span": one.span} | asdict(choice) | {"tails": choice.spans}
+            for one in self.explanation.spans
+            for choice in one.choices
+        )
+
+    def states(self) -> Records:
+        """Posteriors of hidden states of the spans, the most probable first; none of models of signed parameters."""
+        return Records.of(
+            {"span": one.span, "words": one.words} | asdict(state)
+            for one in self.explanation.spans
+            for state in one.states
+        )
+
+    def __str__(self) -> str:
+        return explanations_text([self.explanation])
+
+    def __repr__(self) -> str:
+        said = "no parse" if self.translation is None else f"{self.translation!r}, log_g={self.log_g:.4f}"
+        return f"<SentenceAnalysis of {len(self.explanation.words)} words: {said}>"
+
+    def _repr_html_(self) -> str:
+        return explanations_html([self.explanation])
+
+
+class LatentModel:
+    """An L-SCFG, opened by ``lscfg.load``.
+
+    Args:
+        path: a model, which parses with its own rules; or a ``cdec.ini`` with an LSCFG line, which parses as it says.
+
+    Raises:
+        InputError: a file cannot be read, or is of another kind.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        self._explainer = Explainer(path)
+
+    @property
+    def rank(self) -> int:
+        """m, the number of hidden states."""
+        return self._explainer.model.rank
+
+    def __len__(self) -> int:
+        """The number of its rules."""
+        return len(self._explainer.model)
+
+    def analyse(self, sentence: str, top: int = 10, least: float = SEEN) -> SentenceAnalysis:
+        """What the model says of a sentence of words that blanks separate.
+
+        Args:
+            top: most rules, and states, of a span.
+            least: smallest marginal of spans that the best derivation does not have; 0 for all.
+
+        Raises:
+            InputError: ``top`` or ``least`` is out of its range.
+            TooLarge: the forest would be larger than it may be.
+        """
+        return SentenceAnalysis(self._explainer(sentence, top, least))
+
+    @cached_property
+    def states(self) -> Records:
+        """The hidden states, the most used first: share of nodes, entropy of the rules in bits, typical words."""
+        found = self._explainer.states
+        if found is None:
+            return Records()
+        return Records.of(
+            {"state": h, "share": float(found.share[h]), "entropy": float(found.entropy[h]), "name": found.name(h)}
+            for h in found.order
+        )
+
+    def __repr__(self) -> str:
+        return f"<LatentModel {os.path.basename(self.path)}: {len(self):,} rules, m={self.rank}>"
+
+
+def load_model(path: str | os.PathLike[str]) -> LatentModel:
+    """Opens a model; see ``LatentModel``."""
+    return LatentModel(path)

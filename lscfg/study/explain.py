@@ -1,0 +1,337 @@
+"""What a model knows of one sentence: the best derivation, and for each span its targets, their gains and states.
+
+The best derivation has the largest product of q(a) over its applications a, where q(a) is the share of a in its node,
+
+    q(a) = mu(a) / mu(head of a),
+
+which approximates the model by a tree distribution without states (max-rule-product of Petrov and Klein 2007). A model
+with context weights multiplies the share of each target side by what they say of it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.decode.decoder import parse_options, read_grammar
+from lscfg.decode.derivations import AppliedRule, describe, extra_sides, rule_sides
+from lscfg.decode.latent import LatentFeatures
+from lscfg.errors import InputError
+from lscfg.formats.ini import find_file, read_ini
+from lscfg.kernel import CONTEXT_FEATURES, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.kernel.options import LatentOptions
+from lscfg.model.parameters import Parameters
+from lscfg.study.states import States
+
+NONTERMINAL = re.compile(r"\[[^\[\]]+,[0-9]+\]")
+"""A nonterminal in a side of a rule; no grammar has such a word."""
+
+SEEN = 0.05
+"""Least marginal of a span beside the best derivation that is shown."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One rule that a span may have.
+
+    Attributes:
+        source, target: both sides as text.
+        spans: of its nonterminals in source order.
+        marginal: mu, the probability of the rule there, given the sentence; in [0, 1] for models of probabilities.
+        given_source: P(e|f), its share among the target sides of the same source side over the same spans.
+        frequency: the relative frequency of the target side among these; None where the model does not know the rule.
+        gain: ln(given_source / frequency), what the hidden states add; None without a frequency or a probability.
+        context: what the words around add, as a logarithm; None without context weights.
+        chosen: whether the best derivation has it.
+    """
+
+    source: str
+    target: str
+    spans: tuple[tuple[int, int], ...]
+    marginal: float
+    given_source: float
+    frequency: float | None
+    gain: float | None
+    context: float | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class StateShare:
+    """A hidden state at a span.
+
+    Attributes:
+        state: its number; share: its posterior given the span, in [0, 1]; name: typical words of the state.
+    """
+
+    state: int
+    share: float
+    name: str
+
+
+@dataclass(frozen=True)
+class SpanChoices:
+    """A span of the sentence with the rules that compete for it.
+
+    Attributes:
+        span: words i to j, half-open, from 0; words: its text.
+        marginal: mu of the span.
+        depth: nodes above it in the best derivation; None where that does not have the span.
+        choices: the best first; n_choices: how many there are.
+        states: the most probable first; empty where the model is no probability.
+    """
+
+    span: tuple[int, int]
+    words: str
+    marginal: float
+    depth: int | None
+    choices: tuple[Choice, ...]
+    n_choices: int
+    states: tuple[StateShare, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a model knows of a sentence.
+
+    Attributes:
+        model: the file; rank: m.
+        words: of the sentence.
+        translation: of the best derivation; None without a parse.
+        best: the rules of the best derivation, each before its children.
+        spans: those of the best derivation from the root down, then others of a marginal of ``least`` or more.
+        log_g: natural logarithm of the sum over all derivations; -inf where nothing has a probability.
+        negative_mass: share of negative marginals in the absolute sum, in [0, 1].
+    """
+
+    model: str
+    rank: int
+    words: tuple[str, ...]
+    translation: str | None = None
+    best: tuple[AppliedRule, ...] = ()
+    spans: tuple[SpanChoices, ...] = ()
+    log_g: float = -math.inf
+    negative_mass: float = 0.0
+
+
+class Explainer:
+    """Explains sentences by a model.
+
+    Args:
+        path: a model, which parses with its own rules; or an ini with an LSCFG line, which parses as it says.
+
+    Raises:
+        InputError: a file cannot be read, or the ini has no LSCFG line.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        unknown = BindingOptions(compose=True)
+        self._ways: tuple[ParseOptions, ...] = ()
+        model_path = path
+        if self.path.endswith(".ini"):
+            config = read_ini(path)
+            if config.latent is None:
+                raise InputError("no feature_function=LSCFG, so there is no model to ask", path)
+            found = find_file(config.latent.options.get("model", ""), path)
+            if found is None:
+                raise InputError("feature function LSCFG: no model file", path, config.latent.number)
+            model_path, unknown = found, LatentOptions.of(config.latent.options.items()).unknown
+            self.grammar = read_grammar(config)
+            self._ways = parse_options(config, self.grammar)
+        self.model = Model(model_path)
+        parameters = Parameters.load(model_path)
+        if self._ways:
+            self._frequency = _frequencies(parameters, self.grammar)
+        else:
+            self.grammar = self.model.grammar()
+            self._frequency = np.zeros(len(self.grammar)) if parameters.one is None else parameters.one.rules
+        self.states = States.of(parameters)
+        self._has_context = parameters.context is not None
+        names = ("LatentEgivenF", *(CONTEXT_FEATURES if self._has_context else ()))
+        self._latent = LatentFeatures(self.model, self.grammar, FeatureOptions(log=False, names=names), unknown)
+        self._names = [self.states.name(h) for h in range(self.model.rank)] if self.states else []
+
+    def __call__(self, sentence: str, top: int = 3, least: float = SEEN) -> Explanation:
+        """Explains a sentence of words that blanks separate.
+
+        Args:
+            top: most choices, and states, of a span.
+            least: smallest marginal of spans that the best derivation does not have.
+
+        Raises:
+            InputError: ``top`` or ``least`` is out of its range.
+            TooLarge: the forest would be larger than it may be.
+        """
+        if top < 1 or not 0 <= least < math.inf:
+            raise InputError("give at least 1 choice of a span, and a least marginal that is not negative")
+        words = tuple(sentence.split())
+        forest = self._parse(words)
+        if forest is None:
+            return Explanation(self.path, self.model.rank, words)
+        inference, states = self._latent.binding.infer_states(forest)
+        features = self._latent.binding.features(forest, inference, self._latent.options)
+        context = features[:, 1:].sum(axis=1)
+        shares = _shares(forest, np.abs(inference.apps), context)
+        apps = _best_derivation(forest, shares)
+        head = forest.edge_head[forest.app_edge]
+        best = describe(forest, self.grammar, words, apps, [{} for _ in apps])
+        depth = {int(head[app]): level for app, level in zip(apps, _depths(best), strict=True)}
+        others = np.nonzero((forest.node_cat == X) & (np.abs(inference.nodes) >= least))[0]
+        nodes = [int(head[app]) for app in apps if forest.node_cat[head[app]] == X]
+        nodes += sorted({*others.tolist()}.difference(nodes), key=lambda q: (*forest.node_span[q].tolist(), q))
+        sheet = _Sheet(forest, inference.apps, features[:, 0], context, shares, frozenset(apps))
+        spans = tuple(
+            self._span(sheet, q, words, float(inference.nodes[q]), depth.get(q), states[q], top) for q in nodes
+        )
+        text = _translation(best)
+        return Explanation(
+            self.path, self.model.rank, words, text, best, spans, inference.log_g, inference.negative_mass
+        )
+
+    def _parse(self, words: Sequence[str]) -> Forest | None:
+        ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)
+        ways = self._ways or (ParseOptions(max(len(words), 1), False, 2, X),)
+        for way in ways if len(ids) else ():
+            if (forest := self.grammar.parse(ids, way)) is not None:
+                return forest
+        return None
+
+    def _span(
+        self,
+        sheet: _Sheet,
+        node: int,
+        words: Sequence[str],
+        marginal: float,
+        depth: int | None,
+        states: np.ndarray,
+        top: int,
+    ) -> SpanChoices:
+        forest = sheet.forest
+        begin, end = forest.edge_apps[forest.node_edges[node : node + 2]].tolist()
+        order = begin + np.argsort(-sheet.shares[begin:end], kind="stable")
+        shown = order[:top].tolist()
+        shown += [app for app in order[top:].tolist() if app in sheet.chosen]
+        i, j = forest.node_span[node].tolist()
+        choices = tuple(self._choice(sheet, app, words) for app in shown)
+        total = states.sum()
+        found: tuple[StateShare, ...] = ()
+        if self.states is not None and total > 0:
+            best = np.argsort(-states, kind="stable")[:top].tolist()
+            found = tuple(StateShare(h, float(states[h] / total), self._names[h]) for h in best if states[h] > 0)
+        return SpanChoices((i, j), " ".join(words[i:j]), marginal, depth, choices, end - begin, found)
+
+    def _choice(self, sheet: _Sheet, app: int, words: Sequence[str]) -> Choice:
+        forest, edge = sheet.forest, int(sheet.forest.app_edge[app])
+        source, target = self._sides(forest, app, words)
+        frequency = self._share(forest, edge, app)
+        given = float(sheet.given_source[app])
+        gain = math.log(given / frequency) if frequency and given > 0 else None
+        tails = [int(q) for q in forest.edge_tail[edge] if q >= 0]
+        return Choice(
+            source,
+            target,
+            tuple((int(forest.node_span[q, 0]), int(forest.node_span[q, 1])) for q in tails),
+            float(sheet.marginals[app]),
+            given,
+            frequency,
+            gain,
+            float(sheet.context[app]) if self._has_context else None,
+            app in sheet.chosen,
+        )
+
+    def _sides(self, forest: Forest, app: int, words: Sequence[str]) -> tuple[str, str]:
+        rule, n = int(forest.app_rule[app]), len(self.grammar)
+        if rule < n:
+            return rule_sides(self.grammar, rule)
+        head = int(forest.edge_head[forest.app_edge[app]])
+        return extra_sides(rule - n, words[int(forest.node_span[head, 0])])
+
+    def _share(self, forest: Forest, edge: int, app: int) -> float | None:
+        """The relative frequency of an application's target side among those of its edge."""
+        begin, end = forest.edge_apps[edge : edge + 2].tolist()
+        rules = forest.app_rule[begin:end]
+        if rules[0] >= len(self.grammar):
+            return None
+        values = self._frequency[rules]
+        mine = self._frequency[forest.app_rule[app]]
+        return float(mine / values.sum()) if mine > 0 else None
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """What is known of the applications of a forest, float64 [n_apps] each, and which of them were chosen."""
+
+    forest: Forest
+    marginals: np.ndarray
+    given_source: np.ndarray
+    context: np.ndarray
+    shares: np.ndarray
+    chosen: frozenset[int]
+
+
+def _frequencies(parameters: Parameters, grammar: Grammar) -> np.ndarray:
+    """float64 [rules of the grammar]: relative frequency of each rule that the model knows, else 0."""
+    if parameters.one is None:
+        return np.zeros(len(grammar))
+    table = parameters.rules
+    known = {(table.src_text(r), table.tgt_text(r)): float(parameters.one.rules[r]) for r in range(len(table))}
+    found = np.zeros(len(grammar))
+    for rule in range(len(grammar)):
+        found[rule] = known.get(rule_sides(grammar, rule), 0.0)
+    return found
+
+
+def _shares(forest: Forest, sizes: np.ndarray, context: np.ndarray) -> np.ndarray:
+    """q of each application, float64 [n_apps]: shares of the nodes in which the context moves mass within edges."""
+    edge = forest.app_edge
+    moved = sizes * np.exp(context)
+    before, after = (np.bincount(edge, values, forest.n_edges) for values in (sizes, moved))
+    moved *= (before / np.maximum(after, np.finfo(float).tiny))[edge]
+    head = forest.edge_head[edge]
+    total = np.bincount(head, moved, forest.n_nodes)[head]
+    n = np.bincount(head, minlength=forest.n_nodes)[head]
+    shares: np.ndarray = np.where(total > 0, moved / np.maximum(total, np.finfo(float).tiny), 1 / n)
+    return shares
+
+
+def _best_derivation(forest: Forest, shares: np.ndarray) -> list[int]:
+    """The applications of the derivation with the largest product, from the root down, the first tail first."""
+    logs = np.log(np.maximum(shares, np.finfo(float).tiny))
+    best = np.full(forest.n_nodes, -np.inf)
+    choice = np.full(forest.n_nodes, -1)
+    for node in range(forest.n_nodes):  # tails come before heads
+        for edge in range(*forest.node_edges[node : node + 2].tolist()):
+            begin, end = forest.edge_apps[edge : edge + 2].tolist()
+            app = begin + int(logs[begin:end].argmax())
+            value = logs[app] + sum(best[q] for q in forest.edge_tail[edge] if q >= 0)
+            if value > best[node]:
+                best[node], choice[node] = value, app
+    apps, todo = [], [forest.n_nodes - 1]
+    while todo:
+        app = int(choice[todo.pop()])
+        apps.append(app)
+        todo += [int(q) for q in reversed(forest.edge_tail[forest.app_edge[app]]) if q >= 0]
+    return apps
+
+
+def _depths(rules: Sequence[AppliedRule]) -> list[int]:
+    depth = [0] * len(rules)
+    for number, rule in enumerate(rules):
+        for child in rule.children:
+            depth[child] = depth[number] + 1
+    return depth
+
+
+def _translation(best: Sequence[AppliedRule]) -> str:
+    """The words of a derivation's target side."""
+    placed: dict[int, str] = {}
+    for rule in best:
+        own = [word for word in rule.target.split(" ") if not NONTERMINAL.fullmatch(word)]
+        placed |= dict(zip(rule.target_words, own, strict=True))
+    return " ".join(placed[k] for k in sorted(placed))

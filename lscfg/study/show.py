@@ -1,0 +1,207 @@
+"""Explanations of a sentence for people and programs: text for a terminal, JSON, HTML."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+
+from lscfg.decode.derivations import AppliedRule
+from lscfg.io.text import WIDTH, fit
+from lscfg.study.explain import Choice, Explanation, SpanChoices
+
+_Key = tuple[str, str, tuple[tuple[int, int], ...]]
+"""A rule and where it is applied, which tells choices of two models that are one."""
+
+
+def explanations_json(explanations: Sequence[Explanation]) -> str:
+    """One JSON object a model in a list (docs/FORMATS.md), in one line; numbers have nine digits."""
+    return json.dumps([_rounded(_object(one)) for one in explanations], ensure_ascii=False, allow_nan=False)
+
+
+def _object(explanation: Explanation) -> dict[str, object]:
+    found = dataclasses.asdict(explanation) | {"parsed": explanation.translation is not None}
+    for rule in found["best"]:
+        del rule["features"]
+    return found
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+# ---- text ----
+
+
+def explanations_text(explanations: Sequence[Explanation]) -> str:
+    """Explanations of one sentence by models, side by side, in lines of ``WIDTH`` columns at most."""
+    lines = [fit(f"sentence  {' '.join(explanations[0].words)}")]
+    letters = [""] if len(explanations) == 1 else [f"{chr(ord('A') + k)}  " for k in range(len(explanations))]
+    for letter, one in zip(letters, explanations, strict=True):
+        lines += [fit(f"{letter}model     {one.model}, m = {one.rank}")]
+        if one.translation is None:
+            lines.append(f"{letter}no parse")
+            continue
+        lines.append(fit(f"{letter}best      {one.translation}"))
+        if one.negative_mass:
+            lines.append(f"{letter}negative marginals are {100 * one.negative_mass:.1f} % of the mass")
+    for letter, one in zip(letters, explanations, strict=True):
+        if one.best:
+            lines += ["", f"best derivation{' of ' + letter.strip() if letter else ''}"]
+            lines += [fit(f"  {'  ' * depth}{_place(rule.span)} {_rule(rule)}") for depth, rule in _tree(one.best)]
+    spans = _spans(explanations)
+    if spans:
+        lines += ["", "spans; * marks the rules of the best derivation, gain and context are in nats"]
+    for found in spans:
+        lines += ["", *_span_lines(found, letters)]
+    return "\n".join(lines)
+
+
+def _span_lines(found: Sequence[SpanChoices | None], letters: Sequence[str]) -> list[str]:
+    any_span = next(one for one in found if one is not None)
+    marginals = "  ".join(
+        f"{letter.strip()} μ {one.marginal:.3f}".strip()
+        for letter, one in zip(letters, found, strict=True)
+        if one is not None
+    )
+    place = f"{_place(any_span.span)} {any_span.words}"
+    lines = [f"{fit(place, WIDTH - len(marginals) - 2)}  {marginals}"]
+    for letter, one in zip(letters, found, strict=True):
+        if one is not None and one.states:
+            listed = "; ".join(f"{s.state} {100 * s.share:.0f} % ({s.name})" for s in one.states if s.share >= 0.01)
+            lines.append(fit(f"  {letter}states {listed}"))
+    several = len(found) > 1
+    head = ["μ", "P(e|f)", "gain", "ctx."] if several else ["μ", "P(e|f)", "freq.", "gain", "context"]
+    titles = "".join(f"{f'{letter.strip()} {name}'.strip():>9}" for letter in letters for name in head)
+    lines.append(f"   {titles}  rule")
+    for key, choices in _joined(found).items():
+        marks = "".join("*" if choice is not None and choice.chosen else " " for choice in choices)
+        cells = "".join(f"{cell:>9}" for choice in choices for cell in _cells(choice, several))
+        source, target, tails = key
+        where = "".join(f" {_place(tail)}" for tail in tails)
+        lines.append(fit(f" {marks:<2}{cells}  {source} → {target}{'  ' + where.strip() if where else ''}"))
+    most = max(one.n_choices for one in found if one is not None)
+    if most > len(_joined(found)):
+        lines.append(f"   of {most:,} choices")
+    return lines
+
+
+def _cells(choice: Choice | None, several: bool) -> list[str]:
+    if choice is None:
+        return [""] * (4 if several else 5)
+    frequency = "–" if choice.frequency is None else f"{choice.frequency:.3f}"
+    gain = "–" if choice.gain is None else f"{choice.gain:+.2f}"
+    context = "–" if choice.context is None else f"{choice.context:+.2f}"
+    shares = [f"{choice.marginal:.3f}", f"{choice.given_source:.3f}"]
+    return [*shares, *([] if several else [frequency]), gain, context]
+
+
+def _place(span: tuple[int, int]) -> str:
+    return f"[{span[0]},{span[1]})"
+
+
+def _rule(rule: AppliedRule) -> str:
+    return f"{rule.source} → {rule.target}"
+
+
+def _tree(best: Sequence[AppliedRule]) -> list[tuple[int, AppliedRule]]:
+    """The rules with their depths."""
+    depth = [0] * len(best)
+    for number, rule in enumerate(best):
+        for child in rule.children:
+            depth[child] = depth[number] + 1
+    return list(zip(depth, best, strict=True))
+
+
+def _spans(explanations: Sequence[Explanation]) -> list[list[SpanChoices | None]]:
+    """The spans of all models, those of the first in its order, then others."""
+    by_span = [{one.span: one for one in explanation.spans} for explanation in explanations]
+    order = dict.fromkeys(span for found in by_span for span in found)
+    return [[found.get(span) for found in by_span] for span in order]
+
+
+def _joined(found: Sequence[SpanChoices | None]) -> dict[_Key, list[Choice | None]]:
+    """The choices of a span by rule, for each model that shows it."""
+    keyed = [{(c.source, c.target, c.spans): c for c in one.choices} if one else {} for one in found]
+    order = dict.fromkeys(key for choices in keyed for key in choices)
+    return {key: [choices.get(key) for choices in keyed] for key in order}
+
+
+# ---- HTML ----
+
+STYLE = """
+.lscfg-explanation { font: 14px/1.45 system-ui, sans-serif; max-width: 70rem; }
+.lscfg-explanation table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .3rem 0; }
+.lscfg-explanation th, .lscfg-explanation td { padding: .15rem .6rem; text-align: right; }
+.lscfg-explanation th { font-weight: 600; } .lscfg-explanation .rule { text-align: left; }
+.lscfg-explanation tr.chosen { font-weight: 700; }
+.lscfg-explanation details { margin: .2rem 0; } .lscfg-explanation summary { cursor: pointer; }
+.lscfg-explanation .scroll { overflow-x: auto; }
+""".strip()
+
+PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: 1.5rem; } h1 { font-size: 1.3rem; }"
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def explanations_page(explanations: Sequence[Explanation]) -> str:
+    """A page that needs nothing else."""
+    title = escape(" ".join(explanations[0].words))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{title} – lscfg explain</title>\n'
+        f"<style>{PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+        f"{explanations_html(explanations)}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def explanations_html(explanations: Sequence[Explanation]) -> str:
+    """A part of a page, as a notebook shows it: the translations, then each span to be opened."""
+    parts = [f'<style>{STYLE}</style><div class="lscfg-explanation">']
+    names = _names(explanations)
+    for name, one in zip(names, explanations, strict=True):
+        said = "no parse" if one.translation is None else f"<b>{escape(one.translation)}</b>"
+        parts.append(f"<p>{escape(name)}, <i>m</i> = {one.rank}: {said}</p>")
+    parts += [_span_html(found, names) for found in _spans(explanations)]
+    return "\n".join([*parts, "</div>"])
+
+
+def _names(explanations: Sequence[Explanation]) -> list[str]:
+    return [one.model.replace("\\", "/").rsplit("/", 1)[-1] for one in explanations]
+
+
+def _span_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> str:
+    any_span = next(one for one in found if one is not None)
+    depth = next((one.depth for one in found if one is not None and one.depth is not None), None)
+    states = "".join(
+        f"<p>{escape(name)}: states "
+        + "; ".join(f"{s.state} {100 * s.share:.0f} % ({escape(s.name)})" for s in one.states if s.share >= 0.01)
+        + "</p>"
+        for name, one in zip(names, found, strict=True)
+        if one is not None and one.states
+    )
+    several = len(found) > 1
+    head = ["μ", "P(e|f)", *([] if several else ["frequency"]), "gain", "context"]
+    owners = "".join(f'<th scope="colgroup" colspan="{len(head)}">{escape(name)}</th>' for name in names)
+    above = f"<tr>{owners}<td></td></tr>" if several else ""
+    titles = "".join(f'<th scope="col">{title}</th>' for _ in names for title in head)
+    rows = []
+    for (source, target, _), choices in _joined(found).items():
+        cells = "".join(f"<td>{cell}</td>" for choice in choices for cell in _cells(choice, several))
+        kind = ' class="chosen"' if any(choice is not None and choice.chosen for choice in choices) else ""
+        rows.append(f'<tr{kind}>{cells}<td class="rule">{escape(source)} → {escape(target)}</td></tr>')
+    marginals = ", ".join(f"{one.marginal:.3f}" for one in found if one is not None)
+    return (
+        f'<details style="margin-left: {depth or 0}rem"{"" if depth is None or depth > 1 else " open"}>'
+        f"<summary>{escape(any_span.words)} · μ {marginals}</summary>{states}"
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(any_span.words)}"><table><thead>{above}'
+        f'<tr>{titles}<th scope="col" class="rule">rule</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+        "</details>"
+    )

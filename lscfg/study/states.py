@@ -1,0 +1,110 @@
+"""What the hidden states of a model stand for: how much each is used, and the rules that it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.grammar.table import RuleTable
+from lscfg.model.parameters import Parameters
+
+LEAST = float(np.finfo(float).tiny)
+
+LEXICAL = 0.05
+"""Least share of rules without nonterminals in a state that is named by them."""
+
+
+@dataclass(frozen=True)
+class States:
+    """The states of a model whose parameters are probabilities.
+
+    Attributes:
+        table: the rules, by arity.
+        rules: float64 [rules, m], p(rule | state), the states of nonterminals summed out.
+        unknown: float64 [m], p(OOV rule | state).
+        root: float64 [m], p(state | root of a sentence).
+        pairs: float64 [m, m, m], p(states of both nonterminals | state, rule of arity 2); zeros where there is none.
+        share: float64 [m], share of a state in the nodes of the trees that the model draws.
+        entropy: float64 [m], of the rules of a state, in bits.
+    """
+
+    table: RuleTable
+    rules: np.ndarray
+    unknown: np.ndarray
+    root: np.ndarray
+    pairs: np.ndarray
+    share: np.ndarray
+    entropy: np.ndarray
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> States | None:
+        """The states of a model; None where parameters are negative, so that they are no probabilities."""
+        tensors = parameters.tensors
+        if any((part < 0).any() for part in (*tensors, parameters.root, parameters.unk)):
+            return None
+        mass = np.concatenate([part.sum(axis=tuple(range(2, part.ndim)), dtype=np.float64) for part in tensors])
+        total = np.maximum(mass.sum(axis=0) + parameters.unk, LEAST)
+        rules, unknown = mass / total, parameters.unk / total
+        root = parameters.root / max(parameters.root.sum(), LEAST)
+        pairs = tensors[2].sum(axis=0, dtype=np.float64)
+        # how many children of each state a node of a state has
+        children = (tensors[1].sum(axis=0, dtype=np.float64) + pairs.sum(axis=2) + pairs.sum(axis=1)) / total[:, None]
+        both = np.concatenate([rules, unknown[None]])
+        entropy = -np.sum(both * np.log2(np.maximum(both, LEAST)), axis=0)
+        scaled = pairs / np.maximum(pairs.sum(axis=(1, 2), keepdims=True), LEAST)
+        return cls(parameters.rules, rules, unknown, root, scaled, _shares(root, children), entropy)
+
+    @property
+    def order(self) -> list[int]:
+        """The states, the most used first."""
+        return [int(state) for state in np.argsort(-self.share, kind="stable")]
+
+    def best_rules(self, state: int, arity: int, n: int) -> list[int]:
+        """The most probable rules of an arity, n at most."""
+        first, last = np.searchsorted(self.table.arity, [arity, arity + 1]).tolist()
+        p = self.rules[first:last, state]
+        return [first + rule for rule in np.argsort(-p, kind="stable")[:n].tolist() if p[rule] > 0]
+
+    def name(self, state: int, n: int = 3) -> str:
+        """Typical target sides: of rules without nonterminals, those that tell the state most from the others.
+
+        A rule counts p(r | h) log(p(r | h) / p(r)), its part of the divergence between the state and all states, or
+        p(r | h) where there is no other state. A state that hardly has rules without nonterminals is named by others.
+        """
+        p = self.rules[:, state]
+        mean = self.rules @ self.share
+        worth = p * np.log(np.maximum(p, LEAST) / np.maximum(mean, LEAST))
+        lexical = self.table.arity == 0
+        chosen = lexical if p[lexical].sum() >= LEXICAL else ~lexical
+        if not (worth[chosen] > 1e-9).any():
+            worth = p
+        found: list[str] = []
+        for rule in np.argsort(-np.where(chosen, worth, -np.inf), kind="stable").tolist():
+            if len(found) == n or not chosen[rule] or not p[rule] > 0:
+                break
+            text = self.table.tgt_text(rule)
+            if text not in found:
+                found.append(text)
+        return ", ".join(found)
+
+
+def _shares(root: np.ndarray, children: np.ndarray) -> np.ndarray:
+    """The share of each state in the nodes of a drawn tree.
+
+    The expected numbers of nodes n solve n = root + children' n. Where that has no solution of numbers that are not
+    negative, since drawn trees do not end, the shares are those of the largest eigenvector.
+    """
+    m = len(root)
+    try:
+        nodes = np.linalg.solve(np.eye(m) - children.T, root)
+    except np.linalg.LinAlgError:
+        nodes = np.full(m, -1.0)
+    if not (np.isfinite(nodes).all() and (nodes >= -1e-9 * np.abs(nodes).max()).all()):
+        nodes = root + 1 / m
+        for _ in range(200):
+            nodes = nodes @ (children + 1e-9)
+            nodes /= max(nodes.sum(), LEAST)
+    nodes = np.maximum(nodes, 0)
+    shares: np.ndarray = nodes / max(nodes.sum(), LEAST)
+    return shares

@@ -1,0 +1,143 @@
+"""Explanations, against all derivations of small sentences, and as text, JSON and HTML."""
+
+import json
+import math
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+from forests import RULES, build
+from helpers import derivations, rule_table, save_model
+
+from lscfg.errors import InputError
+from lscfg.io.text import WIDTH, fit
+from lscfg.kernel import Binding, ParseOptions, X
+from lscfg.model.parameters import OneState
+from lscfg.study.explain import Explainer, Explanation
+from lscfg.study.show import explanations_html, explanations_json, explanations_page, explanations_text
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A model of three states with relative frequencies."""
+    build(tmp_path, 3, 4, signed=False)
+    rng, table = np.random.default_rng(4), rule_table(RULES)
+    tensors = [rng.uniform(size=[3] * (a + 1)) for a in table.arity]
+    one = OneState(rng.uniform(0.1, 1, size=len(RULES)), np.array([0.1]))
+    return save_model(tmp_path / "m.lscfg", table, tensors, rng.uniform(size=3), rng.uniform(size=3), one)
+
+
+def spans_of(explanation):
+    return {one.span: one for one in explanation.spans}
+
+
+@pytest.mark.parametrize("sentence", ["a", "b a b", "a c b", "b a c a", "a q b"])
+def test_the_best_derivation_has_the_largest_product(model, sentence):
+    explainer = Explainer(model)
+    grammar = explainer.grammar
+    forest = grammar.parse(
+        np.array([grammar.vocab.find(word) for word in sentence.split()], np.int32), ParseOptions(100, False, 2, X)
+    )
+    result = Binding(explainer.model, grammar).infer(forest)
+    head = forest.edge_head[forest.app_edge]
+    q = np.log(result.apps / result.nodes[head])
+    best = max(derivations(forest), key=lambda apps: q[apps].sum())
+    found = explainer(sentence)
+    said = [(rule.span, rule.source) for rule in found.best]
+    expected = [
+        (tuple(forest.node_span[head[app]].tolist()), grammar_source(explainer, forest, app, sentence)) for app in best
+    ]
+    assert said == expected
+    assert found.log_g == result.log_g and found.words == tuple(sentence.split())
+    assert len(found.translation.split()) == found.best[0].target_span[1]
+    for node in set(head[best].tolist()):
+        span = spans_of(found)[tuple(forest.node_span[node].tolist())]
+        assert abs(span.marginal - result.nodes[node]) < 1e-12 and span.depth is not None
+        assert sum(choice.chosen for choice in span.choices) == 1
+
+
+def grammar_source(explainer, forest, app, sentence):
+    return explainer._sides(forest, app, sentence.split())[0]
+
+
+def test_choices_have_shares_frequencies_and_gains(model):
+    explainer = Explainer(model)
+    one = dict(zip(RULES, explainer._frequency, strict=True))
+    span = spans_of(explainer("a b", top=100))[0, 1]
+    x, y = sorted(span.choices, key=lambda choice: choice.target)
+    assert (x.source, x.target, y.target, span.n_choices) == ("a", "x", "y", 2)
+    assert abs(x.given_source - x.marginal / (x.marginal + y.marginal)) < 1e-9
+    assert abs(x.frequency - one["a ||| x"] / (one["a ||| x"] + one["a ||| y"])) < 1e-12
+    assert abs(x.gain - math.log(x.given_source / x.frequency)) < 1e-12 and x.context is None
+    assert abs(sum(state.share for state in span.states) - 1) < 1e-12
+    unknown = spans_of(explainer("a q"))[1, 2].choices[0]
+    assert (unknown.source, unknown.target, unknown.frequency, unknown.gain) == ("q", "q", None, None)
+
+
+def test_other_spans_are_those_of_marginals(model):
+    explainer = Explainer(model)
+    alone, more = explainer("b a c a b", least=2.0), explainer("b a c a b", least=0.0)
+    assert all(span.depth is not None for span in alone.spans)
+    assert {span.span for span in alone.spans} < {span.span for span in more.spans}
+    assert more.spans[: len(alone.spans)] == alone.spans
+
+
+def test_no_parse_and_bad_limits(model):
+    explainer = Explainer(model)
+    assert explainer("") == Explanation(str(model), 3, ())
+    for bad in ({"top": 0}, {"least": -1.0}, {"least": math.nan}):
+        with pytest.raises(InputError, match="at least 1 choice"):
+            explainer("a", **bad)
+
+
+def test_signed_models_are_explained_without_states(tmp_path):
+    build(tmp_path, 3, 4, signed=True)
+    explanation = Explainer(tmp_path / "m")("b a b")
+    assert explanation.translation and not any(span.states for span in explanation.spans)
+    assert "states" not in explanations_text([explanation])
+
+
+def test_text_is_narrow_and_says_all(model):
+    explainer = Explainer(model)
+    found = explainer("b a c a b")
+    text = explanations_text([found])
+    assert max(map(columns, text.splitlines())) <= WIDTH
+    assert f"best      {found.translation}" in text and "[0,5) b a c a b  μ 1.000" in text
+    rows = re.findall(r"^ \* +([\d.]+) +([\d.]+) +([\d.–]+) +([-+\d.–]+) +– +.* → ", text, re.M)
+    assert len(rows) == len(found.best)
+    two = explanations_text([found, explainer("b a c a b", least=2.0)])
+    assert max(map(columns, two.splitlines())) <= WIDTH and re.search(r"^ \*\* ", two, re.M)
+    assert "A P(e|f)" in two and "best derivation of B" in two
+    assert "no parse" in explanations_text([explainer("")])
+
+
+def columns(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+def test_lines_are_cut_by_columns():
+    assert fit("abc", 3) == "abc" and fit("abcd", 3) == "ab…" and fit("", 3) == ""
+    assert fit("猫が好き", 8) == "猫が好き" and fit("猫が好きだ", 8) == "猫が好…"
+
+
+def test_json_has_the_same(model):
+    found = Explainer(model)("b a")
+    (said,) = json.loads(explanations_json([found]))
+    assert said["translation"] == found.translation and said["parsed"] and said["rank"] == 3
+    assert [rule["source"] for rule in said["best"]] == [rule.source for rule in found.best]
+    choice = said["spans"][0]["choices"][0]
+    assert choice["marginal"] == float(f"{found.spans[0].choices[0].marginal:.9g}")
+    (none,) = json.loads(explanations_json([Explainer(model)("")]))
+    assert none["translation"] is None and not none["parsed"] and none["log_g"] is None
+
+
+def test_html_is_whole_and_escapes(tmp_path):
+    table = rule_table(["<b> ||| &x", "[X,1] [X,2] ||| [X,2] [X,1]"])
+    path = save_model(tmp_path / "m", table, [np.ones(1) / 2, np.ones((1, 1, 1)) / 4], np.ones(1), np.ones(1) / 4)
+    found = Explainer(path)("<b> <b>")
+    page = explanations_page([found, found])
+    assert "<b> <b>" not in page and "&lt;b&gt; → &amp;x" in page and "default-src 'none'" in page
+    for tag in ("details", "table", "tr", "div", "p", "main", "html"):
+        assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
+    assert "<html" not in explanations_html([found])
