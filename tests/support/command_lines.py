@@ -39,6 +39,7 @@ LINES = {
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
     "inspect states": "inspect model --states --rules 3",
     "inspect a tree": "inspect deriv --tree 4",
+    "inspect all trees": "inspect deriv --trees",
     "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
     "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
     "simulate a model": "simulate -o folder --model model --pairs 50 --seed 6",
