@@ -120,6 +120,8 @@ decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
 pack -c cdec.ini -w weights -o bundle
 tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
+rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
+rescore short.kbest --mbr bleu -o out
 evaluate --reference dev.en --baseline A A=A B=B --samples 50
 inspect sp.lscfg
 inspect em.lscfg
@@ -162,6 +164,8 @@ def make_world(folder: Path) -> None:
         done = run_case(shlex.split(line), folder)
         if done.verdict != "accepted":
             raise RuntimeError(f"lscfg {line}: {done.verdict}: {done.detail}")
+    hypotheses = (folder / "short.kbest").read_bytes().count(b"\n")
+    (folder / "short.scores").write_text("".join(f"{k / 4}\n" for k in range(hypotheses)), "utf-8")
 
 
 def attacks(folder: Path) -> list[Attack]:
