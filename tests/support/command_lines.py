@@ -45,6 +45,7 @@ LINES = {
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
     "inspect states": "inspect model --states --rules 3",
     "inspect a tree": "inspect deriv --tree 4",
+    "inspect all trees": "inspect deriv --trees",
     "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
     "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
     "simulate a model": "simulate -o folder --model model --pairs 50 --seed 6",
@@ -52,6 +53,8 @@ LINES = {
     "--optimiser pro --decoder cdec --jobs 97 --resume",
     "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
     "--kbest 7",
+    "rescore": "rescore text --scores A=e --scores B=f -w weights -o out -k 5 --unique --mbr chrf --scale 0.5 "
+    "--tuned other --reference e2 --optimiser pro --seed 70",
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
     "--trials 60 --seed 70 -o out --source a1 --differences 3 --sentence-table table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
