@@ -91,6 +91,8 @@ estimate spectral t.deriv -m 2 -o sp.lscfg
 marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
 tune --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
+induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
+induce graph phrases -o graph --neighbours 5
 decode -c cdec.ini -w weights dev.ja -o A
 decode -c cdec.ini -w other.weights dev.ja -o B"""
 """Commands that make the world, of files that are there already."""
@@ -103,6 +105,9 @@ grammar t.deriv -o out
 grammar t.deriv --format moses -o out
 grammar --hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
+induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
+induce graph phrases -o out
+induce propagate phrases graph -o out --gold g.gz
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
 estimate em t.deriv -m 2 --iterations 2 -o out --context t.ja
