@@ -5,12 +5,16 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
+from sacrebleu.metrics import BLEU
 
 from lscfg.tuning.report import plots
 from lscfg.tuning.report.content import Content, charted_sentences
+from lscfg.tuning.report.learning import weight_shares
+from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
 
 SECTIONS = ["results", "tuning", "grammars", "charts", "sentences", "cost", "manifest"]
@@ -75,7 +79,9 @@ def content():
     }
     spans = [[0, 8, 1.0], [0, 1, 0.9], [1, 8, -0.2], [2, 3, 3.5]]
     charts = {"MLE": [spans, []], "SPECTRAL-16": [spans, [[0, 5, 1.0]]]}
-    return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5)
+    weights = {item["system"]: [{"LanguageModel": 1.0, "WordPenalty": -3.0}] * 2 for item in rows}
+    weights["SPECTRAL-16"] = [{"LanguageModel": 2.0, "LatentTarget<&>": 0.0, "LatentTarget": -2.0}, {"LatentTarget": 1}]
+    return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5, weights)
 
 
 @pytest.fixture
@@ -95,7 +101,7 @@ def manifest():
 class Page(HTMLParser):
     """Checks nesting; keeps ids, what is loaded or linked, and the text."""
 
-    VOID = frozenset(["meta", "link", "br", "path", "use", "rect", "line", "circle", "polyline"])
+    VOID = frozenset(["meta", "link", "br", "path", "use", "rect", "line", "circle", "polyline", "input"])
 
     def __init__(self, text):
         super().__init__()
@@ -135,7 +141,7 @@ def test_page_is_whole_and_loads_nothing(content, manifest):
         assert link.startswith("data:") or (link.startswith("#") and link[1:] in page.ids), link
     assert "@import" not in text and "url(" not in text.split("</style>")[0] and "<script" not in text
     assert all(picture["role"] == "img" and picture["aria-label"] for picture in page.pictures)
-    assert len(page.pictures) == 1 + 4 + 1 + 3  # intervals, curves, one spectrum, charts (one has no parse)
+    assert len(page.pictures) == 1 + 1 + 1 + 3  # intervals, curves, one spectrum, charts (one has no parse)
     assert "<more>" not in text and "ja-en &amp; &lt;more&gt;" in text
 
 
@@ -165,7 +171,7 @@ def test_page_says_what_was_found(content, manifest):
     ):
         assert part in text, part
     marked = render(content, manifest)
-    assert '<span class="miss">&lt;i&gt;</span>' in marked and '<span lang="ja" dir="auto">' in marked
+    assert '<span class="g0">&lt;i&gt;</span>' in marked and '<span lang="ja" dir="auto">' in marked
 
 
 def test_same_bytes_and_only_the_manifest_has_times(content, manifest):
@@ -179,6 +185,37 @@ def test_same_bytes_and_only_the_manifest_has_times(content, manifest):
 
     other = render(content, later)
     assert other != text and without_cost(other) == without_cost(text)
+
+
+def test_words_are_shaded_as_bleu_counts_their_ngrams():
+    """The matches of each order are sacrebleu's; a longer n-gram shades all of its words."""
+    references = [["the", "cat", "sat", "on", "the", "mat"], ["a", "cat", "on", "the", "mat"]]
+    assert matched_orders(["the", "the", "the", "the"], references) == "1100"
+    assert matched_orders(["a", "cat", "sat", "on", "the", "dog"], references) == "244440"
+    assert matched_orders(["cat", "sat", "on", "the", "mat", "on", "the", "mat"], references) == "44444010"
+    assert matched_orders([], references) == ""
+    words = ["on", "the", "mat", "the", "cat", "sat", "on", "the", "cat", "a", "dog"]
+    found = [grams(words, order) for order in range(1, 5)]
+    counted = BLEU(tokenize="none").corpus_score([" ".join(words)], [[" ".join(line)] for line in references]).counts
+    clipped = [Counter(grams(words, order)) & clipped_counts(references, order) for order in range(1, 5)]
+    assert [sum(counts.values()) for counts in clipped] == counted and [len(some) for some in found] == [11, 10, 9, 8]
+
+
+def test_weights_are_shares_with_signs(content, manifest):
+    assert weight_shares([{"a": 3.0, "b": -1.0}, {"a": -2.0}]) == {"a": (0.75 - 1) / 2, "b": -0.125}
+    assert weight_shares([{"a": 0.0}]) == {"a": 0.0}
+    text = render(content, manifest)
+    assert "LatentTarget&lt;&amp;&gt;" in text
+    assert 'title="weight 1.0000, 1.0000"><span class="sign"><span class="plus"' in text and "+25.0</td>" in text
+    assert 'title="weight −3.0000, −3.0000"><span class="sign"><span class="minus"' in text and "−75.0</td>" in text
+    row = text.split("latent and context features</th>")[1].split("</tr>")[0]
+    assert re.findall("<td>(.*?)</td>", row) == ["–", "–", "–", "25.0"]  # (-0.5 + 1) / 2
+
+
+def test_tuning_curves_share_an_axis(content, manifest):
+    text = render(content, manifest)
+    assert text.count('<g class="curve-') == 4 and "MLE run 2, iteration 3: 26.00" in text
+    assert len(set(re.findall(r'<label class="(curve-\d+)">', text))) == 4
 
 
 def test_one_system_without_model_and_no_gain(content, manifest):

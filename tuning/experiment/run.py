@@ -21,6 +21,7 @@ from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, LscfgError
 from lscfg.extras import installed_versions
+from lscfg.formats.weights import read_weights
 from lscfg.io.text import (
     align_columns,
     atomic_write,
@@ -341,7 +342,11 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
     charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
     (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
-    return Content(path.stem, results, sources, references, outputs, lines, charts, examples)
+    weights = {
+        name: [read_weights(run.cache.path(stage / decoding.WEIGHTS)) for stage in system.tuned]
+        for name, system in plan.systems.items()
+    }
+    return Content(path.stem, results, sources, references, outputs, lines, charts, examples, weights)
 
 
 def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:

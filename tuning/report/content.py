@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class Content:
     """By system and, as in ``charted``, sentence: the spans with their marginals, [i, j, value]."""
     examples: int
     """Gains and losses that are shown of each system."""
+    weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    """By system, of each tuning."""
 
 
 SIGNIFICANT = 0.05
