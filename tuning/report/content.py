@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lscfg.tuning.report.matches import matched_orders
 from lscfg.tuning.sentences import sentence_bleu
 
 CHARTED_SENTENCES = 2
@@ -35,6 +38,20 @@ class Content:
     """Gains and losses that are shown of each system."""
     weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """By system, of each tuning."""
+
+    @cached_property
+    def bleu(self) -> dict[str, NDArray[np.float64]]:
+        """Sentence BLEU of each output, by system."""
+        return {name: sentence_bleu(lines, self.references) for name, lines in self.outputs.items()}
+
+    @cached_property
+    def orders(self) -> dict[str, list[str]]:
+        """By system, of each output the matched orders of its words."""
+        references = [[line.split() for line in group] for group in zip(*self.references, strict=True)]
+        return {
+            name: [matched_orders(line.split(), group) for line, group in zip(lines, references, strict=True)]
+            for name, lines in self.outputs.items()
+        }
 
 
 SIGNIFICANT = 0.05

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 
 from lscfg.tuning.report import plots
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
+from lscfg.tuning.report.explorer import data_block, explorer_data, explorer_section
 from lscfg.tuning.report.learning import tuning_section
 from lscfg.tuning.report.markup import (
     bar_cell,
@@ -23,12 +26,14 @@ from lscfg.tuning.report.markup import (
     with_spread,
     words_html,
 )
-from lscfg.tuning.report.matches import matched_orders
-from lscfg.tuning.sentences import Difference, best_and_worst, differences, sentence_bleu
+from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+STYLE, SCRIPT = (Path(__file__).with_name(name).read_text("utf-8").strip() for name in ("style.css", "explore.js"))
 
-STYLE = Path(__file__).with_name("style.css").read_text("utf-8").strip()
+_HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode("utf-8")).digest()).decode()
+
+POLICY = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{_HASH}'"
+"""Nothing is loaded, and no other script runs than the page's own."""
 
 
 def render(content: Content, manifest: dict[str, Any]) -> str:
@@ -42,6 +47,7 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
         ("charts", "Charts", _charts(content)),
+        ("explore", "All test sentences", explorer_section(content)),
         ("sentences", "Sentences that differ", _sentences(content)),
         ("cost", "Time and memory", _cost(manifest)),
         ("manifest", "What made it", _manifest(manifest)),
@@ -61,7 +67,8 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         f"<header><h1>{title}</h1>{_lead(content)}\n"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
         f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json "
-        "beside this page, the translations in systems/.</p></footer>\n</body>\n</html>\n"
+        "beside this page, the translations in systems/.</p></footer>\n"
+        f"{data_block(explorer_data(content))}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 
 
@@ -207,7 +214,6 @@ def _charts(content: Content) -> str:
     if not content.charts:
         return "<p>No system has a model.</p>"
     names = list(content.charts)
-    scores = {name: sentence_bleu(content.outputs[name], content.references) for name in names}
     text = (
         '<p class="note">Marginal probability of each span of the source sentence being one phrase (paper, Figure 3): '
         "first word down, last word across. Blue is likely, white is 0, red is negative, grey spans have no node. "
@@ -226,8 +232,8 @@ def _charts(content: Content) -> str:
                 picture = plots.heat_map(words, spans, title, f"chart{position}-{number}-")
             figures.append(
                 f"<figure>{picture}<figcaption><b>{escape(name)}</b> "
-                f'<span class="score">BLEU {scores[name][k]:.1f}</span><br>'
-                f"{_matched(content.outputs[name][k], references)}</figcaption></figure>"
+                f'<span class="score">BLEU {content.bleu[name][k]:.1f}</span><br>'
+                f"{matched_html(content.outputs[name][k], content.orders[name][k])}</figcaption></figure>"
             )
         lines = [("source", words_html(source)), *(("reference", words_html(line)) for line in references)]
         text += f"<h3>Sentence {k + 1}</h3>{definitions(lines)}"
@@ -257,16 +263,14 @@ def _sentences(content: Content) -> str:
     return text
 
 
-def _matched(output: str, references: Sequence[str]) -> str:
-    return matched_html(output, matched_orders(output.split(), [reference.split() for reference in references]))
-
-
 def _example(content: Content, name: str, item: Difference) -> str:
     baseline, k = content.results["baseline"], item.sentence - 1
     references = [document[k] for document in content.references]
     lines = [("source", words_html(content.sources[k])), *(("reference", words_html(line)) for line in references)]
     for system, output, score in ((baseline, item.baseline, item.baseline_bleu), (name, item.system, item.system_bleu)):
-        lines.append((system, f'{_matched(output, references)} <span class="score">{score:.1f}</span>'))
+        lines.append(
+            (system, f'{matched_html(output, content.orders[system][k])} <span class="score">{score:.1f}</span>')
+        )
     kind = "gain" if item.difference > 0 else "loss"
     head = f"sentence {item.sentence}: <b>{item.difference:+.1f}</b>"
     return f'<div class="example {kind}">{head}{definitions(lines)}</div>'
