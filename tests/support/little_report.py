@@ -7,6 +7,9 @@ from lscfg.tuning.report.content import Content
 SOURCES = ["彼女 は <b> 学校 に 行き ます 。", "これ は & ペン です", "無い"]
 REFERENCES = [["she goes to <b> school .", "this is & a pen", "nothing"]]
 
+TRAINING = {".": 5000, "she": 12, "goes": 1, "to": 700, "<b>": 0, "school": 3, "this": 40, "is": 900, "&": 1, "a": 2000}
+TRAINING |= {"pen": 1, "nothing": 0, "<i>": 0, "that": 800}
+
 
 def row(name: str, estimator: str = "none", states: int | None = None, **more: Any) -> dict[str, Any]:
     """A system in results.json."""
@@ -68,7 +71,7 @@ def little_content() -> Content:
     charts = {"MLE": [spans, []], "SPECTRAL-16": [spans, [[0, 5, 1.0]]]}
     weights = {item["system"]: [{"LanguageModel": 1.0, "WordPenalty": -3.0}] * 2 for item in rows}
     weights["SPECTRAL-16"] = [{"LanguageModel": 2.0, "LatentTarget<&>": 0.0, "LatentTarget": -2.0}, {"LatentTarget": 1}]
-    return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5, weights)
+    return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5, weights, TRAINING)
 
 
 def little_manifest() -> dict[str, Any]:

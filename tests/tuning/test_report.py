@@ -17,7 +17,7 @@ from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
 
-SECTIONS = ["results", "tuning", "grammars", "charts", "explore", "sentences", "cost", "manifest"]
+SECTIONS = ["results", "tuning", "grammars", "charts", "breakdown", "explore", "sentences", "cost", "manifest"]
 
 
 @pytest.fixture

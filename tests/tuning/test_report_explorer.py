@@ -9,6 +9,7 @@ import pytest
 from browser import CHROMIUM, browser
 from little_report import little_content, little_manifest
 
+from lscfg.tuning.report.buckets import Breakdown
 from lscfg.tuning.report.explorer import ORDERS, SHOWN, data_block, explorer_data
 from lscfg.tuning.report.page import SCRIPT, render
 from lscfg.tuning.sentences import sentence_bleu
@@ -25,7 +26,7 @@ def shown(tab):
 
 def test_data_have_all_sentences():
     content = little_content()
-    data = explorer_data(content)
+    data = explorer_data(content, Breakdown.of(content))
     assert data["systems"] == ["MIN", "MLE", "SPECTRAL-8", "SPECTRAL-16"] and data["baseline"] == 0
     assert data["outputs"][1] == content.outputs["MLE"] and data["sources"] == content.sources
     for tenths, name in zip(data["bleu"], data["systems"], strict=True):
@@ -131,6 +132,33 @@ def test_a_link_shows_one_sentence(tab):
     assert tab["location.hash"] == f"#sentence-{shown(tab)[0] + 1}"
     tab.open(tab.path, place="#sentence-99")
     assert len(shown(tab)) == 20
+
+
+def test_a_row_opens_its_sentences(tab):
+    tab.open(tab.path)
+    tab.click("tr[data-set=frequency-1] button")
+    assert texts(tab, "#unset") == ["only sentences with words seen once ✕"]
+    assert sorted(shown(tab)) == [0, 1]
+    assert texts(tab, "#list > article[data-sentence='0'] dl.text:first-of-type .hit") == ["goes"]
+    assert tab["document.querySelector('#list .hit').title"].endswith("1 times in the training text")
+    assert tab["document.activeElement.id"] == "unset"
+    tab.click("#unset")
+    assert len(shown(tab)) == 20 and texts(tab, "#list .hit") == []
+    tab.click("tr[data-set=length-0] button")
+    assert 0 not in shown(tab) and texts(tab, "#count")[0].startswith("32 of 33")
+
+
+def test_ngrams_of_any_two_systems(tab):
+    tab.open(tab.path)
+    tab.choose("#grams-a", "0")
+    tab.choose("#grams-b", "1")
+    assert tab["[a.value, b.value]"] == ["0", "1"]
+    assert texts(tab, "#grams .note") == ["MLE has more often than MIN.", "MIN has more often than MLE."]
+    assert texts(tab, "#grams > div:first-child tbody tr")[0] == "number 17 of many01"
+    assert texts(tab, "#grams > div:last-child tbody th")[0] == "this is & a"
+    tab.click("#grams > div:last-child tbody tr:first-child button")
+    assert shown(tab) == [1] and texts(tab, "#unset") == ["only “this is & a”, which MIN has more often than MLE ✕"]
+    assert texts(tab, "#list dl.pair div:first-child .hit") == ["this", "is", "&", "a"]
 
 
 def test_keys_reach_everything(tab):

@@ -11,6 +11,7 @@ import shutil
 import statistics
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -346,7 +347,11 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
         name: [read_weights(run.cache.path(stage / decoding.WEIGHTS)) for stage in system.tuned]
         for name, system in plan.systems.items()
     }
-    return Content(path.stem, results, sources, references, outputs, lines, charts, examples, weights)
+    seen = {word for text in (*references, *outputs.values()) for line in text for word in line.split()}
+    (target,) = run.lines(texts.target)
+    training = Counter(word for line in target for word in line.split() if word in seen)
+    counts = {word: training[word] for word in sorted(seen)}
+    return Content(path.stem, results, sources, references, outputs, lines, charts, examples, weights, counts)
 
 
 def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:

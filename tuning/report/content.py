@@ -38,6 +38,16 @@ class Content:
     """Gains and losses that are shown of each system."""
     weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """By system, of each tuning."""
+    training: dict[str, int] = field(default_factory=dict)
+    """How often the words of references and outputs stand in the training text; empty where that is not known."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The systems that are compared first: the baseline, and the best other one by test BLEU if there is one."""
+        baseline = self.results["baseline"]
+        others = [row for row in self.results["systems"] if row["system"] != baseline]
+        best = max(others, key=lambda row: row["test_bleu"])["system"] if others else baseline
+        return baseline, best
 
     @cached_property
     def bleu(self) -> dict[str, NDArray[np.float64]]:

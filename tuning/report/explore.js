@@ -2,10 +2,12 @@
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
+const lists = document.querySelectorAll("select[data-state]");
 const STEP = 20;
 const all = data.sources.map((_, k) => k);
 const words = (text) => text.split(/\s+/u).filter(Boolean);
 const lengths = data.sources.map((text) => words(text).length);
+// `set` is a row of a table: a name, its sentences, and what to mark in them; `only` is a single sentence.
 const state = { a: 0, b: 0, show: "all", sort: "difference", query: "", set: null, only: null, shown: STEP };
 
 // An element with attributes and children; text is never read as HTML.
@@ -66,13 +68,38 @@ function plain(text) {
   return element("span", { lang: languageOf(text), dir: "auto" }, text);
 }
 
-function output(system, k) {
-  const text = data.outputs[system][k], orders = data.orders[system][k];
-  const line = element("span", { lang: languageOf(text), dir: "auto" });
-  words(text).forEach((word, n) => line.append(n ? " " : "", element("span", { class: `g${orders[n]}` }, word)));
+// Which words the chosen row of a table is about.
+function hits(list) {
+  const about = state.set ?? {}, hit = list.map(() => false);
+  if (about.frequency) {
+    const [least, most] = about.frequency;
+    list.forEach((word, n) => { hit[n] = data.training[word] >= least && data.training[word] <= (most ?? Infinity); });
+  }
+  if (about.gram) {
+    const gram = about.gram.split(" ");
+    list.forEach((_, n) => {
+      if (gram.every((word, k) => list[n + k] === word)) hit.fill(true, n, n + gram.length);
+    });
+  }
+  return hit;
+}
+
+function times(word) {
+  return Object.hasOwn(data.training, word) ? `${data.training[word]} times in the training text` : null;
+}
+
+// Words of the target language, shaded by orders if there are any.
+function target(text, orders) {
+  const line = element("span", { lang: languageOf(text), dir: "auto" }), list = words(text), hit = hits(list);
+  list.forEach((word, n) => {
+    const kind = [orders ? `g${orders[n]}` : "", hit[n] ? "hit" : ""].join(" ").trim();
+    line.append(n ? " " : "", element("span", { class: kind || null, title: times(word) }, word));
+  });
   if (!text) line.append(element("i", {}, "(empty)"));
   return line;
 }
+
+const output = (system, k) => target(data.outputs[system][k], data.orders[system][k]);
 
 function definitions(rows, kind) {
   const list = element("dl", { class: kind });
@@ -89,7 +116,7 @@ function translation(system, k) {
 
 function sentence(k) {
   const gain = difference(k), several = data.references.length > 1;
-  const references = data.references.map((lines, n) => [several ? `reference ${n + 1}` : "reference", plain(lines[k])]);
+  const references = data.references.map((lines, n) => [several ? `reference ${n + 1}` : "reference", target(lines[k])]);
   const link = element("a", { href: `#sentence-${k + 1}` }, `sentence ${k + 1}`);
   const head = element("h3", {}, link, " ", element("b", {}, signed(gain)));
   const item = element("article", { class: `example ${gain > 0 ? "gain" : gain < 0 ? "loss" : ""}`, "data-sentence": k });
@@ -117,15 +144,42 @@ function show() {
   const limit = state.only !== null ? `sentence ${state.only + 1}` : state.set ? state.set.name : "";
   at("unset").hidden = !limit;
   at("unset").textContent = `only ${limit} ✕`;
-  at("unset").setAttribute("aria-label", `only ${limit}: show all again`);
   at("more").hidden = part.length === sentences.length;
   at("more").textContent = `show ${Math.min(STEP, sentences.length - part.length)} more`;
 }
 
 function change(what) {
   Object.assign(state, { shown: STEP, only: null }, what);
-  for (const name of ["a", "b", "show", "sort"]) at(name).value = state[name];
+  for (const list of lists) list.value = state[list.dataset.state];
+  if (at("grams") && ("a" in what || "b" in what)) at("grams").replaceChildren(grams(state.a, state.b), grams(state.b, state.a));
   show();
+}
+
+// ---- tables whose rows open their sentences ----
+
+function opener(name, set) {
+  const button = element("button", { type: "button", class: "open" }, name);
+  button.addEventListener("click", () => {
+    change({ set, query: "", show: "all", sort: "size" });
+    at("explore").scrollIntoView();
+    at("unset").focus({ preventScroll: true });
+  });
+  return button;
+}
+
+function grams(one, other) {
+  const names = [data.systems[one], data.systems[other]];
+  const caption = `${names[1]} has more often than ${names[0]}.`;
+  const head = element("tr", {}, element("th", { scope: "col", class: "text" }, "n-gram"));
+  head.append(...names.map((name) => element("th", { scope: "col" }, name)));
+  const body = element("tbody");
+  for (const [gram, a, b, sentences] of data.grams[one][other]) {
+    const set = { name: `“${gram}”, which ${caption.slice(0, -1)}`, sentences, gram };
+    body.append(element("tr", {}, element("th", { scope: "row" }, opener(gram, set)), element("td", {}, a), element("td", {}, b)));
+  }
+  const table = element("table", {}, element("thead", {}, head), body);
+  const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": caption }, table);
+  return element("div", {}, element("p", { class: "note" }, caption), scroll);
 }
 
 function follow() {
@@ -135,8 +189,12 @@ function follow() {
   at("explore").scrollIntoView();
 }
 
-for (const name of ["a", "b"]) at(name).addEventListener("change", (event) => change({ [name]: Number(event.target.value) }));
-for (const name of ["show", "sort"]) at(name).addEventListener("change", (event) => change({ [name]: event.target.value }));
+for (const list of lists) {
+  list.addEventListener("change", () => {
+    const name = list.dataset.state;
+    change({ [name]: name in { a: 0, b: 0 } ? Number(list.value) : list.value });
+  });
+}
 at("search").addEventListener("input", (event) => change({ query: event.target.value }));
 at("controls").addEventListener("submit", (event) => event.preventDefault());
 at("swap").addEventListener("click", () => change({ a: state.b, b: state.a }));
@@ -148,6 +206,10 @@ at("more").addEventListener("click", () => {
   at("list").children[before].querySelector("a").focus({ preventScroll: true });
 });
 addEventListener("hashchange", follow);
+for (const row of document.querySelectorAll("tr[data-set]")) {
+  row.firstChild.replaceChildren(opener(row.firstChild.textContent, data.sets[row.dataset.set]));
+}
+for (const item of document.querySelectorAll(".scripted")) item.hidden = false;
 change({ a: Number(at("a").value), b: Number(at("b").value) });
 at("explorer").hidden = false;
 follow();

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from lscfg.tuning.report.buckets import Breakdown, Found
 from lscfg.tuning.report.content import Content
 
 ORDERS = (
@@ -29,8 +31,8 @@ SHOWN = (
 """Values and names of what can be shown; the script has a function for each value."""
 
 
-def explorer_data(content: Content) -> dict[str, Any]:
-    """What the script reads: texts, sentence BLEU in tenths, and the matched orders of the words.
+def explorer_data(content: Content, breakdown: Breakdown) -> dict[str, Any]:
+    """What the script reads: texts, sentence BLEU in tenths, matched orders of the words, rows of the breakdown.
 
     Lists of systems are in the order of the table, lists of sentences in the order of the test set.
     """
@@ -43,7 +45,14 @@ def explorer_data(content: Content) -> dict[str, Any]:
         "outputs": list(content.outputs.values()),
         "bleu": [[round(10 * float(value)) for value in content.bleu[name]] for name in names],
         "orders": [content.orders[name] for name in names],
+        "training": content.training,
+        "sets": breakdown.sets(),
+        "grams": [[_grams(breakdown.grams.get((one, other), [])) for other in names] for one in names],
     }
+
+
+def _grams(found: list[Found]) -> list[list[Any]]:
+    return [[one.gram, *one.matches, one.sentences] for one in found]
 
 
 def data_block(data: dict[str, Any]) -> str:
@@ -54,10 +63,7 @@ def data_block(data: dict[str, Any]) -> str:
 
 def explorer_section(content: Content) -> str:
     """The controls, which the script fills with life, and a word to those who have none."""
-    names = list(content.outputs)
-    baseline = names.index(content.results["baseline"])
-    best = max(range(len(names)), key=lambda k: content.results["systems"][k]["test_bleu"])
-    other = best if best != baseline else (baseline + 1) % len(names)
+    a, b = system_lists(content)
     runs = " Of several tunings, the first." if content.results["runs"] > 1 else ""
     return (
         "<noscript><p>The script of this page is switched off. With it, this section shows every test sentence."
@@ -68,9 +74,7 @@ def explorer_section(content: Content) -> str:
         '<span class="g1">1</span> <span class="g2">2</span> <span class="g3">3</span> <span class="g4">4</span>; '
         '<span class="g0">none</span> is underlined.</span></p>'
         '<form class="controls" id="controls">'
-        f"{_list('a', 'System A', [(str(k), name) for k, name in enumerate(names)], str(baseline))}"
-        '<button type="button" id="swap" aria-label="swap A and B">⇄</button>'
-        f"{_list('b', 'System B', [(str(k), name) for k, name in enumerate(names)], str(other))}"
+        f'{a}<button type="button" id="swap" aria-label="swap A and B">⇄</button>{b}'
         f"{_list('show', 'Show', SHOWN, 'all')}{_list('sort', 'Sort by', ORDERS, 'difference')}"
         '<label class="search">Search <input type="search" id="search" placeholder="words of any side" '
         'autocomplete="off" spellcheck="false"></label></form>'
@@ -79,9 +83,25 @@ def explorer_section(content: Content) -> str:
     )
 
 
-def _list(name: str, label: str, values: tuple[tuple[str, str], ...] | list[tuple[str, str]], chosen: str) -> str:
+def system_lists(content: Content, place: str = "") -> tuple[str, str]:
+    """The lists that choose systems A and B; those of all places move together.
+
+    Args:
+        place: the beginning of the ids.
+    """
+    values = [(str(k), name) for k, name in enumerate(content.outputs)]
+    names = list(content.outputs)
+    a, b = (
+        _list(letter, f"System {letter.upper()}", values, str(names.index(name)), place)
+        for letter, name in zip("ab", content.pair, strict=True)
+    )
+    return a, b
+
+
+def _list(name: str, label: str, values: Sequence[tuple[str, str]], chosen: str, place: str = "") -> str:
     options = "".join(
         f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
         for value, text in values
     )
-    return f'<label>{label} <select id="{name}" autocomplete="off">{options}</select></label>'
+    marks = f'id="{place}{name}" data-state="{name}" autocomplete="off"'
+    return f"<label>{label} <select {marks}>{options}</select></label>"

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from lscfg.tuning.report import plots
+from lscfg.tuning.report.breakdown import breakdown_section
+from lscfg.tuning.report.buckets import Breakdown
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
 from lscfg.tuning.report.explorer import data_block, explorer_data, explorer_section
 from lscfg.tuning.report.learning import tuning_section
@@ -42,13 +44,15 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
     Args:
         manifest: as in manifest.json; times and memory are nowhere else.
     """
+    breakdown = Breakdown.of(content)
     sections = [
         ("results", "Results", _results(content)),
         ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
         ("charts", "Charts", _charts(content)),
+        ("breakdown", "Where the systems differ", breakdown_section(content, breakdown)),
         ("explore", "All test sentences", explorer_section(content)),
-        ("sentences", "Sentences that differ", _sentences(content)),
+        ("sentences", "Largest gains and losses", _sentences(content)),
         ("cost", "Time and memory", _cost(manifest)),
         ("manifest", "What made it", _manifest(manifest)),
     ]
@@ -68,7 +72,7 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
         f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json "
         "beside this page, the translations in systems/.</p></footer>\n"
-        f"{data_block(explorer_data(content))}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        f"{data_block(explorer_data(content, breakdown))}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 
 
