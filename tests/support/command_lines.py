@@ -56,7 +56,7 @@ LINES = {
     "rescore": "rescore text --scores A=e --scores B=f -w weights -o out -k 5 --unique --mbr chrf --scale 0.5 "
     "--tuned other --reference e2 --optimiser pro --seed 70",
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
-    "--trials 60 --seed 70 -o out --source a1 --differences 3 --sentence-table table",
+    "--trials 60 --seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
