@@ -21,7 +21,7 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from lscfg.estimate.em import EM
+from lscfg.estimate.em import EMRun
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.extract.derive import Derivations
 
@@ -29,7 +29,7 @@ from lscfg.extract.derive import Derivations
 def measure(path: str, m: int, threads: int, smoothed: bool, repeats: int) -> dict[str, float | str]:
     """Seconds of iterations and peak MiB of this process."""
     plain = {} if smoothed else {"shrink_source": 0.0, "shrink_arity": 0.0}
-    em = EM(Derivations.load(path), EMSettings(m, **plain), threads)
+    em = EMRun(Derivations.load(path), EMSettings(m, **plain), threads)
     weights = em.begin(0)
     times = []
     for _ in range(repeats + 1):

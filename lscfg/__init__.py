@@ -6,29 +6,58 @@ from pkgutil import extend_path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lscfg import lm
     from lscfg.api.decoder import Decoder
+    from lscfg.api.estimators import EM, MLE, Clusters, Spectral
     from lscfg.api.model import LatentModel
     from lscfg.api.model import load_model as load
+    from lscfg.api.text import align_lines as align
+    from lscfg.api.text import derive_lines as derive
     from lscfg.errors import InputError, LscfgError
+    from lscfg.extract.derive import Derivations
 
 __version__ = "0.2.0"
 
-__all__ = ["Decoder", "InputError", "LatentModel", "LscfgError", "__version__", "load"]
+__all__ = [
+    "EM",
+    "MLE",
+    "Clusters",
+    "Decoder",
+    "Derivations",
+    "InputError",
+    "LatentModel",
+    "LscfgError",
+    "Spectral",
+    "__version__",
+    "align",
+    "derive",
+    "lm",
+    "load",
+]
 
 if not any(Path(__file__).parent.glob("_kernel.*")):  # a checkout without its own kernel has that of an installation
     __path__ = extend_path(__path__, __name__)
 
 _PLACES = {
+    "Clusters": ("api.estimators", "Clusters"),
     "Decoder": ("api.decoder", "Decoder"),
+    "Derivations": ("extract.derive", "Derivations"),
+    "EM": ("api.estimators", "EM"),
     "InputError": ("errors", "InputError"),
     "LatentModel": ("api.model", "LatentModel"),
     "LscfgError": ("errors", "LscfgError"),
+    "MLE": ("api.estimators", "MLE"),
+    "Spectral": ("api.estimators", "Spectral"),
+    "align": ("api.text", "align_lines"),
+    "derive": ("api.text", "derive_lines"),
     "load": ("api.model", "load_model"),
 }
 
 
 def __getattr__(name: str) -> object:
     """A public name, from its module when it is first asked for: the command line starts without NumPy."""
+    if name == "lm":
+        return import_module("lscfg.lm")
     if name not in _PLACES:
         raise AttributeError(f"module 'lscfg' has no attribute {name!r}")
     module, found = _PLACES[name]

@@ -26,9 +26,9 @@ from lscfg.parser import SHELLS, CommandParser, completion_script
 GROUPS = {
     "whole jobs": ("run", "demo", "init"),
     "data": ("prepare", "align", "derive", "grammar", "lm"),
-    "estimation": ("estimate", "compress"),
+    "estimation": ("estimate", "induce", "compress"),
     "decoding": ("decode", "pack", "serve", "cdec", "moses"),
-    "tuning and evaluation": ("tune", "evaluate"),
+    "tuning and evaluation": ("tune", "rescore", "evaluate"),
     "study": ("explain", "inspect", "diagnose", "marginals", "heatmap", "simulate"),
 }
 """Commands as the help lists them."""

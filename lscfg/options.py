@@ -96,13 +96,13 @@ def add_source(parser: argparse._ActionsContainer, help_text: str, required: boo
     parser.add_argument("-s", "--source", type=InputFile, metavar="TEXT", required=required, help=help_text)
 
 
-def add_reference(parser: argparse._ActionsContainer) -> None:
+def add_reference(parser: argparse._ActionsContainer, required: bool = True) -> None:
     """``--reference``: one or more references."""
     parser.add_argument(
         "--reference",
         type=InputFile,
         metavar="TEXT",
-        required=True,
+        required=required,
         action="append",
         help="tokenized reference, one sentence a line; repeat for several references",
     )

@@ -49,7 +49,10 @@ class CommandParser(argparse.ArgumentParser):
     def refuse(self, words: Sequence[str]) -> NoReturn:
         """Ends the program with an error about words that are no arguments."""
         known = [name for action in self.arguments() for name in action.option_strings]
-        near = (did_you_mean(word.partition("=")[0], known) for word in words if word.startswith("-"))
+        names = [word.partition("=")[0] for word in words if word.startswith("-")]
+        if early := [name for name in names if name in known]:
+            self.error(f"{early[0]} goes behind the command: {self.prog} ... {early[0]}")
+        near = (did_you_mean(name, known) for name in names)
         self.error(f"unrecognized arguments: {' '.join(words)}{next(filter(None, near), '')}")
 
 

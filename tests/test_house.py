@@ -20,7 +20,7 @@ FLOORS = (
     ("lscfg.grammar",),
     ("lscfg.extract", "lscfg.model"),
     ("lscfg.estimate", "lscfg.adapter"),
-    ("lscfg.context", "lscfg.decode"),
+    ("lscfg.context", "lscfg.decode", "lscfg.induce"),
     ("lscfg.study", "lscfg.bundle"),
     ("lscfg.api",),
     ("lscfg.serve",),

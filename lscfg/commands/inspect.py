@@ -23,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="show tree N, counted from 1; trees of a second alignment follow those of the first",
     )
+    parser.add_argument(
+        "--trees", action="store_true", help="show all trees, in the form that a file NAME.trees of other programs has"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -31,7 +34,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: the file cannot be read, or does not hold what is asked for.
     """
+    import sys
+
     from lscfg.errors import InputError
+    from lscfg.extract.derive import Derivations, has_trees
+    from lscfg.extract.trees import tree_lines
     from lscfg.io import tensors
     from lscfg.study.inspect import (
         describe_derivations,
@@ -44,17 +51,17 @@ def run(args: argparse.Namespace) -> None:
 
     if args.rules < 0:
         raise InputError(f"the number of rules to show must be at least 0, got {args.rules}")
-    kind = tensors.file_kind(args.file)
+    kind = "derivations" if has_trees(args.file) else tensors.file_kind(args.file)
     asked = [
         name
-        for name in ("rule", "nearest", "states", "tree")
+        for name in ("rule", "nearest", "states", "tree", "trees")
         if getattr(args, name) is not None and getattr(args, name) is not False
     ]
     if len(asked) > 1:
         raise InputError(f"one at a time: --{' or --'.join(asked)}")
-    if asked and (asked == ["tree"]) != (kind == "derivations"):
+    if asked and (asked[0] in ("tree", "trees")) != (kind == "derivations"):
         raise InputError(
-            f"this is a {kind} file: --rule, --nearest and --states are for models, --tree is for derivations",
+            f"this is a {kind} file: --rule, --nearest and --states are for models, --tree and --trees for derivations",
             args.file,
         )
     if asked == ["rule"]:
@@ -65,6 +72,8 @@ def run(args: argparse.Namespace) -> None:
         print(show_states(args.file, args.rules))
     elif asked == ["tree"]:
         print(show_tree(args.file, args.tree))
+    elif asked == ["trees"]:
+        sys.stdout.writelines(f"{line}\n" for line in tree_lines(Derivations.load(args.file)))
     elif kind == "model":
         print(describe_model(args.file, args.rules))
     else:

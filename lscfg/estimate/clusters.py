@@ -65,7 +65,7 @@ def estimate(
     def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
         return cluster_states(examples, training, settings.m, settings.seed + restart)
 
-    return em.EM(derivations, settings, "clusters", threads, beginning, folder, resume).run()
+    return em.EMRun(derivations, settings, "clusters", threads, beginning, folder, resume).run()
 
 
 def cluster_states(examples: Examples, training: np.ndarray, m: int, seed: int) -> np.ndarray:

@@ -233,7 +233,7 @@ class _Best:
     weights: Weights
 
 
-class EM:
+class EMRun:
     """EM on the derivations of a corpus.
 
     Args:
@@ -529,7 +529,7 @@ def estimate(
     Raises:
         InputError: nothing to count, or a checkpoint of other settings or derivations.
     """
-    return EM(derivations, settings, settings.init, threads, None, folder, resume).run()
+    return EMRun(derivations, settings, settings.init, threads, None, folder, resume).run()
 
 
 def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -98,11 +98,15 @@ class Derivations:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Derivations:
-        """Reads a derivation file; all that is in it is checked.
+        """Reads a derivation file, or trees as text (``has_trees``); all that is in it is checked.
 
         Raises:
             InputError: the file is missing, cut off, damaged or of another kind.
         """
+        if has_trees(path):
+            from lscfg.extract.trees import read_trees  # which makes Derivations
+
+            return read_trees(path)
         arrays, metadata = tensors.load(path, "derivations")
         try:
             options, dropped = (tensors.read_json(metadata, key, {}) for key in ("options", "dropped"))
@@ -157,6 +161,11 @@ class Derivations:
         return _statistics(
             len(self), self.alignments, self.rules.arity, self.counts, self.options, n_above, self.dropped
         )
+
+
+def has_trees(path: str | os.PathLike[str]) -> bool:
+    """Whether a file has derivation trees as text, which its name says (``lscfg.extract.trees``)."""
+    return os.fspath(path).endswith((".trees", ".trees.gz"))
 
 
 def _read_options(facts: Mapping[str, object]) -> DeriveOptions:

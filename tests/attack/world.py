@@ -71,6 +71,16 @@ estimator = "spectral"
 m = 2
 """
 
+TREES = """[X,1] [X,2] ||| [X,2] of [X,1]
+  a [X,1] ||| [X,1] A
+    b ||| B
+  c ||| C
+
+-
+
+d ||| D
+"""
+
 MADE = """align t.ja t.en -o t.al --aligner fast-align --save aligner
 derive t.ja t.en t.al -o t.deriv
 grammar t.deriv -o g.gz
@@ -81,6 +91,8 @@ estimate spectral t.deriv -m 2 -o sp.lscfg
 marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
 tune --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
+induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
+induce graph phrases -o graph --neighbours 5
 decode -c cdec.ini -w weights dev.ja -o A
 decode -c cdec.ini -w other.weights dev.ja -o B"""
 """Commands that make the world, of files that are there already."""
@@ -93,6 +105,9 @@ grammar t.deriv -o out
 grammar t.deriv --format moses -o out
 grammar --hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
+induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
+induce graph phrases -o out
+induce propagate phrases graph -o out --gold g.gz
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
 estimate em t.deriv -m 2 --iterations 2 -o out --context t.ja
@@ -110,10 +125,14 @@ decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
 pack -c cdec.ini -w weights -o bundle
 tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
+rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
+rescore short.kbest --mbr bleu -o out
 evaluate --reference dev.en --baseline A A=A B=B --samples 50
 inspect sp.lscfg
 inspect em.lscfg
 inspect t.deriv
+inspect my.trees
+estimate em my.trees -m 2 --iterations 1 -o out
 compress sp.lscfg --cp 2 -o out
 simulate --model em.lscfg --pairs 20 -o folder
 moses convert -c cdec.ini -w weights -o folder
@@ -144,12 +163,14 @@ def make_world(folder: Path) -> None:
     (folder / "short").write_text("".join(pair[0] + "\n" for pair in short), "utf-8")
     (folder / "short.en").write_text("".join(pair[1] + "\n" for pair in short), "utf-8")
     texts = {"cdec.ini": INI, "moses.ini": MOSES, "weights": WEIGHTS, "other.weights": WEIGHTS.replace("-1", "-2")}
-    for name, text in (texts | {"little.toml": EXPERIMENT}).items():
+    for name, text in (texts | {"little.toml": EXPERIMENT, "my.trees": TREES}).items():
         (folder / name).write_text(text, "utf-8")
     for line in MADE.splitlines():
         done = run_case(shlex.split(line), folder)
         if done.verdict != "accepted":
             raise RuntimeError(f"lscfg {line}: {done.verdict}: {done.detail}")
+    hypotheses = (folder / "short.kbest").read_bytes().count(b"\n")
+    (folder / "short.scores").write_text("".join(f"{k / 4}\n" for k in range(hypotheses)), "utf-8")
 
 
 def attacks(folder: Path) -> list[Attack]:

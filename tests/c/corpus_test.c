@@ -602,6 +602,21 @@ static void find_envelope(void) {
   lscfg_envelope_free(envelope);
 }
 
+/* Three unit vectors; the dense column makes no neighbours, so rows 0 and 2 share nothing. */
+static void find_neighbours(void) {
+  static const int64_t row_begin[] = {0, 1, 3, 4}, column_begin[] = {0, 2, 4};
+  static const int32_t row_column[] = {0, 0, 1, 1}, column_row[] = {0, 1, 1, 2};
+  static const float row_value[] = {0.8f, 0.6f, 0.8f, 0.6f}, column_value[] = {0.8f, 0.6f, 0.8f, 0.6f};
+  static const float dense[] = {0.6f, 0, -0.8f}, norm[] = {0.6f, 0, 0.8f};
+  const lscfg_vectors v = {3, row_begin, row_column, row_value, column_begin, column_row, column_value, 1, dense, norm};
+  int32_t found[3], neighbour[6];
+  float similarity[6];
+  if (!good(lscfg_neighbours(&v, 0, 3, 2, found, neighbour, similarity, &error))) return;
+  CHECK(found[0] == 1 && found[1] == 2 && found[2] == 1);
+  CHECK(neighbour[0] == 1 && neighbour[2] == 0 && neighbour[3] == 2 && neighbour[4] == 1);
+  CHECK(fabs(similarity[0] - 0.48) < 1e-6 && fabs(similarity[2] - 0.48) < 1e-6 && fabs(similarity[3] - 0.48) < 1e-6);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   decompose();
@@ -609,6 +624,7 @@ int main(int argc, char **argv) {
   extract(argv[1]);
   tune();
   find_envelope();
+  find_neighbours();
   if (memory_is_out) fprintf(stderr, "out of memory\n");
   return memory_is_out;
 }

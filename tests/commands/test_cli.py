@@ -104,14 +104,21 @@ def test_the_page_of_commands_has_every_command_in_its_group():
 
 @pytest.mark.parametrize("options", [["-P"], []], ids=["installed", "checkout"])
 @pytest.mark.parametrize(
-    ("page", "output"), [(README, r"sentence  una casa\n(.*\n)+.*\['a house'\]"), (ROOT / "docs" / "API.md", r"-\d")]
+    ("page", "block", "output"),
+    [
+        (README, 0, r"sentence  una casa\n(.*\n)+.*\['a house'\]"),
+        (ROOT / "docs" / "API.md", 0, ""),
+        (ROOT / "docs" / "API.md", 1, r"-\d"),
+    ],
 )
-def test_python_in_the_pages_runs(files, page, output, options):
-    code = re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)[1]
+def test_python_in_the_pages_runs(files, tmp_path, page, block, output, options):
+    code = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)[block]
     places = {name: str(files / name) for name in ("cdec.ini", "weights")}
     places |= {"clusters16.lscfg": str(files / "spectral.lscfg"), "una habitación tranquila .": "una casa"}
+    places |= {"train.ja": str(files / "f"), "train.en": str(files / "e"), "mine.lscfg": str(tmp_path / "mine")}
     for name, place in places.items():
         code = code.replace(f'"{name}"', repr(place)).replace(f'["{name}"]', f"[{place!r}]")
+    code = code.replace("m=16", "m=2")
     run = subprocess.run([sys.executable, *options, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0 and re.match(output, run.stdout), run.stdout + run.stderr
 

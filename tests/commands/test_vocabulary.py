@@ -33,7 +33,7 @@ OLD_NAMES = ("--threads", "--k-best", "--json")
 PARALLEL = {
     *("align", "compress", "decode", "demo", "derive", "grammar", "heatmap", "marginals", "run", "tune"),
     *("estimate clusters", "estimate em", "estimate mle", "estimate spectral", "cdec decode", "cdec forest"),
-    *("prepare corpus", "serve"),
+    *("prepare corpus", "serve", "induce graph", "induce propagate"),
 }
 
 
@@ -145,6 +145,7 @@ def test_numbers_of_sentences_begin_at_1(uses):
             "mean mira?",
         ),
         (["--verson"], "did you mean --version?"),
+        (["--quiet", "lm", "text", "-o", "out"], "--quiet goes behind the command: lscfg lm ... --quiet"),
     ],
 )
 def test_a_wrong_word_names_the_one_that_is_meant(words, meant, capsys):

@@ -12,7 +12,7 @@ from helpers import sampled_pairs
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import Settings as ClusterSettings
 from lscfg.estimate.clusters import cluster_states, k_means, nearest
-from lscfg.estimate.em import EM, Pieces, Tying
+from lscfg.estimate.em import EMRun, Pieces, Tying
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
@@ -172,7 +172,7 @@ def test_states_are_interchangeable():
     derivations = corpus(80)
     order = np.array([2, 0, 3, 1])
     for options in (PLAIN, {}):
-        em = EM(derivations, EMSettings(4, **options))
+        em = EMRun(derivations, EMSettings(4, **options))
         first = em.begin(0)
         second = Weights(
             [t[np.ix_(range(len(t)), *[order] * (t.ndim - 1))].copy() for t in first.tensors],
@@ -189,7 +189,7 @@ def test_states_are_interchangeable():
 
 
 def test_shrinkage_is_its_formula():
-    em = EM(corpus(200), EMSettings(3, shrink_source=2.0, shrink_arity=7.0))
+    em = EMRun(corpus(200), EMSettings(3, shrink_source=2.0, shrink_arity=7.0))
     weights = em.begin(0)
     em.train.infer(weights)
     totals = em.train.count(weights)
@@ -248,7 +248,7 @@ def test_the_best_of_all_beginnings_is_kept(options):
     for seed in (5, 6, 7):
         singles = []
         for restart in range(3):
-            em = EM(derivations, EMSettings(2, seed=seed, **options))
+            em = EMRun(derivations, EMSettings(2, seed=seed, **options))
             beginning = em.begin(restart)
             em.begin = lambda _, beginning=beginning: beginning
             singles.append(em.run())
@@ -263,7 +263,7 @@ def test_the_best_of_all_beginnings_is_kept(options):
     assert winners == {0, 1, 2}
 
 
-def interrupted(em: EM, after: int) -> None:
+def interrupted(em: EMRun, after: int) -> None:
     """Runs EM and stops it with an exception after some steps."""
     step, left = em.step, [after]
 
@@ -283,7 +283,7 @@ def interrupted(em: EM, after: int) -> None:
 def test_resume_gives_the_same_bytes(tmp_path, options, after):
     derivations, settings = corpus(80), EMSettings(3, 4 if "restarts" in options else 9, **options)
     estimate_iterated(derivations, settings).save(tmp_path / "whole")
-    interrupted(EM(derivations, settings, checkpoint=tmp_path / "state"), after)
+    interrupted(EMRun(derivations, settings, checkpoint=tmp_path / "state"), after)
     estimate_iterated(derivations, settings, folder=tmp_path / "state", resume=True).save(tmp_path / "resumed")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
     # a checkpoint that has all iterations is only read
@@ -369,7 +369,7 @@ def test_a_tree_of_ten_thousand_nodes(m):
 
 
 def test_impossible_trees_are_told_of(capsys):
-    em = EM(corpus(30), EMSettings(2, 3, **PLAIN))
+    em = EMRun(corpus(30), EMSettings(2, 3, **PLAIN))
     weights = em.begin(0)
     weights.tensors[0][:] = 0
     # but for a binary rule over two that are not observed
@@ -383,7 +383,7 @@ def test_impossible_trees_are_told_of(capsys):
 def test_all_trees_of_a_pair_are_held_out():
     src, tgt, links, _ = sampled_pairs(30, 1)
     twice = dataclasses.replace(derive(src * 2, tgt * 2, links * 2), alignments=2)
-    held_out = EM(twice, EMSettings(2, 1, held_out=0.3)).held_out
+    held_out = EMRun(twice, EMSettings(2, 1, held_out=0.3)).held_out
     assert held_out.sum() == 18 and np.array_equal(held_out[:30], held_out[30:])
 
 

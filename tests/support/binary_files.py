@@ -92,13 +92,13 @@ def kinds(folder: Path) -> dict[str, Kind]:
         models.append(folder / name)
     compress(folder / "em", folder / "low", CPSettings(1))
     state = folder / "state"
-    em.EM(train, SETTINGS, "random", 1, None, state).run()
+    em.EMRun(train, SETTINGS, "random", 1, None, state).run()
 
     def use_derivations(path: Path) -> None:
         _use_derivations(path, train, folder / "mle")
 
     def use_checkpoint(path: Path) -> None:
-        em.EM(train, SETTINGS, "random", 1, None, path.parent, True).run()
+        em.EMRun(train, SETTINGS, "random", 1, None, path.parent, True).run()
 
     now, best = ((state / name).read_bytes() for name in em.CHECKPOINTS)
     return {

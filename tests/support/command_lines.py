@@ -23,6 +23,12 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
+    "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
+    "--wanted library -o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
+    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --jobs 97",
+    "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
+    "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "
+    "--target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 --jobs 97",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--jobs 97 --top 7 --min-marginal 0.25",
@@ -39,6 +45,7 @@ LINES = {
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
     "inspect states": "inspect model --states --rules 3",
     "inspect a tree": "inspect deriv --tree 4",
+    "inspect all trees": "inspect deriv --trees",
     "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
     "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",
     "simulate a model": "simulate -o folder --model model --pairs 50 --seed 6",
@@ -46,8 +53,10 @@ LINES = {
     "--optimiser pro --decoder cdec --jobs 97 --resume",
     "tune with a host": "tune --config cdec.ini --source f --reference e --weights weights -o folder --with moses-mert "
     "--kbest 7",
+    "rescore": "rescore text --scores A=e --scores B=f -w weights -o out -k 5 --unique --mbr chrf --scale 0.5 "
+    "--tuned other --reference e2 --optimiser pro --seed 70",
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
-    "--trials 60 --seed 70 -o out --source a1 --differences 3 --sentence-table table",
+    "--trials 60 --seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",

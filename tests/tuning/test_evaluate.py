@@ -247,7 +247,7 @@ def test_command_over_several_runs(corpus, files, capsys):
     assert table[2].split()[7] == f"{expected[1].p_randomised:.4f}"
     with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: base has 1, good has 2"):
         command.run(parse(*options, base, good, good))
-    with pytest.raises(InputError, match="leave --metrics out"):
+    with pytest.raises(InputError, match="leave --metrics and --comet out"):
         command.run(parse(*options, "--metrics", "ter", *twice))
 
 

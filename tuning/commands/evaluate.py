@@ -20,7 +20,7 @@ _METRICS = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import NamedFile, OutputFile
+    from lscfg.io.arguments import InputFile, NamedFile, OutputFile
     from lscfg.options import add_old_name, add_output, add_reference, add_seed, add_source
 
     parser.add_argument(
@@ -34,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")
     parser.add_argument(
         "--metrics", metavar="LIST", default="bleu", help="metrics beside BLEU: chrf, ter (default: none)"
+    )
+    parser.add_argument(
+        "--comet",
+        type=InputFile,
+        metavar="MODEL",
+        help="checkpoint of COMET, which scores as well; needs --source and the package unbabel-comet",
     )
     parser.add_argument(
         "--samples", type=int, default=1000, metavar="N", help="samples of the paired bootstrap (default: %(default)s)"
@@ -89,6 +95,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--differences must not be negative, but is {args.differences}")
     if (args.differences or args.sentence_table) and args.baseline is None:
         raise InputError("differences need --baseline, the system to compare the others with")
+    if args.comet and not args.source:
+        raise InputError("COMET reads the source, too; name it with --source")
     references = [read_lines(path) for path in args.reference]
     lines = len(references[0])
 
@@ -109,9 +117,11 @@ def run(args: argparse.Namespace) -> None:
     if all(len(runs) == 1 for runs in systems.values()):
         single = {name: runs[0] for name, runs in systems.items()}
         scores = evaluate(single, references, args.baseline, args.samples, args.seed, metrics, args.trials)
+        if args.comet:
+            _add_comet(args, scores, single, references, source)
         text, record = format_scores(scores), asdict(scores)
-    elif len(metrics) > 1:
-        raise InputError("with several outputs of a system the test is that of BLEU: leave --metrics out")
+    elif len(metrics) > 1 or args.comet:
+        raise InputError("with several outputs of a system the test is that of BLEU: leave --metrics and --comet out")
     else:
         replicated = compare_runs(systems, references, args.baseline, args.samples, args.trials, args.seed)
         text = format_runs(replicated, args.samples, args.trials, args.seed)
@@ -122,6 +132,27 @@ def run(args: argparse.Namespace) -> None:
         write_json(args.output, record)
     if args.differences or args.sentence_table:
         _show_differences(args, systems, references, source)
+
+
+def _add_comet(
+    args: argparse.Namespace,
+    scores: Evaluation,
+    systems: dict[str, list[str]],
+    references: list[list[str]],
+    source: list[str] | None,
+) -> None:
+    from pathlib import Path
+
+    from lscfg.extras import installed_versions
+    from lscfg.tuning.neural import comet_scores, compare_means
+
+    found = comet_scores(args.comet, source or [], systems, references)
+    means = compare_means(found, args.baseline, args.samples, args.trials, args.seed)
+    for system in scores.systems:
+        system.metrics["COMET"] = means[system.name]
+    scores.signatures["COMET"] = f"{Path(args.comet).name}, times 100" + "".join(
+        f", {package} {version}" for package, version in installed_versions(["unbabel-comet"]).items()
+    )
 
 
 def _show_differences(

@@ -11,6 +11,7 @@ import shutil
 import statistics
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, LscfgError, WorkerError
 from lscfg.extras import installed_versions
+from lscfg.formats.weights import read_weights
 from lscfg.io.text import (
     align_columns,
     atomic_write,
@@ -403,7 +405,15 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
     charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
     (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
-    return Content(path.stem, results, sources, references, outputs, lines, charts, examples)
+    weights = {
+        name: [read_weights(run.cache.path(stage / decoding.WEIGHTS)) for stage in system.tuned]
+        for name, system in plan.systems.items()
+    }
+    seen = {word for text in (*references, *outputs.values()) for line in text for word in line.split()}
+    (target,) = run.lines(texts.target)
+    training = Counter(word for line in target for word in line.split() if word in seen)
+    counts = {word: training[word] for word in sorted(seen)}
+    return Content(path.stem, results, sources, references, outputs, lines, charts, examples, weights, counts)
 
 
 def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:

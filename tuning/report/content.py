@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lscfg.tuning.report.matches import matched_orders
 from lscfg.tuning.sentences import sentence_bleu
 
 CHARTED_SENTENCES = 2
@@ -33,6 +36,32 @@ class Content:
     """By system and, as in ``charted``, sentence: the spans with their marginals, [i, j, value]."""
     examples: int
     """Gains and losses that are shown of each system."""
+    weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    """By system, of each tuning."""
+    training: dict[str, int] = field(default_factory=dict)
+    """How often the words of references and outputs stand in the training text; empty where that is not known."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The systems that are compared first: the baseline, and the best other one by test BLEU if there is one."""
+        baseline = self.results["baseline"]
+        others = [row for row in self.results["systems"] if row["system"] != baseline]
+        best = max(others, key=lambda row: row["test_bleu"])["system"] if others else baseline
+        return baseline, best
+
+    @cached_property
+    def bleu(self) -> dict[str, NDArray[np.float64]]:
+        """Sentence BLEU of each output, by system."""
+        return {name: sentence_bleu(lines, self.references) for name, lines in self.outputs.items()}
+
+    @cached_property
+    def orders(self) -> dict[str, list[str]]:
+        """By system, of each output the matched orders of its words."""
+        references = [[line.split() for line in group] for group in zip(*self.references, strict=True)]
+        return {
+            name: [matched_orders(line.split(), group) for line, group in zip(lines, references, strict=True)]
+            for name, lines in self.outputs.items()
+        }
 
 
 SIGNIFICANT = 0.05

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import base64
+import hashlib
+from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lscfg.tuning.report import plots
+from lscfg.tuning.report.breakdown import breakdown_section
+from lscfg.tuning.report.buckets import Breakdown
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
-from lscfg.tuning.report.style import STYLE
-from lscfg.tuning.sentences import Difference, best_and_worst, differences, sentence_bleu
+from lscfg.tuning.report.explorer import data_block, explorer_data, explorer_section
+from lscfg.tuning.report.learning import tuning_section
+from lscfg.tuning.report.markup import (
+    bar_cell,
+    data_row,
+    data_table,
+    decimal,
+    definitions,
+    matched_html,
+    p_cell,
+    with_spread,
+    words_html,
+)
+from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+STYLE, SCRIPT = (Path(__file__).with_name(name).read_text("utf-8").strip() for name in ("style.css", "explore.js"))
+
+_HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode("utf-8")).digest()).decode()
+
+POLICY = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{_HASH}'"
+"""Nothing is loaded, and no other script runs than the page's own."""
 
 
 def render(content: Content, manifest: dict[str, Any]) -> str:
@@ -24,12 +44,15 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
     Args:
         manifest: as in manifest.json; times and memory are nowhere else.
     """
+    breakdown = Breakdown.of(content)
     sections = [
         ("results", "Results", _results(content)),
-        ("tuning", "Tuning", _tuning(content)),
+        ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
         ("charts", "Charts", _charts(content)),
-        ("sentences", "Sentences that differ", _sentences(content)),
+        ("breakdown", "Where the systems differ", breakdown_section(content, breakdown)),
+        ("explore", "All test sentences", explorer_section(content)),
+        ("sentences", "Largest gains and losses", _sentences(content)),
         ("cost", "Time and memory", _cost(manifest)),
         ("manifest", "What made it", _manifest(manifest)),
     ]
@@ -48,71 +71,9 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         f"<header><h1>{title}</h1>{_lead(content)}\n"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
         f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json "
-        "beside this page, the translations in systems/.</p></footer>\n</body>\n</html>\n"
+        "beside this page, the translations in systems/.</p></footer>\n"
+        f"{data_block(explorer_data(content, breakdown))}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
-
-
-def _table(head: Sequence[str], rows: Iterable[str], caption: str, text: frozenset[int] = frozenset({0})) -> str:
-    """A table that scrolls by itself where it is wider than the page; cells of the head are HTML."""
-    cells = "".join(f'<th scope="col"{" class=text" if k in text else ""}>{name}</th>' for k, name in enumerate(head))
-    label = escape(re.sub(r"<[^>]*>", "", caption))
-    return (
-        f'<p class="note">{caption}</p><div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _row(name: str, cells: Iterable[str], kind: str = "") -> str:
-    """A row of cells that are HTML; numbers if they are no ``<td``."""
-    tds = "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in cells)
-    return f'<tr{f" class={kind}" if kind else ""}><th scope="row">{escape(name)}</th>{tds}</tr>'
-
-
-def _bar(share: float) -> str:
-    return f'<td class="bar"><span style="width:{100 * share:.1f}%"></span></td>'
-
-
-def _text(text: str, kind: str = "") -> str:
-    """A sentence with the language that its script tells, for fonts and screen readers."""
-    language = _language(text)
-    attributes = (f' lang="{language}"' if language else "") + (f' class="{kind}"' if kind else "")
-    return f'<span{attributes} dir="auto">{escape(text)}</span>'
-
-
-def _language(text: str) -> str:
-    for language, letters in (("ja", "[\u3040-\u30ff]"), ("ko", "[\uac00-\ud7af]"), ("zh", "[\u4e00-\u9fff]")):
-        if re.search(letters, text):
-            return language
-    return ""
-
-
-def _marked(output: str, references: Sequence[str]) -> str:
-    """An output in which words that no reference has (or not so often) are marked."""
-    left: Counter[str] = Counter()
-    for reference in references:
-        left |= Counter(reference.split())
-    parts = []
-    for word in output.split():
-        parts.append(escape(word) if left[word] > 0 else f'<span class="miss">{escape(word)}</span>')
-        left[word] -= 1
-    language = _language(output)
-    return f'<span{f" lang={language}" if language else ""} dir="auto">{" ".join(parts) or "<i>(empty)</i>"}</span>'
-
-
-def _number(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _with_deviation(value: float, deviation: float | None) -> str:
-    return _number(value) + ("" if deviation is None else f' <span class="dev">({deviation:.2f})</span>')
-
-
-def _p(value: float | None, trials: int) -> str:
-    if value is None:
-        return "–"
-    least = 1 / (trials + 1)
-    shown = f"≤ {least:.4f}" if value <= least else f"{value:.4f}"
-    return f"<b>{shown}</b>" if value < SIGNIFICANT else shown
 
 
 def _lead(content: Content) -> str:
@@ -141,12 +102,12 @@ def _results(content: Content) -> str:
     best["test_TER"] = min(row["test_TER"] for row in rows)
 
     def cell(row: dict[str, Any], key: str, deviation: str | None = None) -> str:
-        text = _with_deviation(row[key], row[deviation] if deviation else None)
+        text = with_spread(row[key], row[deviation] if deviation else None)
         return f'<td class="best">{text}</td>' if row[key] == best[key] else text
 
     restored = ["restored BLEU"] if results["restored_signature"] else []
     lines = [
-        _row(
+        data_row(
             row["system"],
             [
                 f"{row['rules']:,}",
@@ -154,10 +115,10 @@ def _results(content: Content) -> str:
                 cell(row, "dev_bleu", "dev_bleu_deviation"),
                 cell(row, "test_bleu", "test_bleu_deviation"),
                 f"± {row['test_bleu_ci']:.2f}",
-                *(_number(row["restored_bleu"]) for _ in restored),
-                _p(row["p_value"], results["randomisation trials"]),
-                _number(row["p_bootstrap"], 4),
-                *(_p(p, results["randomisation trials"]) for p in row["p_against"].values()),
+                *(decimal(row["restored_bleu"]) for _ in restored),
+                p_cell(row["p_value"], results["randomisation trials"]),
+                decimal(row["p_bootstrap"], 4),
+                *(p_cell(p, results["randomisation trials"]) for p in row["p_against"].values()),
                 cell(row, "test_chrF2"),
                 cell(row, "test_TER"),
             ],
@@ -194,51 +155,26 @@ def _results(content: Content) -> str:
     plot = plots.intervals(rows, baseline)
     legend = "Test BLEU: mean (dot) and 95 % interval (band)" + (", single runs (small dots)" if runs > 1 else "")
     return (
-        _table(head, lines, caption)
+        data_table(head, lines, caption)
         + f'<p class="note">{note}</p><figure class="plot wide">{plot}'
         + f"<figcaption>{legend}; the dashed line is {escape(baseline)}.</figcaption></figure>"
-        + _table(["system", *(f"{n}-gram" for n in range(1, 5)), "BP", "length"], _breakdown(rows), what)
+        + data_table(["system", *(f"{n}-gram" for n in range(1, 5)), "BP", "length"], _breakdown(rows), what)
     )
 
 
 def _breakdown(rows: Sequence[dict[str, Any]]) -> list[str]:
     """What BLEU is made of."""
     return [
-        _row(
+        data_row(
             row["system"],
             [
                 *(f"{value:.1f}" for value in row["test_precisions"]),
-                _number(row["brevity_penalty"], 3),
-                _number(row["test_length_ratio"], 3),
+                decimal(row["brevity_penalty"], 3),
+                decimal(row["test_length_ratio"], 3),
             ],
         )
         for row in rows
     ]
-
-
-def _tuning(content: Content) -> str:
-    rows = content.results["systems"]
-    curves = [run["dev_bleu_by_iteration"] for row in rows for run in row["runs"]]
-    # a collapse may fall far below all else: the scale then begins with what the tunings began with
-    low = min(min(curve[0], float(np.median(curve))) for curve in curves)
-    values = [max(value, low) for curve in curves for value in curve]
-    low, high = min(values), max(values)
-    pad = 0.05 * (high - low) or 0.5
-    base = next(row for row in rows if row["system"] == content.results["baseline"])
-    figures = []
-    for row in rows:
-        shown = [[max(value, low) for value in run["dev_bleu_by_iteration"]] for run in row["runs"]]
-        best = [run["tuning_iteration"] for run in row["runs"]]
-        plot = plots.curves(row["system"], shown, best, base["dev_bleu"], (low - pad, high + pad))
-        reached = _with_deviation(row["dev_bleu"], row["dev_bleu_deviation"])
-        figures.append(
-            f'<figure class="plot">{plot}<figcaption><b>{escape(row["system"])}</b>: {reached}</figcaption></figure>'
-        )
-    note = (
-        "Dev BLEU by iteration of the tuning; the dot is the iteration whose weights were taken, the dashed line the "
-        f"final dev BLEU of {escape(base['system'])}. Values below the scale are drawn at its lower end."
-    )
-    return f'<p class="note">{note}</p><div class="grid">{"".join(figures)}</div>'
 
 
 def _grammars(content: Content) -> str:
@@ -246,13 +182,13 @@ def _grammars(content: Content) -> str:
     sizes = [(row, row["effective_rules"] or row["rules"]) for row in rows]
     largest = max(np.log10(max(size, 1)) for _, size in sizes) or 1
     lines = [
-        _row(
+        data_row(
             row["system"],
             [
                 f"{row['rules']:,}",
                 str(row["states"] or "–"),
                 f"{row['effective_rules']:,}" if row["effective_rules"] else "–",
-                _bar(np.log10(max(size, 1)) / largest),
+                bar_cell(np.log10(max(size, 1)) / largest),
             ],
         )
         for row, size in sizes
@@ -260,10 +196,10 @@ def _grammars(content: Content) -> str:
     caption = (
         "Rules of the grammar, hidden states, and parameters of the model (effective rules); bars are logarithmic."
     )
-    text = _table(["system", "rules", "<i>m</i>", "effective rules", "size"], lines, caption, frozenset({0, 4}))
+    text = data_table(["system", "rules", "<i>m</i>", "effective rules", "size"], lines, caption, frozenset({0, 4}))
     found = content.results["derivations"]
-    numbers = [_row(name, [f"{value:,}"]) for name, value in found.items() if isinstance(value, int)]
-    counts = _table(["of the training corpus", "number"], numbers, "Minimal derivation trees.")
+    numbers = [data_row(name, [f"{value:,}"]) for name, value in found.items() if isinstance(value, int)]
+    counts = data_table(["of the training corpus", "number"], numbers, "Minimal derivation trees.")
     text += f"<details><summary>Derivations</summary>{counts}</details>"
     figures = [
         f'<figure class="plot">{plots.spectrum_bars(row["system"], row["singular_values"])}<figcaption>'
@@ -282,7 +218,6 @@ def _charts(content: Content) -> str:
     if not content.charts:
         return "<p>No system has a model.</p>"
     names = list(content.charts)
-    scores = {name: sentence_bleu(content.outputs[name], content.references) for name in names}
     text = (
         '<p class="note">Marginal probability of each span of the source sentence being one phrase (paper, Figure 3): '
         "first word down, last word across. Blue is likely, white is 0, red is negative, grey spans have no node. "
@@ -301,18 +236,13 @@ def _charts(content: Content) -> str:
                 picture = plots.heat_map(words, spans, title, f"chart{position}-{number}-")
             figures.append(
                 f"<figure>{picture}<figcaption><b>{escape(name)}</b> "
-                f'<span class="score">BLEU {scores[name][k]:.1f}</span><br>'
-                f"{_marked(content.outputs[name][k], references)}</figcaption></figure>"
+                f'<span class="score">BLEU {content.bleu[name][k]:.1f}</span><br>'
+                f"{matched_html(content.outputs[name][k], content.orders[name][k])}</figcaption></figure>"
             )
-        lines = [("source", _text(source)), *(("reference", _text(line)) for line in references)]
-        text += f"<h3>Sentence {k + 1}</h3>{_definitions(lines)}"
+        lines = [("source", words_html(source)), *(("reference", words_html(line)) for line in references)]
+        text += f"<h3>Sentence {k + 1}</h3>{definitions(lines)}"
         text += f'<div class="grid heat">{"".join(figures)}</div>'
     return text
-
-
-def _definitions(lines: Iterable[tuple[str, str]]) -> str:
-    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{text}</dd></div>" for name, text in lines)
-    return f'<dl class="text">{rows}</dl>'
 
 
 def _sentences(content: Content) -> str:
@@ -322,7 +252,8 @@ def _sentences(content: Content) -> str:
     text = (
         f'<p class="note">Where each system gains and loses most against {escape(baseline)} in sentence BLEU'
         + (" (first tuning)" if content.results["runs"] > 1 else "")
-        + ". Words that the reference lacks are underlined.</p>"
+        + ". The darker a word, the longer the n-gram of the reference that it is in; words that the reference lacks "
+        "are underlined.</p>"
     )
     for number, (name, lines) in enumerate(item for item in content.outputs.items() if item[0] != baseline):
         found = differences(content.outputs[baseline], lines, content.references)
@@ -339,12 +270,14 @@ def _sentences(content: Content) -> str:
 def _example(content: Content, name: str, item: Difference) -> str:
     baseline, k = content.results["baseline"], item.sentence - 1
     references = [document[k] for document in content.references]
-    lines = [("source", _text(content.sources[k])), *(("reference", _text(line)) for line in references)]
+    lines = [("source", words_html(content.sources[k])), *(("reference", words_html(line)) for line in references)]
     for system, output, score in ((baseline, item.baseline, item.baseline_bleu), (name, item.system, item.system_bleu)):
-        lines.append((system, f'{_marked(output, references)} <span class="score">{score:.1f}</span>'))
+        lines.append(
+            (system, f'{matched_html(output, content.orders[system][k])} <span class="score">{score:.1f}</span>')
+        )
     kind = "gain" if item.difference > 0 else "loss"
     head = f"sentence {item.sentence}: <b>{item.difference:+.1f}</b>"
-    return f'<div class="example {kind}">{head}{_definitions(lines)}</div>'
+    return f'<div class="example {kind}">{head}{definitions(lines)}</div>'
 
 
 def _cost(manifest: dict[str, Any]) -> str:
@@ -355,14 +288,14 @@ def _cost(manifest: dict[str, Any]) -> str:
     slowest = max((stage["seconds"] for stage in found), default=0) or 1
     largest = max((stage["peak_mib"] for stage in found), default=0) or 1
     rows = [
-        _row(
+        data_row(
             stage["stage"],
             [
                 f'<td class="text">{escape(", ".join(stage["systems"]))}</td>',
                 f"{stage['seconds']:,.1f}",
-                _bar(stage["seconds"] / slowest),
+                bar_cell(stage["seconds"] / slowest),
                 f"{stage['peak_mib']:,.0f}",
-                _bar(stage["peak_mib"] / largest),
+                bar_cell(stage["peak_mib"] / largest),
             ],
         )
         for stage in found
@@ -372,21 +305,21 @@ def _cost(manifest: dict[str, Any]) -> str:
         "processors; a stage that several systems or runs share was made once. Of an interrupted tuning, its last part."
     )
     head = ["stage", "of", "seconds", "time", "peak MiB", "memory"]
-    return _table(head, rows, caption, frozenset({0, 1, 3, 5}))
+    return data_table(head, rows, caption, frozenset({0, 1, 3, 5}))
 
 
 def _manifest(manifest: dict[str, Any]) -> str:
     versions = {"lscfg": manifest["lscfg"], "Python": manifest["python"], **manifest["packages"]}
-    rows = [_row(name, [f'<td class="text">{escape(value)}</td>']) for name, value in versions.items()]
+    rows = [data_row(name, [f'<td class="text">{escape(value)}</td>']) for name, value in versions.items()]
     files = [
-        _row(name, [f'<td class="text wrap"><code>{escape(value)}</code></td>'])
+        data_row(name, [f'<td class="text wrap"><code>{escape(value)}</code></td>'])
         for name, value in (manifest["sha256"] | manifest["decoder"]).items()
     ]
     return (
         f"<p>{escape(manifest['platform'])}</p><p>Command: <code>{escape(' '.join(manifest['command']))}</code></p>"
-        + _table(["package", "version"], rows, "Versions.", frozenset({0, 1}))
+        + data_table(["package", "version"], rows, "Versions.", frozenset({0, 1}))
         + "<details><summary>Input files (SHA-256)</summary>"
-        + _table(["file", "SHA-256"], files, "Everything the results were made of.", frozenset({0, 1}))
+        + data_table(["file", "SHA-256"], files, "Everything the results were made of.", frozenset({0, 1}))
         + "</details><details><summary>The experiment file</summary>"
         + f"<pre tabindex=0>{escape(manifest['experiment'])}</pre></details>"
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -80,42 +81,68 @@ def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> str:
     return _svg(width, bottom + 18, f"Test BLEU with 95 % intervals: {summary}", parts)
 
 
-def curves(
-    name: str, runs: Sequence[Sequence[float]], best: Sequence[int], reference: float, scale: tuple[float, float]
-) -> str:
-    """Dev BLEU by iteration of each run.
+@dataclass(frozen=True)
+class TuningCurve:
+    """Dev BLEU by iteration of one tuning of a system.
+
+    Attributes:
+        run: its number among the tunings of the system, from 1.
+        values: BLEU of each iteration.
+        chosen: the iteration, from 1, whose weights were taken.
+    """
+
+    system: str
+    run: int
+    values: Sequence[float]
+    chosen: int
+
+
+def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: float, reference: float) -> str:
+    """All tunings on one axis, of the k-th system in class ``curve-k``; points tell their values.
 
     Args:
-        runs: BLEU of each iteration.
-        best: the iteration (from 1) whose weights each run gave.
+        low: what lies below is drawn there.
         reference: the baseline's dev BLEU, a dashed line.
-        scale: lowest and highest BLEU of all plots.
     """
-    width, height, left, right, top, bottom = 260, 150, 32, 8, 8, 130
-    low, high = scale
-    longest = max(2, *(len(run) for run in runs))
+    width, height, left, right, top, bottom = 640, 300, 34, 10, 8, 268
+    high = max(max(curve.values) for curve in curves)
+    low = min(low, high)
+    pad = 0.05 * (high - low) or 0.5
+    low, high = low - pad, high + pad
+    longest = max(2, *(len(curve.values) for curve in curves))
 
     def at(iteration: float, value: float) -> tuple[float, float]:
         x = left + (width - left - right) * (iteration - 1) / (longest - 1)
-        return x, bottom - (bottom - top) * (value - low) / (high - low)
+        return x, bottom - (bottom - top) * (max(value, low + pad) - low) / (high - low)
 
     parts = []
     for tick in ticks(low, high):
-        level = _n(at(1, tick)[1])
+        level = _n(bottom - (bottom - top) * (tick - low) / (high - low))
         parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{level}" y2="{level}"/>')
         parts.append(f'<text class="tick" x="{left - 5}" y="{level}" dy="3.5" text-anchor="end">{_label(tick)}</text>')
     for iteration in sorted({1, longest, *range(5, longest - 1, 5)}):
         across = _n(at(iteration, low)[0])
-        parts.append(f'<text class="tick" x="{across}" y="{bottom + 14}" text-anchor="middle">{iteration}</text>')
+        parts.append(f'<text class="tick" x="{across}" y="{bottom + 16}" text-anchor="middle">{iteration}</text>')
+    parts.append(f'<text class="tick" x="{(left + width) // 2}" y="{height - 2}" text-anchor="middle">iteration</text>')
     parts.append(_polyline([at(1, reference), at(longest, reference)], "line base"))
-    for number, run in enumerate(runs):
-        points = [at(k, value) for k, value in enumerate(run, 1)]
-        parts.append(_polyline(points, "line" if number == 0 else "line more"))
-    for run, chosen in zip(runs, best, strict=True):
-        x, y = at(chosen, run[chosen - 1])
-        parts.append(f'<circle class="dot" cx="{_n(x)}" cy="{_n(y)}" r="3.5"/>')
-    reached = ", ".join(f"{run[chosen - 1]:.2f} in iteration {chosen}" for run, chosen in zip(runs, best, strict=True))
-    return _svg(width, height, f"Dev BLEU of {name} by iteration: {reached}", parts)
+    for k, system in enumerate(systems):
+        own = [curve for curve in curves if curve.system == system]
+        parts.append(f'<g class="curve-{k}">{"".join(_curve(curve, len(own), at) for curve in own)}</g>')
+    reached = ", ".join(
+        f"{curve.system} {curve.values[curve.chosen - 1]:.2f} in iteration {curve.chosen}" for curve in curves
+    )
+    return _svg(width, height, f"Dev BLEU by iteration: {reached}", parts)
+
+
+def _curve(curve: TuningCurve, runs: int, at: Callable[[float, float], tuple[float, float]]) -> str:
+    points = [at(iteration, value) for iteration, value in enumerate(curve.values, 1)]
+    parts = [_polyline(points, "line" if curve.run == 1 else "line more")]
+    of = f" run {curve.run}" if runs > 1 else ""
+    for iteration, ((x, y), value) in enumerate(zip(points, curve.values, strict=True), 1):
+        title = f"{escape(curve.system)}{of}, iteration {iteration}: {value:.2f}"
+        radius = 4.5 if iteration == curve.chosen else 2
+        parts.append(f'<circle class="dot" cx="{_n(x)}" cy="{_n(y)}" r="{radius}"><title>{title}</title></circle>')
+    return "".join(parts)
 
 
 def spectrum_bars(name: str, values: Sequence[float]) -> str:

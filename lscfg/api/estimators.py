@@ -1,0 +1,145 @@
+"""Estimators as scikit-learn has them: settings when one is made, ``fit``, and what was learned in names that end in _.
+
+>>> import lscfg
+>>> trees = lscfg.derive(["a b", "b a", "a"], ["A B", "B A", "A"], ["0-0 1-1", "0-0 1-1", "0-0"])
+>>> lscfg.MLE().fit(trees).parameters_.rules.text(0)
+'[X] ||| a ||| A'
+>>> lscfg.EM(m=2, iterations=5).get_params()["m"]
+2
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from lscfg.errors import InputError
+from lscfg.estimate import estimator
+from lscfg.estimate.run import ContextInputs, estimate_model
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.source import RuleInputs, rule_source
+from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
+from lscfg.settings import settings_of
+
+if TYPE_CHECKING:
+    from lscfg.estimate.spectral import Estimate
+    from lscfg.model.parameters import Parameters
+
+
+class LatentEstimator:
+    """What all estimators have. ``help`` shows the settings of one with their defaults.
+
+    Args:
+        threads: how many ``fit`` may use; its result does not depend on them.
+        settings: as on the command line, ``-`` written ``_``.
+
+    Attributes:
+        parameters_: after ``fit``, the parameters of all rules (``lscfg.model.parameters.Parameters``).
+
+    Raises:
+        InputError: a value is out of its range.
+        TypeError: there is no setting of that name.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, *, threads: int = 1, **settings: Any):
+        self.threads = threads
+        self._settings = estimator(self.kind).Settings(**settings)
+
+    def __init_subclass__(cls) -> None:
+        settings = inspect.signature(estimator(cls.kind).Settings).parameters.values()
+        named = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in settings]
+        threads = inspect.Parameter("threads", inspect.Parameter.KEYWORD_ONLY, default=1, annotation="int")
+        cls.__signature__ = inspect.Signature([*named, threads])  # type: ignore[attr-defined]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All settings by name, and ``threads``."""
+        names = [item.name for item in settings_of(type(self._settings))]
+        return {name: getattr(self._settings, name) for name in names} | {"threads": self.threads}
+
+    def set_params(self, **settings: Any) -> Self:
+        """Changes some of the settings; see ``LatentEstimator``."""
+        values = self.get_params() | settings
+        self.threads = values.pop("threads")
+        self._settings = type(self._settings)(**values)
+        return self
+
+    def fit(
+        self,
+        derivations: Derivations | str | os.PathLike[str],
+        y: None = None,
+        *,
+        context: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Estimates the parameters.
+
+        Args:
+            derivations: of ``lscfg.derive``, or the name of a file: of ``lscfg derive``, or trees as text (.trees).
+            y: nothing; scikit-learn passes it.
+            context: the source side of the corpus as a file; the model then also learns the words around a rule.
+
+        Raises:
+            InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
+        """
+        trees = derivations if isinstance(derivations, Derivations) else Derivations.load(derivations)
+        learned = None if context is None else _context(derivations, context)
+        self.parameters_: Parameters | Estimate = estimate_model(
+            trees, self.kind, self._settings, self.threads, context=learned
+        )
+        return self
+
+    def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
+        """Writes the model of ``fit``, for decoders and ``lscfg.load``.
+
+        Raises:
+            InputError: there was no ``fit``, a value is too large for float32, or the file cannot be written.
+        """
+        if not hasattr(self, "parameters_"):
+            raise InputError(f"nothing to write; call {type(self).__name__}.fit first", path)
+        self.parameters_.save(path, precision)
+
+    def __repr__(self) -> str:
+        usual = {item.name: item.default for item in settings_of(type(self._settings))} | {"threads": 1}
+        told = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+def _context(derivations: Derivations | str | os.PathLike[str], text: str | os.PathLike[str]) -> ContextInputs:
+    """Inputs of the usual context model of the minimal rules.
+
+    Raises:
+        InputError: the derivations are not in a file.
+    """
+    if isinstance(derivations, Derivations):
+        raise InputError("to learn context, write the derivations (save) and give the name of the file")
+    model, source = DEFAULT_CONTEXT_MODEL, rule_source("minimal")
+    inputs = RuleInputs(Path(), Path(), (), Path(derivations))
+    settings = kind(CONTEXT_MODELS, model).Settings()
+    return ContextInputs(model, settings, Path(text), inputs, ((source, source.Settings()),))
+
+
+class MLE(LatentEstimator):
+    """Relative frequencies, one state."""
+
+    kind = "mle"
+
+
+class Spectral(LatentEstimator):
+    """The method of moments (paper, section 4.1)."""
+
+    kind = "spectral"
+
+
+class EM(LatentEstimator):
+    """Expectation maximisation (paper, section 4.2)."""
+
+    kind = "em"
+
+
+class Clusters(LatentEstimator):
+    """Clusters of the spectral embedding, then a few iterations of EM."""
+
+    kind = "clusters"

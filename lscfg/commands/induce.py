@@ -1,0 +1,136 @@
+"""``lscfg induce``: grammars from more than word-aligned text: translations propagated over graphs of phrases."""
+
+from __future__ import annotations
+
+import argparse
+
+from lscfg.cli import add_action
+
+HELP = "translations for phrases that only monolingual text has"
+EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the actions and their options."""
+    from lscfg.induce.propagate.contexts import WEIGHTINGS
+    from lscfg.induce.propagate.expansion import PropagationSettings
+    from lscfg.induce.propagate.phrases import PhraseSettings
+    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.options import add_jobs, add_output
+    from lscfg.settings import add_options
+
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    phrases = add_action(actions, "phrases", "collect phrases with their translations and contexts")
+    phrases.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    phrases.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    phrases.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j")
+    for side in ("source", "target"):
+        phrases.add_argument(
+            f"--mono-{side}", type=InputFile, metavar="TEXT", nargs="+", default=[], help=f"further text of the {side}"
+        )
+    phrases.add_argument(
+        "--to-translate",
+        type=InputFile,
+        metavar="TEXT",
+        nargs="+",
+        default=[],
+        help="text whose phrases are wanted",
+    )
+    phrases.add_argument("--wanted", type=OutputFile, metavar="FILE", help="write the phrases without translation here")
+    add_output(phrases, "phrases to write", required=True)
+    add_options(phrases, PhraseSettings)
+    graph = add_action(actions, "graph", "join each source phrase to the phrases of the most similar contexts")
+    graph.add_argument("phrases", type=InputFile, metavar="PHRASES", help="phrases of lscfg induce phrases")
+    graph.add_argument(
+        "--neighbours", type=int, default=100, metavar="N", help="neighbours of a phrase (default: %(default)s)"
+    )
+    graph.add_argument(
+        "--weighting", choices=WEIGHTINGS, default="pmi", help="values of the vectors (default: %(default)s)"
+    )
+    graph.add_argument("--one-way", action="store_true", help="leave edges as they are found, in one direction")
+    add_output(graph, "graph to write", required=True)
+    add_jobs(graph)
+    propagate = add_action(actions, "propagate", "spread translations over a graph and write them as rules")
+    propagate.add_argument("phrases", type=InputFile, metavar="PHRASES", help="phrases of lscfg induce phrases")
+    propagate.add_argument("graph", type=InputFile, metavar="GRAPH", help="graph of lscfg induce graph")
+    propagate.add_argument("--nbest", type=InputFile, metavar="FILE", help="k-best lists of the phrases of --wanted")
+    propagate.add_argument("--gold", type=InputFile, metavar="GRAMMAR", help="fuller grammar, for a diagnosis")
+    propagate.add_argument("--statistics", type=OutputFile, metavar="FILE", help="write sizes and diagnosis as JSON")
+    add_output(propagate, "grammar to write", required=True)
+    add_options(propagate, PropagationSettings)
+    add_jobs(propagate)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Does the action.
+
+    Raises:
+        InputError: see the functions of ``lscfg.induce.propagate``.
+    """
+    {"phrases": _phrases, "graph": _graph, "propagate": _propagate}[args.action](args)
+
+
+def _phrases(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.errors import InputError
+    from lscfg.induce.propagate.phrases import PhraseSettings, collect
+    from lscfg.io.text import write_lines
+    from lscfg.settings import from_options
+
+    settings = from_options(PhraseSettings, args)
+    if not args.mono_source:
+        raise InputError("no monolingual text: name some with --mono-source, and its like with --mono-target")
+    if not args.mono_target:
+        log.warn("no monolingual target text: translations are those of the parallel text alone")
+    parallel, monolingual = (args.source, args.target), (args.mono_source, args.mono_target)
+    found = collect(parallel, args.alignment, monolingual, args.to_translate, settings)
+    log.table(found.statistics())
+    if found.labelled.all():
+        log.info("every phrase has a translation: there is nothing to propagate")
+    if args.wanted:
+        texts = found.source.phrases.texts(found.words)
+        write_lines(args.wanted, [text for text, known in zip(texts, found.labelled, strict=True) if not known])
+    found.write(args.output)
+    log.info(f"wrote {args.output}")
+
+
+def _graph(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.induce.propagate.expansion import similar_phrases
+    from lscfg.induce.propagate.neighbours import symmetric
+    from lscfg.induce.propagate.phrases import PhraseFile, write_graph
+    from lscfg.settings import SettingError
+
+    if not 1 <= args.neighbours < 2**31:
+        raise SettingError("--neighbours", f"must be at least 1, not {args.neighbours}")
+    side = PhraseFile.read(args.phrases).source
+    graph = similar_phrases(side, args.neighbours, None, args.weighting, args.jobs)
+    graph = graph if args.one_way else symmetric(graph)
+    log.table({"phrases": graph.shape[0], "edges": graph.nnz, "without neighbours": int((graph.getnnz(1) == 0).sum())})
+    about = {"neighbours": args.neighbours, "weighting": args.weighting, "symmetric": not args.one_way}
+    write_graph(args.output, graph, side, about)
+    log.info(f"wrote {args.output}")
+
+
+def _propagate(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.formats.kbest import read_kbest
+    from lscfg.induce.propagate import expansion
+    from lscfg.induce.propagate.phrases import PhraseFile, read_graph
+    from lscfg.io.text import write_json, write_lines
+    from lscfg.settings import from_options
+
+    settings = from_options(expansion.PropagationSettings, args)
+    gold = expansion.read_gold(args.gold) if args.gold else {}
+    phrases = PhraseFile.read(args.phrases)
+    graph = read_graph(args.graph, phrases.source)
+    nbest = (read_kbest(args.nbest), args.nbest) if args.nbest else None
+    found = expansion.expand(phrases, graph, nbest, settings, args.jobs)
+    figures = found.statistics()
+    if gold:
+        figures |= expansion.diagnose_lists(phrases, found, gold)
+    log.table(figures)
+    if args.statistics:
+        write_json(args.statistics, figures)
+    write_lines(args.output, expansion.rule_lines(phrases, found))
+    log.info(f"wrote {args.output}")

@@ -1,0 +1,1 @@
+"""Grammars that are induced from more than word-aligned text."""

@@ -1,0 +1,255 @@
+"""Phrases of both sides: their translations in parallel text, and their contexts in all text; and graphs of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.extract.hiero import HieroLimits, extract_files
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.table import RuleTable
+from lscfg.induce.propagate.contexts import count_contexts, frequent_columns
+from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams, read_words
+from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.io.tensors import load, read_json, save
+from lscfg.settings import Declared, setting
+
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True)
+class PhraseSettings(Declared):
+    """Which phrases there are, and what their context is."""
+
+    lengths: tuple[int, ...] = setting((1, 2), "words of the source phrases", least=1, most=5, metavar="LIST")
+    min_count: int = setting(3, "least count in monolingual text, without --to-translate", least=1)
+    target_words: int = setting(3, "most words of a target phrase", least=1, most=5)
+    min_target: int = setting(2, "least count in text of a target phrase that translates nothing yet", least=1)
+    window: int = setting(4, "words on each side of a phrase that are its context", least=1, most=100)
+    q: int = setting(
+        25, "most frequent words, which alone make no two phrases neighbours", least=0, option="frequent-words"
+    )
+
+
+@dataclass(frozen=True)
+class PhraseSide:
+    """The phrases of one language.
+
+    Attributes:
+        phrases: in the vocabulary of the whole.
+        count: int64 [n], how often each is in the text.
+        contexts: int32 [n, 2 words]; frequent: int64, the columns of the q most frequent words.
+    """
+
+    phrases: NGrams
+    count: np.ndarray
+    contexts: sparse.csr_matrix
+    frequent: np.ndarray
+
+    @cached_property
+    def hash(self) -> str:
+        """Of the phrases: a graph belongs to those that have it."""
+        data = self.phrases.symbols.tobytes() + self.phrases.offsets.tobytes()
+        return hashlib.sha256(data).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class PhraseFile:
+    """Both sides and what parallel text says of them.
+
+    Attributes:
+        words: the vocabulary.
+        labels: float64 [source phrases, target phrases], P(e|f) of labelled phrases; empty rows of all others.
+        lexicon: int32 [pairs, 2], words linked in parallel text, -1 for none; lexicon_count: int64 [pairs].
+    """
+
+    words: list[str]
+    source: PhraseSide
+    target: PhraseSide
+    labels: sparse.csr_matrix
+    lexicon: np.ndarray
+    lexicon_count: np.ndarray
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """bool [source phrases]."""
+        return np.diff(self.labels.indptr) > 0
+
+    def statistics(self) -> dict[str, int]:
+        """Sizes for the log."""
+        open_rows = ~self.labelled
+        return {
+            "labelled phrases": int(self.labelled.sum()),
+            "unlabelled phrases": int(open_rows.sum()),
+            "unlabelled phrases not in monolingual text": int((self.source.count[open_rows] == 0).sum()),
+            "target phrases": len(self.target.phrases),
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file (docs/FORMATS.md)."""
+        arrays = {name: value for name, value in _table(self.words, NGrams.of([])).arrays().items() if "vocab" in name}
+        arrays |= {"lexicon.words": self.lexicon, "lexicon.count": self.lexicon_count}
+        arrays |= _matrix_arrays("labels", self.labels, np.float64)
+        for name, side in zip(SIDES, (self.source, self.target), strict=True):
+            arrays |= {f"{name}.symbols": side.phrases.symbols, f"{name}.offsets": side.phrases.offsets}
+            arrays |= {f"{name}.count": side.count, f"{name}.frequent": side.frequent.astype(np.int64)}
+            arrays |= _matrix_arrays(f"{name}.contexts", side.contexts, np.int32)
+        save(path, arrays, {"lscfg": "phrases", "format": "1"})
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> PhraseFile:
+        """The inverse of ``write``.
+
+        Raises:
+            InputError: the file is missing, of another kind or damaged.
+        """
+        arrays, _ = load(path, "phrases")
+        try:
+            none = NGrams.of([])
+            words = RuleTable.from_arrays(_table([], none).arrays() | {k: arrays[k] for k in arrays if "vocab" in k})
+            sides = [_read_side(arrays, name, len(words.words)) for name in SIDES]
+            check_layout(arrays, {"lexicon.words": "int32 [pairs, 2]", "lexicon.count": "int64 [pairs]"})
+            check_range("lexicon.words", arrays["lexicon.words"], -1, len(words.words))
+            check_range("lexicon.count", arrays["lexicon.count"], 1, np.inf)
+            shape = (len(sides[0].phrases), len(sides[1].phrases))
+            labels = _read_matrix(arrays, "labels", shape, "float64")
+            check_range("labels.data", labels.data, 0, 1.0001)
+            return cls(words.words, sides[0], sides[1], labels, arrays["lexicon.words"], arrays["lexicon.count"])
+        except ValueError as error:
+            raise InputError(f"{error}; make the file anew", path) from error
+
+
+def _read_side(arrays: Mapping[str, np.ndarray], name: str, words: int) -> PhraseSide:
+    layout = {"symbols": "int32 [symbols]", "offsets": "int64 [n + 1]", "count": "int64 [n]", "frequent": "int64 [q]"}
+    sizes = check_layout(arrays, {f"{name}.{key}": value for key, value in layout.items()})
+    symbols, offsets = arrays[f"{name}.symbols"], arrays[f"{name}.offsets"]
+    check_offsets(f"{name}.offsets", offsets, len(symbols))
+    check_range(f"{name}.symbols", symbols, 0, words)
+    check_range(f"{name}.frequent", arrays[f"{name}.frequent"], 0, 2 * words)
+    check_range(f"{name}.count", arrays[f"{name}.count"], 0, np.inf)
+    contexts = _read_matrix(arrays, f"{name}.contexts", (sizes["n"], 2 * words), "int32")
+    check_range(f"{name}.contexts.data", contexts.data, 1, np.inf)
+    return PhraseSide(NGrams(symbols, offsets), arrays[f"{name}.count"], contexts, arrays[f"{name}.frequent"])
+
+
+def _table(words: list[str], phrases: NGrams) -> RuleTable:
+    none = np.zeros(len(phrases), np.int32)
+    return RuleTable(words, phrases.symbols, phrases.offsets, none, none)
+
+
+def _matrix_arrays(name: str, matrix: sparse.csr_matrix, dtype: type) -> dict[str, np.ndarray]:
+    matrix = matrix.sorted_indices()
+    kinds = {"indptr": np.int64, "indices": np.int32, "data": dtype}
+    return {f"{name}.{part}": getattr(matrix, part).astype(kind) for part, kind in kinds.items()}
+
+
+def _read_matrix(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, int], dtype: str) -> sparse.csr_matrix:
+    layout = {"indptr": "int64 [rows + 1]", "indices": "int32 [entries]", "data": f"{dtype} [entries]"}
+    sizes = check_layout(arrays, {f"{name}.{part}": declared for part, declared in layout.items()})
+    indptr, indices, data = (arrays[f"{name}.{part}"] for part in layout)
+    if sizes["rows"] != shape[0]:
+        raise ValueError(f"array '{name}.indptr' has {sizes['rows']} rows, not {shape[0]}")
+    check_offsets(f"{name}.indptr", indptr, len(indices))
+    check_range(f"{name}.indices", indices, 0, shape[1])
+    return sparse.csr_matrix((data, indices, indptr), shape=shape)
+
+
+def collect(
+    parallel: tuple[str, str],
+    alignments: Sequence[str],
+    monolingual: tuple[Sequence[str], Sequence[str]],
+    texts: Sequence[str],
+    settings: PhraseSettings,
+) -> PhraseFile:
+    """Phrases with their translations and contexts.
+
+    Args:
+        parallel: source and target of the aligned text; monolingual: files of further text, source and target.
+        texts: source text whose phrases are to be translated; none: the frequent phrases of the monolingual source.
+
+    Raises:
+        InputError: a file is missing, malformed or without a word, q is as large as the vocabulary, or no phrase of the
+            parallel text has one of the lengths.
+    """
+    counted = extract_files(*parallel, alignments, HieroLimits(7, 0, 7, 0))
+    numbers = {word: number for number, word in enumerate(counted.rules.words)}
+    labels = _labels(counted, settings)
+    both = [read_words([*files, own], numbers) for files, own in zip(monolingual, parallel, strict=True)]
+    known = {f for f, _ in labels}
+    if texts:
+        wanted = count_ngrams(read_words(texts, numbers), settings.lengths)
+    else:
+        alone = read_words(monolingual[0], numbers)
+        wanted = count_ngrams(alone, settings.lengths, settings.min_count)
+    sources = [*dict.fromkeys(f for f, _ in labels), *sorted(f for f in wanted if f not in known)]
+    more = count_ngrams(both[1], range(1, settings.target_words + 1), settings.min_target)
+    targets = [*dict.fromkeys(e for _, e in labels)]
+    targets += sorted(more.keys() - set(targets))
+    sides = [_side(text, NGrams.of(one), numbers, settings) for text, one in zip(both, (sources, targets), strict=True)]
+    rows, columns = ({one: number for number, one in enumerate(every)} for every in (sources, targets))
+    places = [rows[f] for f, _ in labels], [columns[e] for _, e in labels]
+    matrix = sparse.csr_matrix(([*labels.values()], places), shape=(len(sources), len(targets)))
+    return PhraseFile([*numbers], sides[0], sides[1], matrix, counted.lexicon, counted.lexicon_count)
+
+
+def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
+    rules = counted.rules
+    share = counted.count / np.bincount(rules.source_id, counted.count)[rules.source_id]
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
+    for length in settings.lengths:
+        chosen = np.flatnonzero(rules.src_length == length)
+        if not len(chosen):
+            raise InputError(f"no phrase of {length} words has a translation in parallel text; leave the length out")
+        found |= {(tuple(rules.src(r).tolist()), tuple(rules.tgt(r).tolist())): share[r] for r in chosen.tolist()}
+    return found
+
+
+def _side(text: np.ndarray, phrases: NGrams, numbers: Mapping[str, int], settings: PhraseSettings) -> PhraseSide:
+    if 0 < len(np.unique(text[text >= 0])) <= settings.q:
+        raise InputError(f"q is {settings.q}, but the text has no more words than that; choose a smaller q")
+    contexts = count_contexts(text, phrases, len(numbers), settings.window)
+    count = Finder(phrases).count(text, len(phrases))
+    return PhraseSide(phrases, count, contexts, frequent_columns(text, len(numbers), settings.q))
+
+
+# ---- graphs ----
+
+
+def write_graph(
+    path: str | os.PathLike[str], graph: sparse.csr_matrix, side: PhraseSide, about: Mapping[str, object]
+) -> None:
+    """Writes a graph of some phrases (docs/FORMATS.md)."""
+    facts = json.dumps({**about, "phrases": side.hash}, sort_keys=True)
+    save(path, _matrix_arrays("graph", graph, np.float32), {"lscfg": "graph", "format": "1", "about": facts})
+
+
+def read_graph(path: str | os.PathLike[str], side: PhraseSide) -> sparse.csr_matrix:
+    """The similarities of a graph of these phrases.
+
+    Raises:
+        InputError: the file is missing, of another kind, damaged, or of other phrases.
+    """
+    arrays, metadata = load(path, "graph")
+    try:
+        if read_json(metadata, "about").get("phrases") != side.hash:
+            raise InputError("is a graph of other phrases; make it of these with lscfg induce graph", path)
+        size = len(side.phrases)
+        graph = _read_matrix(arrays, "graph", (size, size), "float32")
+        check_range("graph.data", graph.data, 0, np.inf)
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{error}; make the file anew", path) from error
+    isolated = int((np.diff(graph.indptr) == 0).sum())
+    if isolated:
+        log.info(f"{isolated} phrases have no neighbours")
+    return graph.astype(float).sorted_indices()

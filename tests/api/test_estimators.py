@@ -1,0 +1,112 @@
+"""Estimators in scikit-learn's manner, and text as lists of lines."""
+
+import doctest
+import inspect
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from helpers import sampled_pairs
+
+import lscfg
+from lscfg.api import estimators, text
+from lscfg.errors import InputError
+from lscfg.estimate import em, spectral
+from lscfg.extract.trees import write_trees
+from lscfg.kinds import ESTIMATORS, kinds
+
+ALL = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.Clusters]
+
+
+@pytest.fixture(scope="module")
+def trees():
+    src, tgt, links, _ = sampled_pairs(300, 1)
+    return lscfg.derive(src, tgt, links)
+
+
+def test_examples_of_the_modules_run():
+    for module in (estimators, text):
+        found = doctest.testmod(module)
+        assert found.failed == 0 and found.attempted >= 3
+
+
+def test_every_estimator_has_a_class():
+    assert sorted(found.kind for found in ALL) == sorted(kinds(ESTIMATORS))
+
+
+@pytest.mark.parametrize("found", ALL)
+def test_settings_are_shown_kept_and_changed(found):
+    one = found()
+    assert repr(one) == f"{found.__name__}()" and one.threads == 1
+    assert {*one.get_params()} == {*inspect.signature(found).parameters}
+    again = found(**one.get_params())
+    assert again.get_params() == one.get_params()
+    assert one.set_params(threads=2) is one and repr(one) == f"{found.__name__}(threads=2)"
+    with pytest.raises(TypeError):
+        found(staets=3)
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(InputError, match="m"):
+        lscfg.Spectral(m=0)
+    kept = lscfg.EM(m=3)
+    with pytest.raises(InputError):
+        kept.set_params(m=-1)
+    assert kept.get_params()["m"] == 3 and repr(kept) == "EM(m=3)"
+
+
+def test_fit_is_what_the_command_does(trees):
+    ours = lscfg.Spectral(m=2).fit(trees)
+    theirs = spectral.estimate(trees, spectral.Settings(m=2))
+    np.testing.assert_array_equal(ours.parameters_.root, theirs.root)
+    ours = lscfg.EM(m=2, iterations=3, threads=2).fit(trees)
+    for a, b in zip(ours.parameters_.tensors, em.estimate(trees, em.Settings(m=2, iterations=3)).tensors, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_files_serve_as_derivations_and_models_are_written(trees, tmp_path):
+    write_trees(tmp_path / "x.trees", trees)
+    trees.save(tmp_path / "x.deriv")
+    for name in ("x.trees", "x.deriv"):
+        lscfg.Clusters(m=2).fit(tmp_path / name).save(tmp_path / "m")
+        model = lscfg.load(tmp_path / "m")
+        assert model.rank == 2 and model.analyse("a b").translation is not None
+    with pytest.raises(InputError, match=r"call MLE\.fit first"):
+        lscfg.MLE().save(tmp_path / "m")
+
+
+def test_context_is_learned_from_files(tmp_path):
+    src, tgt, links, _ = sampled_pairs(300, 1)
+    (tmp_path / "t").write_text("".join(line + "\n" for line in src))
+    made = lscfg.derive(src, tgt, links)
+    made.save(tmp_path / "x.deriv")
+    found = lscfg.MLE().fit(tmp_path / "x.deriv", context=tmp_path / "t")
+    assert found.parameters_.context is not None
+    with pytest.raises(InputError, match="write the derivations"):
+        lscfg.MLE().fit(made, context=tmp_path / "t")
+
+
+@pytest.mark.skipif(find_spec("sklearn") is None, reason="no scikit-learn")
+def test_scikit_learn_clones_them():
+    from sklearn.base import clone
+
+    assert clone(lscfg.EM(m=3)).get_params()["m"] == 3
+
+
+@pytest.mark.skipif(find_spec("thot") is None, reason="no sil-thot")
+def test_lines_are_aligned_and_derived():
+    src, tgt = ["das haus", "das buch", "ein buch"] * 4, ["the house", "the book", "a book"] * 4
+    links = lscfg.align(src, tgt, seed=3, jobs=1)
+    assert len(links) == 12 and len(lscfg.derive(src, tgt, links, max_arity=2)) == 12
+    with pytest.raises(InputError, match="give pairs"):
+        lscfg.align(src, tgt[1:])
+    with pytest.raises(TypeError, match="list of lines"):
+        lscfg.derive("a", "b", "0-0")
+    with pytest.raises(InputError):
+        lscfg.align(src, tgt, "nothing")
+
+
+def test_language_models_are_estimated(tmp_path):
+    (tmp_path / "t").write_text("a b\nb a\n" * 10)
+    model = lscfg.lm.estimate_ngrams(tmp_path / "t", 2, discount_fallback=(0.5,))
+    assert isinstance(model, lscfg.lm.NgramModel) and model.order == 2

@@ -1,0 +1,111 @@
+"""Trees as text: what is written is read, and what is no tree is refused with its line."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from lscfg.cli import main
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations, derive
+from lscfg.extract.trees import read_trees, tree_lines, write_trees
+from lscfg.kernel import DeriveOptions
+
+TEXT = """\
+[X,1] [X,2] ||| [X,2] of [X,1]
+  [X] ||| a [X,1] ||| [X,1] A
+    b ||| B
+c |||
+
+-
+d ||| D ||| no
+"""
+
+
+def random_corpus(n, seed, longest=9):
+    """Pairs of words with random links, dropped ones among them."""
+    rng = np.random.default_rng(seed)
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        i, j = rng.integers(1, longest, 2).tolist()
+        src.append(" ".join(rng.choice(list("abcde"), i)))
+        tgt.append(" ".join(rng.choice(list("ABCDE"), j)))
+        some = {(int(rng.integers(i)), int(rng.integers(j))) for _ in range(rng.integers(1, 2 * i + 1))}
+        links.append(" ".join(f"{a}-{b}" for a, b in sorted(some)))
+    return src, tgt, links
+
+
+@pytest.mark.parametrize("options", [DeriveOptions(), DeriveOptions(max_words=5)])
+def test_trees_are_read_as_they_are_written(tmp_path, options):
+    made = derive(*random_corpus(300, 1), options=options)
+    write_trees(tmp_path / "x.trees.gz", made)
+    read = Derivations.load(tmp_path / "x.trees.gz")
+    read.kernel.check()
+    read.rules.check_distinct()
+    assert list(tree_lines(read)) == list(tree_lines(made)) and len(read) == 300
+    for name in ("trees", "parent", "slot", "span"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(made, name), name)
+    texts = [[one.rules.text(rule) for rule in one.rule.tolist()] for one in (made, read)]
+    assert texts[0] == texts[1]
+    assert sum(read.dropped.values()) == sum(made.dropped.values())
+    read.save(tmp_path / "x.deriv")
+    assert list(tree_lines(Derivations.load(tmp_path / "x.deriv"))) == list(tree_lines(made))
+
+
+def test_other_programs_may_write_in_their_way(tmp_path):
+    path = tmp_path / "x.trees"
+    path.write_text(TEXT.rsplit("\n", 2)[0] + "\n\n\nd ||| D D")
+    read = read_trees(path)
+    read.kernel.check()
+    assert np.diff(read.trees).tolist() == [4, 0, 1] and read.dropped == {"no tree": 1}
+    assert read.rules.text(0) == "[X] ||| [X,1] [X,2] ||| [X,2] of [X,1]" and read.rules.text(3) == "[X] ||| c ||| "
+    assert read.span.tolist() == [[0, 3, 0, 3], [0, 2, 1, 3], [1, 2, 1, 2], [2, 3, 0, 0], [0, 1, 0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", None, "no tree in it"),
+        ("-\n", None, "no tree in it"),
+        ("a\n", 1, "not a rule: 'a'; write SOURCE"),
+        (TEXT, 7, "not a rule"),
+        ("a ||| A\nb ||| B\n", 2, "put an empty line between trees"),
+        ("a [X,1] ||| [X,1]\n\n", 2, r"the tree ends, and 1 of its nodes are missing, first child 1 of 'a \[X,1\]"),
+        ("[X,1] [X,2] ||| [X,1] [X,2]\na ||| A", 2, "first child 2"),
+        ("a [X,1] ||| [X,1]\n-\n", 2, "says that there is no tree"),
+        ("[X,2] [X,1] ||| [X,1] [X,2]\n", 1, "in this order"),
+        ("a [X,1] ||| A\n", 1, "each nonterminal of the source side once"),
+        ("a [X,1] ||| [X,1] [X,1]\n", 1, "each nonterminal"),
+        ("[X,1] ||| A [X,1]\n", 1, "needs a word, or two nonterminals"),
+        ("||| A\n", 1, "needs a word"),
+        ("a\x07 ||| A\n", 1, "a "),
+    ],
+)
+def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message):
+    path = tmp_path / "x.trees"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        Derivations.load(path)
+    assert caught.value.path == str(path) or caught.value.path == path
+    assert caught.value.line == line
+
+
+def test_deep_trees_are_read(tmp_path):
+    path = tmp_path / "x.trees"
+    path.write_text("a [X,1] ||| [X,1] A\n" * 50_000 + "b ||| B\n")
+    read = read_trees(path)
+    read.kernel.check()
+    assert read.span[0].tolist() == [0, 50_001, 0, 50_001] and read.span[-1].tolist() == [50_000, 50_001, 0, 1]
+
+
+def test_commands_take_trees(tmp_path, capsys):
+    with gzip.open(tmp_path / "x.trees.gz", "wt") as file:
+        file.writelines(f"{line}\n" for line in tree_lines(derive(*random_corpus(50, 2))))
+    assert main(["estimate", "em", str(tmp_path / "x.trees.gz"), "--quiet", "-m", "2", "-o", str(tmp_path / "m")]) == 0
+    assert main(["inspect", str(tmp_path / "x.trees.gz"), "--rules", "1"]) == 0
+    assert "most frequent rules" in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path / "x.trees.gz"), "--trees"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == gzip.decompress((tmp_path / "x.trees.gz").read_bytes()).decode()
+    assert main(["inspect", str(tmp_path / "m"), "--trees"]) == 1
+    assert "--tree and --trees for derivations" in capsys.readouterr().err

@@ -1,0 +1,260 @@
+"""``lscfg induce`` from text to rules, and what it refuses."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from lscfg.cli import main
+from lscfg.induce.propagate.phrases import PhraseFile, read_graph
+from lscfg.io.tensors import load, save
+
+LABELLED, TWINS = 12, 6
+
+
+def sentences(random, source, count):
+    """Sentences in which word k and its twin stand among the same words: what is around them says which they are."""
+    lines = []
+    for _ in range(count):
+        k = int(random.integers(len(source)))
+        around = [f"{'l' if n == 0 else 'r'}{k % LABELLED}{'abc'[int(random.integers(3))]}" for n in range(2)]
+        lines.append((around[0], source[k], around[1]))
+    return lines
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Parallel text of 12 words, monolingual text of these and of 6 more, each of which is distributed as another."""
+    folder, random = tmp_path_factory.mktemp("induce"), np.random.default_rng(1)
+    words = [f"f{k}" for k in range(LABELLED)]
+    twins = [f"g{k}" for k in range(TWINS)]
+    pairs = sentences(random, words, 300)
+    mono = sentences(random, words + twins, 3000)
+
+    def target(line):
+        return " ".join(f"{word.upper()}" for word in line)
+
+    def write(name, lines):
+        (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+
+    write("f", [" ".join(line) for line in pairs])
+    write("e", [target(line) for line in pairs])
+    write("a", ["0-0 1-1 2-2"] * len(pairs))
+    write("mono.f", [" ".join(line) for line in mono])
+    write("mono.e", [target(line).replace("G", "F") for line in mono[::-1]])
+    write("text", [" ".join(("l0a", twin, "r0a")) for twin in twins])
+    return folder
+
+
+@pytest.fixture
+def here(corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    return corpus
+
+
+PHRASES = (
+    "induce phrases f e a --mono-source mono.f --mono-target mono.e --to-translate text --frequent-words 0 --lengths 1"
+)
+
+
+def run(line, capsys=None):
+    status = main(line.split())
+    return status, capsys.readouterr().err if capsys else ""
+
+
+def best_rules(path):
+    best = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            _, source, target, values = line.strip().split(" ||| ")
+            features = dict(item.split("=") for item in values.split())
+            best.setdefault(source, []).append((float(features["GraphEgivenF"]), target, features))
+    return {source: min(rules, key=lambda rule: rule[:2]) for source, rules in best.items()}
+
+
+@pytest.mark.parametrize("method", ["lp", "slp"])
+@pytest.mark.parametrize("solver", ["linear", "sweeps"])
+def test_twins_get_the_translations_of_their_likes(here, method, solver):
+    assert run(f"{PHRASES} -o p --wanted wanted")[0] == 0
+    assert sorted((here / "wanted").read_text().split()) == [f"g{k}" for k in range(TWINS)]
+    assert run("induce graph p -o graph --neighbours 5")[0] == 0
+    line = f"induce propagate p graph -o out.gz --method {method} --solver {solver}"
+    assert run(f"{line} --candidates neighbours --statistics figures")[0] == 0
+    found = {source: rule[1] for source, rule in best_rules(here / "out.gz").items()}
+    assert found == {f"g{k}": f"F{k}" for k in range(TWINS)}
+    figures = json.loads((here / "figures").read_text())
+    assert figures["phrases with a rule"] == TWINS and figures["phrases not at rest"] == 0
+
+
+def test_features_of_the_rules(here):
+    run(f"{PHRASES} -o p")
+    run("induce graph p -o graph --neighbours 5")
+    run("induce propagate p graph -o out.gz --candidates neighbours --max-targets 20 --min-probability 1e-9")
+    phrases = PhraseFile.read(here / "p")
+    count_f = dict(zip(phrases.source.phrases.texts(phrases.words), phrases.source.count, strict=True))
+    count_e = dict(zip(phrases.target.phrases.texts(phrases.words), phrases.target.count, strict=True))
+    totals = sum(count_f.values()), sum(count_e.values())
+    for source, (cost, target, features) in best_rules(here / "out.gz").items():
+        backward = 10**-cost * count_f[source] / totals[0] / (count_e[target] / totals[1])
+        assert float(features["GraphFgivenE"]) == pytest.approx(-np.log10(min(backward, 1)), abs=1e-4)
+        assert features["GraphLexEgivenF"] == "7" and features["Graph"] == "1"  # no word translates g0
+
+
+def test_threads_and_repetition_change_no_byte(here):
+    run(f"{PHRASES} -o p")
+    made = []
+    for jobs in (1, 2):
+        run(f"induce graph p -o graph{jobs} --neighbours 5 --jobs {jobs}")
+        run(f"induce propagate p graph{jobs} -o out{jobs} --jobs {jobs}")
+        made.append(((here / f"graph{jobs}").read_bytes(), (here / f"out{jobs}").read_bytes()))
+    assert made[0] == made[1]
+
+
+def test_candidates_of_a_decoder_and_of_spelling(here):
+    run(f"{PHRASES} -o p --wanted wanted")
+    run("induce graph p -o graph --neighbours 5")
+    (here / "nbest").write_text("0 ||| F7 |||  ||| 0\n0 ||| nothing that is a phrase |||  ||| -1\n")
+    assert run("induce propagate p graph --nbest nbest --candidates decoder -o out.gz")[0] == 0
+    assert {source: rule[1] for source, rule in best_rules(here / "out.gz").items()} == {
+        (here / "wanted").read_text().split()[0]: "F7"
+    }
+    assert run("induce propagate p graph --candidates characters -o out.gz")[0] == 0
+    found = best_rules(here / "out.gz")
+    assert found["g3"][1] == "F3"  # by its digit
+
+
+def test_diagnosis_of_the_lists(here):
+    run(f"{PHRASES} -o p")
+    run("induce graph p -o graph --neighbours 5")
+    rules = [f"[X] ||| g{k} ||| F{k} ||| CountEF=1" for k in range(5)] + ["[X] ||| g5 ||| F9 ||| EgivenF=0.1"]
+    (here / "gold").write_text("\n".join(rules) + "\n")
+    line = "induce propagate p graph --candidates neighbours --gold gold --statistics figures -o out.gz"
+    assert run(line)[0] == 0
+    figures = json.loads((here / "figures").read_text())
+    assert figures["1-grams of the grammar"] == 6
+    assert figures["1-grams: first"] == pytest.approx(5 / 6, abs=1e-4)
+
+
+def test_a_file_is_read_as_it_was_written(here):
+    run(f"{PHRASES} -o p")
+    PhraseFile.read(here / "p").write(here / "again")
+    assert (here / "p").read_bytes() == (here / "again").read_bytes()
+
+
+def test_nothing_to_propagate_is_no_error(here, capsys):
+    status, said = run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q", capsys)
+    assert status == 0 and "nothing to propagate" in said
+    assert run("induce graph q -o q.graph")[0] == 0
+    assert run("induce propagate q q.graph -o q.out")[0] == 0
+    assert (here / "q.out").read_bytes() == b""
+
+
+BAD = {
+    "induce phrases f e a -o x": "no monolingual text",
+    "induce phrases f e a --mono-source no.such --mono-target mono.e -o x": "no.such: cannot read",
+    "induce phrases f e a --mono-source empty --mono-target mono.e -o x": "empty: no word",
+    "induce phrases f e a --mono-source latin --mono-target mono.e -o x": "latin:1: not valid UTF-8",
+    f"{PHRASES} --lengths 4 -o x": "no phrase of 4 words",
+    f"{PHRASES} --frequent-words 100000 -o x": "choose a smaller q",
+    f"{PHRASES} --window 0 -o x": "--window must be at least 1",
+    "induce graph p --neighbours 0 -o x": "--neighbours must be at least 1",
+    "induce graph f -o x": "not a safetensors file",
+    "induce propagate p other.graph -o x": "graph of other phrases",
+    "induce propagate p graph --list-size 0 -o x": "--list-size must be at least 1",
+    "induce propagate p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",
+    "induce propagate p graph --nbest long -o x": "long: has a list for line 99",
+    "induce propagate p graph --gold f -o x": "f: no rule has the feature EgivenF",
+}
+
+
+@pytest.fixture
+def bad_files(here):
+    run(f"{PHRASES} -o p")
+    run("induce graph p -o graph")
+    run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q")
+    run("induce graph q -o other.graph")
+    (here / "empty").write_bytes(b"")
+    (here / "latin").write_bytes("fühl\n".encode("latin-1"))
+    (here / "cut").write_text("0 ||| F0\n")
+    (here / "long").write_text("99 ||| F0 |||  ||| 0\n")
+    return here
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_input_is_one_line_and_no_output(bad_files, capsys, line):
+    (bad_files / "x").unlink(missing_ok=True)
+    capsys.readouterr()
+    status, said = run(line, capsys)
+    errors = [row for row in said.splitlines() if row.startswith("lscfg")]
+    assert status == 1 and BAD[line] in said and len(errors) == 1 and "Traceback" not in said
+    assert not (bad_files / "x").exists()
+
+
+def damaged(name, change):
+    def apply(arrays):
+        arrays[name] = arrays[name].copy()
+        change(arrays[name])
+
+    return apply
+
+
+def put(place, value):
+    def change(array):
+        array[place] = value
+
+    return change
+
+
+GRAPHS = {
+    "NaN": damaged("graph.data", put(0, np.nan)),
+    "negative": damaged("graph.data", put(0, -1)),
+    "index": damaged("graph.indices", put(0, 1_000_000)),
+    "falling": damaged("graph.indptr", put(1, 1_000_000)),
+    "missing": lambda arrays: arrays.pop("graph.data"),
+}
+
+
+@pytest.mark.parametrize("damage", GRAPHS)
+def test_damaged_graphs_are_refused(bad_files, capsys, damage):
+    arrays, metadata = load(bad_files / "graph", "graph")
+    GRAPHS[damage](arrays)
+    save(bad_files / "damaged", arrays, metadata)
+    capsys.readouterr()
+    status, said = run("induce propagate p damaged -o x", capsys)
+    assert status == 1 and "damaged: array 'graph." in said and "make the file anew" in said
+
+
+FILES = {
+    "label": damaged("labels.indices", put(0, -1)),
+    "probability": damaged("labels.data", put(0, np.nan)),
+    "phrase": damaged("source.offsets", put(1, 1_000_000)),
+    "word": damaged("target.symbols", put(0, 1_000_000)),
+    "count": damaged("target.count", put(0, -1)),
+    "context": damaged("source.contexts.indices", put(0, 1_000_000)),
+    "no context": damaged("source.contexts.data", put(0, 0)),
+    "frequent": damaged("lexicon.count", put(0, 0)),
+    "lexicon": damaged("lexicon.words", put(0, 1_000_000)),
+    "no vocabulary": lambda arrays: arrays.pop("vocab.bytes"),
+}
+
+
+@pytest.mark.parametrize("damage", FILES)
+def test_damaged_phrases_are_refused(bad_files, capsys, damage):
+    arrays, metadata = load(bad_files / "p", "phrases")
+    FILES[damage](arrays)
+    save(bad_files / "damaged", arrays, metadata)
+    capsys.readouterr()
+    status, said = run("induce graph damaged -o x", capsys)
+    assert status == 1 and "damaged: array '" in said and "make the file anew" in said
+
+
+def test_phrases_without_neighbours_are_counted(here, capsys):
+    (here / "strange").write_text("zz\n")
+    run(PHRASES.replace("--to-translate text", "--to-translate strange") + " -o s")
+    run("induce graph s -o s.graph")
+    status, said = run("induce propagate s s.graph --candidates neighbours -o s.out", capsys)
+    assert status == 0 and "1 phrases have no neighbours" in said
+    assert (here / "s.out").read_bytes() == b""
+    phrases = PhraseFile.read(here / "s")
+    assert read_graph(here / "s.graph", phrases.source)[-1].nnz == 0

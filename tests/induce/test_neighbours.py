@@ -1,0 +1,74 @@
+"""The k nearest neighbours against a dense product of all rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from lscfg.induce.propagate.contexts import unit_rows
+from lscfg.induce.propagate.neighbours import nearest_rows, symmetric, transitions
+from lscfg.kernel.induce import Vectors
+
+
+def random_rows(seed):
+    random = np.random.default_rng(seed)
+    shape = random.integers(1, 40), random.integers(3, 30)
+    rows = np.where(random.random(shape) < 0.3, random.normal(0.5, 1, shape), 0)
+    if len(rows) > 3:
+        rows[1], rows[2] = rows[0], 0  # one twice, an empty one
+    return unit_rows(sparse.csr_matrix(rows)), random
+
+
+def brute_force(matrix, k, apart):
+    rows = matrix.toarray().astype(np.float32).astype(float)
+    others = rows.copy()
+    others[:, apart] = 0
+    shared = (others != 0).astype(int) @ (others != 0).T.astype(int) > 0
+    product = np.where(shared, rows @ rows.T, 0)
+    np.fill_diagonal(product, 0)
+    return [np.sort(row[row > 1e-7])[::-1][:k] for row in product], product
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_neighbours_are_those_of_brute_force(seed):
+    matrix, random = random_rows(seed)
+    k, q = int(random.integers(1, 50)), int(random.integers(0, matrix.shape[1]))
+    apart = random.choice(matrix.shape[1], q, replace=False)
+    graph = nearest_rows(matrix, k, apart)
+    expected, product = brute_force(matrix, k, apart)
+    for row in range(len(expected)):
+        which, similarity = graph[row].indices, graph[row].data
+        kept = similarity > 1e-6  # rounding decides about those near 0
+        assert np.sort(similarity[kept])[::-1] == pytest.approx(expected[row][expected[row] > 1e-6], abs=1e-6)
+        assert similarity == pytest.approx(product[row][which], abs=1e-6)
+        assert row not in which
+
+
+def test_threads_change_no_byte():
+    random = np.random.default_rng(5)
+    matrix = unit_rows(sparse.random(700, 90, 0.05, "csr", random_state=random))
+    one, two, seven = (nearest_rows(matrix, 9, np.arange(5), threads) for threads in (1, 2, 7))
+    for other in (two, seven):
+        for part in ("indptr", "indices", "data"):
+            assert getattr(one, part).tobytes() == getattr(other, part).tobytes()
+
+
+def test_of_equally_similar_rows_the_first_ones_stay():
+    matrix = unit_rows(sparse.csr_matrix(np.ones((6, 2))))
+    assert nearest_rows(matrix, 2, np.zeros(0, int))[5].indices.tolist() == [0, 1]
+
+
+def test_edges_of_both_directions_and_their_shares():
+    graph = sparse.csr_matrix(np.array([[0, 0.8, 0.2], [0, 0, 0.5], [0, 0, 0]]))
+    both = symmetric(graph).toarray()
+    assert both == pytest.approx(np.array([[0, 0.4, 0.1], [0.4, 0, 0.25], [0.1, 0.25, 0]]))
+    assert transitions(graph).toarray() == pytest.approx(np.array([[0, 0.8, 0.2], [0, 0, 1], [0, 0, 0]]))
+
+
+def test_damaged_matrices_are_refused():
+    good = (np.array([0, 1]), np.array([0]), np.array([1.0]))
+    with pytest.raises(ValueError, match="no sparse matrix"):
+        Vectors((np.array([0, 1]), np.array([7]), np.array([1.0])), good, np.zeros((1, 0)))
+    with pytest.raises(ValueError, match="no sparse matrix"):
+        Vectors((np.array([0, 2]), np.array([0]), np.array([1.0])), good, np.zeros((1, 0)))
+    with pytest.raises(ValueError, match="dense rows"):
+        Vectors(good, good, np.zeros((2, 0)))

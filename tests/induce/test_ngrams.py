@@ -1,0 +1,118 @@
+"""Texts as numbers, n-grams in them and their contexts, against counts made word by word."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.induce.propagate import contexts
+from lscfg.induce.propagate.contexts import count_contexts, frequent_columns, unit_rows, weighted
+from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams, read_words
+
+LINES = ["a b a b c", "c a a a", "", "b", "a a a a b", "c c a b"]
+
+
+def text_of(tmp_path, lines):
+    path = tmp_path / "text"
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    numbers = {}
+    return read_words([path], numbers), numbers
+
+
+def random_lines(seed):
+    random = np.random.default_rng(seed)
+    return [" ".join(random.choice(list("abcdef"), random.integers(1, 9))) for _ in range(60)]
+
+
+def counted(lines, length):
+    return Counter(
+        tuple(words[at : at + length]) for words in map(str.split, lines) for at in range(len(words) + 1 - length)
+    )
+
+
+@pytest.mark.parametrize("lines", [LINES, random_lines(1), random_lines(2)])
+def test_ngrams_are_counted_within_sentences(tmp_path, lines):
+    text, numbers = text_of(tmp_path, lines)
+    words = list(numbers)
+    for least in (1, 3):
+        found = count_ngrams(text, (1, 2, 4), least)
+        expected = counted(lines, 1) + counted(lines, 2) + counted(lines, 4)
+        named = {tuple(words[w] for w in one): count for one, count in found.items()}
+        assert named == {one: count for one, count in expected.items() if count >= least}
+
+
+@pytest.mark.parametrize("lines", [LINES, random_lines(3)])
+def test_phrases_are_found_where_they_overlap_themselves(tmp_path, lines):
+    text, numbers = text_of(tmp_path, lines)
+    wanted = ["a a", "a", "c a b", "zz a"]
+    numbers["zz"] = len(numbers)
+    phrases = NGrams.of([[numbers[word] for word in one.split()] for one in wanted])
+    expected = [counted(lines, len(one.split()))[tuple(one.split())] for one in wanted]
+    assert Finder(phrases).count(text, 4).tolist() == expected
+
+
+def by_hand(lines, phrase, window):
+    found, size = Counter(), len(phrase)
+    for words in map(str.split, lines):
+        for at in range(len(words) + 1 - size):
+            if words[at : at + size] == phrase:
+                found.update(("left", word) for word in words[max(at - window, 0) : at])
+                found.update(("right", word) for word in words[at + size : at + size + window])
+    return found
+
+
+@pytest.mark.parametrize("block", [3, 1 << 20])
+@pytest.mark.parametrize("window", [1, 2, 5])
+@pytest.mark.parametrize("lines", [LINES, random_lines(4)])
+def test_contexts_are_those_of_the_window_within_the_sentence(tmp_path, monkeypatch, lines, window, block):
+    monkeypatch.setattr(contexts, "BLOCK", block)
+    text, numbers = text_of(tmp_path, lines)
+    phrases = [["a"], ["a", "a"], ["a", "b"], ["c", "a", "a"]]
+    table = NGrams.of([[numbers[word] for word in one] for one in phrases])
+    found = count_contexts(text, table, len(numbers), window).toarray()
+    for row, phrase in zip(found, phrases, strict=True):
+        expected = by_hand(lines, phrase, window)
+        for word, number in numbers.items():
+            assert row[number] == expected["left", word]
+            assert row[len(numbers) + number] == expected["right", word]
+
+
+def test_pmi_by_hand():
+    from scipy import sparse
+
+    counts = sparse.csr_matrix(np.array([[2, 0, 1], [1, 3, 0], [0, 0, 0]]))
+    found = weighted(counts).toarray()
+    assert found[0, 0] == pytest.approx(np.log(2 * 7 / (3 * 3)))
+    assert found[1, 0] == pytest.approx(np.log(1 * 7 / (4 * 3)))
+    assert found[1, 1] == pytest.approx(np.log(3 * 7 / (4 * 3)))
+    assert (found[2] == 0).all()
+    assert weighted(counts, "ppmi").toarray()[1, 0] == 0
+    powers = np.array([3, 3, 1]) ** 0.75
+    assert weighted(counts, "ppmi-cds").toarray()[0, 2] == pytest.approx(np.log(1 / 3 * powers.sum() / powers[2]))
+    norms = np.linalg.norm(unit_rows(weighted(counts)).toarray(), axis=1)
+    assert norms == pytest.approx([1, 1, 0])
+
+
+def test_frequent_words_have_a_column_on_each_side(tmp_path):
+    text, numbers = text_of(tmp_path, LINES)
+    a, b = numbers["a"], numbers["b"]
+    assert frequent_columns(text, len(numbers), 2).tolist() == [a, b, 3 + a, 3 + b]
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "line"),
+    [
+        (b"", "no word", None),
+        (b"\n\n", "no word", None),
+        (b"a b\n\xff\n", "UTF-8", 2),
+        (b"a\n[X,1] b\n", "reserved", 2),
+        (b"a\tb\n", "blank", 1),
+    ],
+)
+def test_bad_text_is_refused_by_file_and_line(tmp_path, data, message, line):
+    path = tmp_path / "mono"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as error:
+        read_words([path], {})
+    assert str(error.value).startswith(f"{path}:{line}: " if line else f"{path}: ")

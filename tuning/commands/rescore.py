@@ -1,0 +1,138 @@
+"""``lscfg rescore``: the best of k-best lists, with scores of other programs, or by minimum Bayes risk."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lscfg.tuning.rescore import Lists
+
+HELP = "choose anew from k-best lists: by new scores, or by least risk"
+EXAMPLE = "lscfg rescore test.kbest --scores Neural=test.scores -w rescoring.weights -o test.out"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    from lscfg.io.arguments import InputFile, NamedFile, OutputFile
+    from lscfg.kinds import OPTIMISERS, kinds
+    from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
+    from lscfg.tuning.mbr import UTILITIES
+    from lscfg.tuning.optimisers import optimiser_kind
+    from lscfg.tuning.tune import TuneSettings
+
+    parser.add_argument("lists", type=InputFile, metavar="LISTS", help="k-best lists of lscfg decode -k or of cdec")
+    parser.add_argument(
+        "--scores",
+        type=NamedFile,
+        metavar="NAME=FILE",
+        action="append",
+        default=[],
+        help="a new feature: a number for each line of the lists; repeat for several",
+    )
+    add_weights(parser, "feature weights (default: the lists' own scores)")
+    add_output(parser)
+    add_kbest(parser)
+    risk = parser.add_argument_group("minimum Bayes risk")
+    risk.add_argument("--mbr", choices=[*UTILITIES], help="choose what is most like the others of its list")
+    risk.add_argument(
+        "--scale",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="what scores are multiplied by before they become probabilities (default: %(default)s)",
+    )
+    tuning = parser.add_argument_group("tuning of the weights")
+    tuning.add_argument(
+        "--tuned", type=OutputFile, metavar="WEIGHTS", help="file for weights that are tuned on these lists"
+    )
+    add_reference(tuning, required=False)
+    tuning.add_argument(
+        "--optimiser",
+        choices=[name for name in kinds(OPTIMISERS) if not hasattr(optimiser_kind(name).Settings, "edges_per_word")],
+        default=TuneSettings.optimiser,
+        help="optimiser (default: %(default)s)",
+    )
+    add_seed(tuning, TuneSettings.seed, "tuning")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Tunes, if asked, and writes the best translations or the lists.
+
+    Raises:
+        InputError: a file cannot be read, is malformed or does not fit the others, or options do not go together.
+    """
+    from lscfg import log
+    from lscfg.formats.kbest import format_hypothesis
+    from lscfg.io.text import put_lines
+    from lscfg.tuning.rescore import distinct, ranked, ranked_by_risk
+
+    _check(args)
+    lists, weights = _weighted(args)
+    if args.tuned and not args.output:
+        return
+    if weights is not None:
+        lists = [ranked(one, weights) for one in lists]
+    if args.mbr:
+        lists = [ranked_by_risk(one, args.mbr, args.scale) for one in log.progress(lists, "rescore", len(lists))]
+    if args.unique:
+        lists = [distinct(one) for one in lists]
+    if args.kbest is None:
+        put_lines(args.output, (found[0].text if found else "" for found in lists))
+    else:
+        groups = (found[: args.kbest] for found in lists)
+        put_lines(args.output, (format_hypothesis(k, one) for k, found in enumerate(groups) for one in found))
+
+
+def _check(args: argparse.Namespace) -> None:
+    import math
+
+    from lscfg.errors import InputError, quote
+
+    if args.kbest is not None and args.kbest < 1:
+        raise InputError(f"--kbest must be 1 or more, not {args.kbest}")
+    if not math.isfinite(args.scale) or args.scale < 0:
+        raise InputError(f"--scale must be 0 or more, not {args.scale}")
+    if bool(args.tuned) != bool(args.reference):
+        raise InputError("--tuned and --reference go together: weights are tuned against a reference")
+    if (args.scores or args.tuned) and not args.weights:
+        raise InputError("no weights; name the decoder's with -w, and find those of new features with --tuned")
+    names = [one.name for one in args.scores]
+    for name in names:
+        if not name:
+            raise InputError("--scores is NAME=FILE: the new feature's name and its values")
+        if names.count(name) > 1:
+            raise InputError(f"--scores names {quote(name)} twice")
+
+
+def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]:
+    """The lists with the new features, and the weights: those given, or tuned ones, which are written."""
+    from lscfg import log
+    from lscfg.corpus.parallel import check_length
+    from lscfg.formats.weights import read_weights, unknown_weights, write_weights
+    from lscfg.io.text import read_lines
+    from lscfg.tuning.rescore import read_lists, tune_lists
+    from lscfg.tuning.tune import TuneSettings
+
+    weights = read_weights(args.weights) if args.weights else None
+    references = [read_lines(path) for path in args.reference or ()]
+    for path, lines in zip(args.reference or (), references, strict=True):
+        check_length(len(lines), path, len(references[0]), args.reference[0])
+    columns = {one.name: one.path for one in args.scores}
+    lists = read_lists(args.lists, columns, len(references[0]) if references else 0)
+    if weights is None:
+        return lists, None
+    names = {name for one in lists for hypothesis in one for name in hypothesis.features}
+    if unknown := unknown_weights(weights, names):
+        log.warn(f"{args.weights}: weights that no feature of the lists has: {unknown}")
+    if args.tuned:
+        settings = TuneSettings(kbest=max(map(len, lists)), optimiser=args.optimiser, seed=args.seed)
+        result = tune_lists(lists, references, weights, settings)
+        best = result.history[result.best_iteration - 1]
+        log.info(f"{result.stopped}; best BLEU {best.dev_bleu:.2f} in iteration {best.iteration}")
+        write_weights(args.tuned, result.weights)
+        log.info(f"wrote {args.tuned}")
+        return lists, result.weights
+    for name in sorted(columns.keys() - weights.keys()):
+        log.warn(f"{args.weights}: no weight of {name}, which counts nothing; --tuned finds one")
+    return lists, weights

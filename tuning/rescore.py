@@ -1,0 +1,127 @@
+"""k-best lists with the scores of other programs: joined as features, weighted anew, and ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from os import PathLike
+
+from lscfg import log
+from lscfg.errors import InputError, cut, quote
+from lscfg.formats.kbest import Hypothesis, parse_hypothesis
+from lscfg.io.text import read_lines
+from lscfg.tuning.mbr import expected_utilities
+from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
+
+Lists = list[list[Hypothesis]]
+
+
+def read_scores(path: str | PathLike[str]) -> list[float]:
+    """A number of each line.
+
+    Raises:
+        InputError: a line is no finite number.
+    """
+    found = []
+    for number, line in enumerate(read_lines(path, closed=True), 1):
+        try:
+            value = float(line)
+        except ValueError:
+            raise InputError(f"not a number: {quote(line)}; give one for each hypothesis", path, number) from None
+        if not math.isfinite(value):
+            raise InputError(f"{cut(line.strip())} is not finite", path, number)
+        found.append(value)
+    return found
+
+
+def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[str]], sentences: int = 0) -> Lists:
+    """The lists of a file, with further features.
+
+    Args:
+        columns: by the name of a feature the file of its values, one for each line of the lists.
+        sentences: how many there are; 0: as many as the lists have. A sentence without hypotheses has an empty list.
+
+    Raises:
+        InputError: a file is malformed, has another number of lines, or a name cannot be that of a new feature.
+    """
+    lines = read_lines(path, closed=True)
+    scores = {name: read_scores(file) for name, file in columns.items()}
+    for name, file in columns.items():
+        if not is_feature_name(name):
+            raise InputError(f"a feature cannot be named {quote(name)}", file)
+        if len(scores[name]) != len(lines):
+            raise InputError(f"{len(scores[name])} scores for {len(lines)} hypotheses of {path}; give one a line", file)
+    lists: Lists = [[] for _ in range(sentences)]
+    for number, line in enumerate(lines, 1):
+        sentence, hypothesis = parse_hypothesis(line, path, number)
+        if sentence < 0 or (sentences and sentence >= sentences):
+            raise InputError(f"sentence {sentence} of {sentences}, which are counted from 0", path, number)
+        if sentence > len(lines) + len(lists):
+            raise InputError(f"sentence {sentence}, and the file has {len(lines)} hypotheses in all", path, number)
+        lists += [[] for _ in range(sentence + 1 - len(lists))]
+        for name in columns:
+            if name in hypothesis.features:
+                raise InputError(
+                    f"the lists have a feature {name} already; give the new one another name", path, number
+                )
+        features = {**hypothesis.features, **{name: column[number - 1] for name, column in scores.items()}}
+        lists[sentence].append(Hypothesis(hypothesis.text, features, hypothesis.score))
+    if not lines:
+        raise InputError("no k-best list in it; lscfg decode -k 100 writes them", path)
+    if empty := sum(not one for one in lists):
+        log.warn(f"{path}: {empty} of {len(lists)} sentences have no hypothesis and stay empty")
+    return lists
+
+
+def ranked(hypotheses: Sequence[Hypothesis], weights: Mapping[str, float]) -> list[Hypothesis]:
+    """The hypotheses with their scores under the weights, best first, equal ones in their order."""
+    found = [
+        Hypothesis(one.text, one.features, math.fsum(weights.get(f, 0.0) * v for f, v in one.features.items()))
+        for one in hypotheses
+    ]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def ranked_by_risk(hypotheses: Sequence[Hypothesis], utility: str, scale: float) -> list[Hypothesis]:
+    """The hypotheses by expected utility, which becomes their score; see ``lscfg.tuning.mbr``."""
+    if not hypotheses:
+        return []
+    values = expected_utilities([one.text for one in hypotheses], [one.score for one in hypotheses], utility, scale)
+    order = sorted(range(len(hypotheses)), key=lambda k: (-values[k], -hypotheses[k].score))
+    return [Hypothesis(hypotheses[k].text, hypotheses[k].features, float(values[k])) for k in order]
+
+
+def distinct(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """The hypotheses without those whose translation comes before."""
+    first: dict[str, Hypothesis] = {}
+    for one in hypotheses:
+        first.setdefault(one.text, one)
+    return [*first.values()]
+
+
+class ListDecoder:
+    """A decoder that can only choose from lists: so the tuning loop finds weights for them."""
+
+    def __init__(self, lists: Sequence[Sequence[Hypothesis]]):
+        self._lists = lists
+
+    def decode(
+        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = False
+    ) -> list[list[Hypothesis]]:
+        """The lists under the weights; see ``lscfg.tuning.tune.TuningDecoder``."""
+        found = []
+        for one in self._lists:
+            best = ranked(one, weights)
+            found.append((distinct(best) if unique else best)[:k])
+        return found
+
+
+def tune_lists(
+    lists: Lists, references: Sequence[Sequence[str]], weights: Mapping[str, float], settings: TuneSettings
+) -> TuneResult:
+    """Weights for BLEU of the lists' best hypotheses; the whole lists are learned from.
+
+    Raises:
+        InputError: numbers of lines differ, or a weight or feature is not finite.
+    """
+    return tune(ListDecoder(lists), [""] * len(lists), references, weights, settings)
