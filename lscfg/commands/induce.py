@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from lscfg.induce.propagate.expansion import PropagationSettings
     from lscfg.induce.propagate.phrases import PhraseSettings
     from lscfg.io.arguments import InputFile, OutputFile
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output
     from lscfg.settings import add_options
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -59,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(propagate, "grammar to write", required=True)
     add_options(propagate, PropagationSettings)
     add_jobs(propagate)
+    for action in (phrases, graph, propagate):
+        add_cluster(action)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,6 +69,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see the functions of ``lscfg.induce.propagate``.
     """
+    if args.cluster:
+        from lscfg.parallel.jobs import run_there
+
+        return run_there(run, args)
+
     {"phrases": _phrases, "graph": _graph, "propagate": _propagate}[args.action](args)
 
 

@@ -34,6 +34,8 @@ Result = TypeVar("Result")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Of errors of a worker that another worker may not have: its disk is full."""
 
+KILLER = "each worker that had the block in hand died"
+
 GLANCE = 1.0
 """Seconds without news after which an engine looks whether scheduler and workers are there."""
 
@@ -83,9 +85,14 @@ def _local(place: Place) -> Iterator[Place]:
 
     security = Security.temporary()
     _hush()
-    quiet = {"distributed.scheduler.allowed-failures": 3, "distributed.worker.daemon": True}
+    settings = {
+        "distributed.scheduler.allowed-failures": 3,
+        "distributed.worker.daemon": True,
+        "distributed.scheduler.http.routes": [],  # Dask serves HTTP anyway, without TLS: no page is there
+        "distributed.worker.http.routes": [],
+    }
     with (
-        dask.config.set(quiet),
+        dask.config.set(settings),
         LocalCluster(
             n_workers=place.local,
             threads_per_worker=1,
@@ -93,6 +100,7 @@ def _local(place: Place) -> Iterator[Place]:
             protocol="tls://",
             security=security,
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # a port that is free, or Dask complains
             memory_limit=0,  # parameters are mapped, and their pages would count as the worker's own
             silence_logs=logging.CRITICAL,
         ) as cluster,
@@ -111,7 +119,8 @@ def _hush() -> None:
 class Cluster:
     """Workers behind a scheduler; see ``lscfg.parallel.engine.Engine``.
 
-    Batch k of a call goes to worker k modulo their number, if it has time, for what it keeps of an earlier call.
+    Batch k of a call goes to worker k modulo their number, if it has time, for what it keeps of an earlier call. Of
+    several engines at a time each has its own part of the workers (``Place.part``).
     Several threads may call ``map`` at the same time.
 
     Args:
@@ -132,9 +141,10 @@ class Cluster:
         need("cluster")
         self._place, self._ahead, self._batch = place, ahead, batch
         self._lock = threading.Lock()
-        self._closed = False
         self._link: Any = None
+        self.closings = 0
         self.addresses: tuple[str, ...] = ()
+        self.own: tuple[str, ...] = ()
         self._connect()
 
     @property
@@ -161,12 +171,12 @@ class Cluster:
         except Exception as error:
             raise TypeError(f"{function!r} cannot go to a worker; it must be a function of a module") from error
         batch = self._batch if arriving is None else 1
-        call = _Call(self, function, max(self._ahead // batch, 1) * max(self.workers, 1), batch)
+        call = _Call(self, function, max(self._ahead // batch, 1) * len(self.own), batch)
         return call.results(blocks, arriving)
 
     def close(self) -> None:
         """Leaves the cluster; calls under way end with an error."""
-        self._closed = True
+        self.closings += 1  # first: a thread that connects has the lock, and leaves it then
         with self._lock:
             self._drop()
 
@@ -178,18 +188,17 @@ class Cluster:
             return self._link
 
     @property
-    def closed(self) -> bool:
-        """Whether it was closed: nobody waits for results any more."""
-        return self._closed
-
-    @property
     def patience(self) -> float:
         """Seconds to wait for what is away."""
         return self._place.patience
 
     def know(self, found: dict[str, int]) -> None:
-        """Notes the workers that are there, with their threads."""
-        self.addresses = tuple(sorted(itertools.chain(*([name] * n for name, n in found.items()))))
+        """Notes the workers that are there, with their threads, and which of them are this engine's own."""
+        number, parts = self._place.part
+        names = sorted(found)
+        self.addresses, self.own = (
+            tuple(name for name in some for _ in range(found[name])) for some in (names, names[number::parts] or names)
+        )
 
     def renew(self, old: Any, number: int) -> None:
         """Connects anew, unless another thread did: the old connection has lost the scheduler.
@@ -198,7 +207,7 @@ class Cluster:
             WorkerError: as of the engine; it names the block.
         """
         with self._lock:
-            if self._link is old and not self._closed:
+            if self._link is old:
                 log.warn("the connection to the scheduler is lost; trying again")
                 self._drop()
                 try:
@@ -217,7 +226,7 @@ class Cluster:
 
         _hush()
         until = time.monotonic() + self.patience
-        reason = "no scheduler answers"
+        reason, closings = "no scheduler answers", self.closings
         while True:
             try:
                 security = Security(require_encryption=True, **self._place.tls) if self._place.tls else None
@@ -225,18 +234,19 @@ class Cluster:
                 self._link = Client(self._place.find(), security=security, timeout=left, set_as_default=False)
                 reason = "the scheduler has no workers"
                 while not (found := self._link.nthreads()):
-                    if time.monotonic() > until:
+                    if time.monotonic() > until or self.closings > closings:
                         break
                     time.sleep(0.2)
                 if found:
                     self.know(found)
-                    self._closed = False
                     return
             except (OSError, ValueError, TypeError):  # Dask raises the last for an address that it cannot read
                 pass
             except RuntimeError:  # of a connection with other credentials
                 reason = "no scheduler answers with these credentials"
             self._drop()
+            if self.closings > closings:
+                raise InputError("the engine was closed")
             if time.monotonic() > until:
                 where = self._place.address or self._place.scheduler_file
                 hint = "start it, and run again: what was finished is kept"
@@ -259,7 +269,7 @@ class _Call:
     """A block is given to a second worker after so many seconds that are also so many times an average block's."""
 
     TRIES: ClassVar[int] = 4
-    """A batch whose workers died so often is not sent again."""
+    """So often is a batch sent, at most, that nobody has in hand: it may be what its workers die of."""
 
     def __init__(self, cluster: Cluster, function: Callable[[Any], Any], held: int, batch: int):
         self._cluster, self._function, self._held, self._batch = cluster, function, held, batch
@@ -268,14 +278,15 @@ class _Call:
         self._futures: dict[int, list[Any]] = {}
         self._begun: dict[int, float] = {}
         self._outcomes: dict[int, list[tuple[bool, Any]]] = {}
-        self._wanted: dict[int, str] = {}  # the worker of a batch, where it should have a certain one
-        self._deaths: dict[int, int] = {}
+        self._wanted: dict[int, str] = {}  # the worker that a batch is for
+        self._tries: dict[int, int] = {}
         self._gathering = 5.0
         self._news: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._full: set[str] = set()
         self._keys = itertools.count()
         self._seconds = self._finished = 0.0
         self._sent = 0
+        self._closings = cluster.closings  # more of them: nobody waits for results of this call any more
         self._client = cluster.client()
 
     def results(self, blocks: Iterable[Any], arriving: Arriving | None) -> Iterator[Any]:
@@ -333,15 +344,15 @@ class _Call:
         self._submit(self._sent - 1)
 
     def _submit(self, number: int, avoid: frozenset[str] = frozenset()) -> None:
-        names = self._cluster.addresses
+        own, all_names = self._cluster.own, set(self._cluster.addresses)
         avoid |= self._full
-        left = sorted(set(names) - avoid)
+        left = sorted(all_names - avoid)
         where: dict[str, Any] = {}
         self._wanted.pop(number, None)
-        if self._batch > 1 and names:
-            self._wanted[number] = names[number % len(names)]
+        if self._batch > 1:
+            self._wanted[number] = own[number % len(own)]
             where = {"workers": [self._wanted[number]], "allow_other_workers": True}
-        if avoid & set(names) and left:
+        if avoid & all_names and left:
             where = {"workers": left, "allow_other_workers": False}
         try:
             future = self._client.submit(
@@ -353,8 +364,6 @@ class _Call:
                 **where,
             )
         except Exception:  # Dask has no one class for a connection that is gone
-            if self._cluster.closed:
-                raise
             self._news.put((number, None))
             return
         self._futures.setdefault(number, []).append(future)
@@ -368,8 +377,7 @@ class _Call:
             news.append(self._news.get(timeout=seconds))
             while True:
                 news.append(self._news.get_nowait())
-        if self._cluster.closed:
-            raise WorkerError("the engine was closed", awaited)
+        self._check_open(awaited)
         if not news:
             self._look(awaited)
         own = self._futures  # others were given up, or are of a connection that is gone
@@ -391,6 +399,10 @@ class _Call:
                     self._take(number, answer)
         if lost := [number for number in lost if number in self._messages]:
             self._again(min(lost), lost)
+
+    def _check_open(self, awaited: int) -> None:
+        if self._cluster.closings > self._closings:
+            raise WorkerError("the engine was closed", awaited)
 
     def _gather(self, futures: list[Any]) -> Any:
         """The results. Dask may wait for ever for one that was lost, though it is there again."""
@@ -419,6 +431,7 @@ class _Call:
     def _settle(self, number: int, outcome: list[tuple[bool, Any]]) -> None:
         self._outcomes[number] = outcome
         del self._messages[number], self._begun[number]
+        self._wanted.pop(number, None)
         for future in self._futures.pop(number, []):
             future.release()
 
@@ -427,7 +440,7 @@ class _Call:
         error = future.exception()
         kind, first = type(error).__name__, number * self._batch
         if kind == "KilledWorker":
-            reason: Exception = WorkerError("each worker that had the block in hand died", first)
+            reason: Exception = WorkerError(KILLER, first)
         elif isinstance(error, ImportError):
             reason = InputError(f"a worker lacks {error.name or error}; install the same lscfg on all machines")
         else:
@@ -439,8 +452,7 @@ class _Call:
         old = self._client
         if old.status != "running":
             self._cluster.renew(old, awaited * self._batch)
-        if self._cluster.closed:
-            raise WorkerError("the engine was closed", awaited)
+        self._check_open(awaited)
         self._client = self._cluster.client()
         if self._client is not old:
             self._futures.clear()
@@ -472,39 +484,40 @@ class _Call:
             self._cluster.renew(self._client, awaited * self._batch)
             self._again(awaited, [awaited])
             return
-        waiting = {name for number, name in self._wanted.items() if number in self._messages}
-        if set(found) != set(self._cluster.addresses) or not waiting <= set(found):
-            self._reassign(found)
+        if set(found) != set(self._cluster.addresses) or not set(self._wanted.values()) <= set(found):
+            self._cluster.know(found)
+            self._follow(found)
             return
         least, times = self.SLOW
         waited = time.monotonic() - self._begun.get(awaited, time.monotonic())
         alone = len(found) > 1 and len(self._futures.get(awaited, [])) == 1
         if alone and self._finished and waited > max(least, times * self._seconds / self._finished):
-            slow = self._holder(awaited)
+            slow = self._holders().get(self._futures[awaited][0].key)
             if slow:
                 self._submit(awaited, frozenset({slow}))
 
-    def _reassign(self, found: dict[str, int]) -> None:
-        """Workers came or went. Dask leaves a batch that should have gone to one of them where it is."""
-        self._cluster.know(found)
+    def _follow(self, found: dict[str, int]) -> None:
+        """Workers went. Dask gives their batches to others, but leaves them where they are if there was no other."""
+        holders = self._holders()
         for number in [number for number, name in self._wanted.items() if name not in found]:
-            if number in self._messages:
-                self._deaths[number] = self._deaths.get(number, 0) + 1
-                if self._deaths[number] >= self.TRIES:
-                    first = number * self._batch
-                    dead = WorkerError("each worker that had the block in hand died", first)
-                    self._settle(number, [(False, dead)])
-                    continue
-                for future in self._futures.pop(number, []):
-                    future.release()
-                self._submit(number)
+            futures = self._futures.get(number, [])
+            holder = next((holders[future.key] for future in futures if future.key in holders), None)
+            if holder:
+                self._wanted[number] = holder
+                continue
+            self._tries[number] = self._tries.get(number, 1) + 1
+            if self._tries[number] > self.TRIES:
+                self._settle(number, [(False, WorkerError(KILLER, number * self._batch))])
+                continue
+            for future in self._futures.pop(number, []):
+                future.release()
+            self._submit(number)
 
-    def _holder(self, number: int) -> str | None:
-        """The worker that has the block in hand."""
-        key = self._futures[number][0].key
+    def _holders(self) -> dict[str, str]:
+        """The worker that has a key in hand, by key; nothing of a scheduler that does not answer."""
         with suppress(Exception):  # as above; it is asked again
-            return next((name for name, keys in self._client.processing().items() if key in map(str, keys)), None)
-        return None
+            return {str(key): name for name, keys in self._client.processing().items() for key in keys}
+        return {}
 
 
 # ---- in a worker ----

@@ -17,7 +17,7 @@ from typing import Any
 from lscfg import log
 from lscfg.errors import LscfgError, WorkerError
 from lscfg.parallel.cluster import Cluster, joined_to, on_cluster
-from lscfg.parallel.place import Place
+from lscfg.parallel.place import Place, read_place
 from lscfg.parallel.processes import portable
 from lscfg.parallel.worker import end_with
 
@@ -30,15 +30,14 @@ class Job:
     """``function(argument, threads)`` of a module, where threads are those of the worker.
 
     Attributes:
-        place: the cluster; what the function shares by ``in_processes`` goes there, if ``shares``.
-        shares: the function waits for blocks most of the time. Its worker takes blocks meanwhile.
+        place: the cluster that the function shares blocks with, by ``in_processes``, if it does. It mostly waits for
+            them then, so its worker takes other work meanwhile.
         quiet: no log lines.
     """
 
     function: Callable[[Any, int], Any]
     argument: Any
     place: Place | None = None
-    shares: bool = False
     quiet: bool = True
 
 
@@ -49,12 +48,16 @@ def run_there(command: Command, args: argparse.Namespace) -> None:
     """Runs a command on a worker of the cluster that ``args.cluster`` names, with the worker's threads.
 
     The worker sees the same files, in the same working directory. What the command prints and logs is shown here.
+    For ``local:N`` it is run in this process, with N threads.
 
     Raises:
         Exception: what the command raised.
         LscfgError: the worker died, and each that took its place.
     """
     own = argparse.Namespace(**{**vars(args), "cluster": None})
+    if local := read_place(args.cluster).local:
+        own.jobs = local
+        return command(own)
     with on_cluster(args.cluster) as place:
         assert place is not None
         with Cluster(place, batch=1) as engine:
@@ -86,7 +89,7 @@ def work_in_child(job: Job) -> Any:
     from distributed import get_worker, secede
 
     threads = get_worker().state.nthreads
-    if job.shares:
+    if job.place is not None:
         secede()
     own = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
@@ -115,7 +118,7 @@ def main() -> None:
     job, threads = pickle.load(sys.stdin.buffer)
     log.quiet = job.quiet
     try:
-        with joined_to(job.place if job.shares else None):
+        with joined_to(job.place):
             outcome = True, job.function(job.argument, threads)
     except Exception as error:
         outcome = False, portable(error)

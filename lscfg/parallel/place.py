@@ -30,6 +30,8 @@ class Place:
         scheduler_file: a file in which the scheduler left its address.
         tls: arguments of Dask's ``Security``; files, or the text of certificates and keys. Not shown.
         patience: seconds to wait for a scheduler or workers that are away.
+        part: (k, n): of n engines that are at work at a time, this one's is number k. Its blocks go to every n-th
+            worker, as far as they are busy: what a worker keeps between blocks is of one engine then.
     """
 
     address: str = ""
@@ -37,6 +39,7 @@ class Place:
     scheduler_file: str = ""
     tls: dict[str, str] = field(default_factory=dict, repr=False)
     patience: float = PATIENCE
+    part: tuple[int, int] = (0, 1)
 
     def find(self) -> str:
         """The address of the scheduler, read anew where a file has it: a scheduler that was restarted has another one.

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import platform
+import queue
 import re
 import shutil
 import statistics
@@ -141,13 +142,34 @@ def _make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -
 
 
 def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) -> None:
-    """Makes each stage on some worker of the cluster, as soon as those that it needs are there."""
+    """Makes each stage on some worker of the cluster, as soon as those that it needs are there.
+
+    Tunings, and translations, go beside each other. Where there are two workers or more for each, it shares its
+    sentences among its part of them.
+    """
     missing = {stage.key for stage in stages}
+    embedded = run.experiment.decoder.name == "embedded"
+    sharing = Counter(stage.name for stage in stages if stage.shares and embedded)
+    parts = max(sharing.values(), default=1)
+    free: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(parts):
+        free.put(number)
+
+    @contextmanager
+    def part(stage: Stage) -> Iterator[Place | None]:
+        if stage.name not in sharing or engine.processes < 2 * parts:
+            yield None
+            return
+        number = free.get()
+        try:
+            yield dataclasses.replace(place, part=(number, parts))
+        finally:
+            free.put(number)
 
     def make(stage: Stage) -> dict[str, Any]:
         log.info(progress.title(stage))
-        with _naming_systems(run, stage):
-            (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), place, stage.shares)])
+        with _naming_systems(run, stage), part(stage) as own:
+            (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), own)])
         return record
 
     def needs(stage: Stage) -> set[str]:
