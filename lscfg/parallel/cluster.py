@@ -112,8 +112,10 @@ def _local(place: Place) -> Iterator[Place]:
 
 def _hush() -> None:
     """Dask logs each worker that goes, with tracebacks; what matters of it is said by the engine."""
-    for name in ("distributed", "tornado", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in logging.root.manager.loggerDict:  # of its modules some have levels and handlers of their own
+        if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
+            logger = logging.getLogger(name)
+            logger.handlers, logger.propagate = [logging.NullHandler()], False
 
 
 class Cluster:

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 
 import pytest
@@ -15,7 +14,7 @@ import pytest
 pytest.importorskip("distributed", reason="needs lscfg[cluster]")
 pytest.importorskip("cryptography", reason="needs lscfg[cluster]")
 
-from clusters import RealCluster, environment, free_port, real_cluster, relay, stop_for
+from clusters import RealCluster, environment, free_port, real_cluster, relay, stop_for, until_joined
 from work import bad_input, blob, die, disk_full, disk_full_where_told, reciprocal, slowly, square, two_parts, who
 
 import lscfg
@@ -58,21 +57,14 @@ def shared(tmp_path_factory):
 @pytest.fixture
 def engine(shared):
     with Cluster(Place(shared.address)) as engine:
-        until_workers(engine, 2)
+        until_joined(engine, 2)
         yield engine
-
-
-def until_workers(engine, count):
-    """Waits for so many workers."""
-    while len(found := engine.client().nthreads()) < count:
-        time.sleep(0.1)
-    engine.know(found)
 
 
 def impatient(cluster):
     """An engine of two workers that waits for nobody longer than a second, once they are there."""
     engine = Cluster(Place(cluster.address))
-    until_workers(engine, 2)
+    until_joined(engine, 2)
     engine._place = Place(cluster.address, patience=1)
     return engine
 
@@ -122,7 +114,7 @@ def test_engines_have_workers_of_their_own(shared):
     found = []
     for part in (0, 1):
         with Cluster(Place(shared.address, part=(part, 2))) as engine:
-            until_workers(engine, 2)
+            until_joined(engine, 2)
             assert engine.workers == 2
             found.append(set(engine.map(who, range(8))))
     assert found[0] and found[0].isdisjoint(found[1])
@@ -242,7 +234,7 @@ def test_a_full_disk_of_all_workers_is_an_error(engine):
 
 def test_a_killed_worker_changes_nothing(tmp_path):
     with real_cluster(tmp_path, 3) as cluster, Cluster(Place(cluster.address)) as engine:
-        until_workers(engine, 3)
+        until_joined(engine, 3)
         timer = later(0.3, cluster.workers[1].kill)
         assert list(engine.map(slowly, range(60))) == [n * n for n in range(60)]
         timer.join()
@@ -251,7 +243,7 @@ def test_a_killed_worker_changes_nothing(tmp_path):
 
 def test_a_block_that_kills_its_workers_is_named(tmp_path):
     with real_cluster(tmp_path, 6) as cluster, Cluster(Place(cluster.address)) as engine:
-        until_workers(engine, 6)
+        until_joined(engine, 6)
         with pytest.raises(WorkerError, match="each worker that had the block in hand died") as failed:
             list(engine.map(die, range(6, 10)))
         assert failed.value.block in range(4)
@@ -259,7 +251,7 @@ def test_a_block_that_kills_its_workers_is_named(tmp_path):
 
 def test_the_scheduler_is_restarted(tmp_path, capsys):
     with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address)) as engine:
-        until_workers(engine, 2)
+        until_joined(engine, 2)
 
         def restart():
             cluster.kill_scheduler()
@@ -304,7 +296,7 @@ def test_workers_that_come_late_are_taken(tmp_path):
 def test_a_slow_worker_is_not_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr("lscfg.parallel.cluster._Call.SLOW", (0.5, 2.0))
     with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address)) as engine:
-        until_workers(engine, 2)
+        until_joined(engine, 2)
         timer = later(0.3, lambda: cluster.workers[0].send_signal(signal.SIGSTOP))
         assert list(engine.map(slowly, range(24))) == [n * n for n in range(24)]  # it never comes back
         timer.join()
@@ -313,7 +305,7 @@ def test_a_slow_worker_is_not_waited_for(tmp_path, monkeypatch):
 def test_a_full_disk_on_one_worker(tmp_path, capsys):
     with real_cluster(tmp_path, 1) as cluster, Cluster(Place(cluster.address)) as engine:
         cluster.add(DISK_IS_FULL="1")
-        until_workers(engine, 2)
+        until_joined(engine, 2)
         assert list(engine.map(disk_full_where_told, range(40))) == [n * n for n in range(40)]
         assert "is full; its blocks go to others" in capsys.readouterr().err
 
@@ -326,7 +318,7 @@ def test_a_network_that_is_cut_for_a_while(tmp_path, cut):
         try:
             cluster.start(2)
             with Cluster(Place(cluster.address)) as engine:
-                until_workers(engine, 2)
+                until_joined(engine, 2)
                 again = []
 
                 def fault():

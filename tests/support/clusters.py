@@ -129,35 +129,27 @@ def relay(here, there):
         process.stdout.close()
 
 
-def children(pid):
-    """Numbers of all processes below one, with what they run."""
-    import psutil
+def until_workers(cluster, count=2):
+    """Waits until so many workers have joined."""
+    from lscfg.parallel.cluster import Cluster
+    from lscfg.parallel.place import Place
 
-    return {one.pid: " ".join(one.cmdline()) for one in psutil.Process(pid).children(recursive=True)}
+    with Cluster(Place(cluster.address)) as engine:
+        until_joined(engine, count)
+
+
+def until_joined(engine, count=2):
+    """Waits until the engine has so many workers."""
+    while len(found := engine.client().nthreads()) < count:
+        time.sleep(0.05)
+    engine.know(found)
 
 
 def workers_below(pid):
-    """Processes of ``local:N`` that do work: those that a nanny has started."""
+    """Worker processes of ``local:N``, which are children of the program itself."""
     import psutil
 
-    try:
-        return [
-            one.pid
-            for nanny in psutil.Process(pid).children()
-            for one in [nanny]
-            if any("spawn_main" in word for word in one.cmdline())
-        ]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def until(found, seconds=30):
-    """What a function finds, once it finds something."""
-    deadline = time.monotonic() + seconds
-    while not (result := found()):
-        assert time.monotonic() < deadline, "nothing came"
-        time.sleep(0.05)
-    return result
+    return [one.pid for one in psutil.Process(pid).children() if any("spawn_main" in word for word in one.cmdline())]
 
 
 def stop_for(process, seconds):
