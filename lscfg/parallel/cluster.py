@@ -151,8 +151,8 @@ class Cluster:
 
     @property
     def workers(self) -> int:
-        """See ``Engine``."""
-        return len(self.addresses)
+        """See ``Engine``; those of this engine's part."""
+        return len(self.own)
 
     @property
     def processes(self) -> int:
@@ -173,7 +173,7 @@ class Cluster:
         except Exception as error:
             raise TypeError(f"{function!r} cannot go to a worker; it must be a function of a module") from error
         batch = self._batch if arriving is None else 1
-        call = _Call(self, function, max(self._ahead // batch, 1) * len(self.own), batch)
+        call = _Call(self, function, max(self._ahead // batch, 1) * self.workers, batch)
         return call.results(blocks, arriving)
 
     def close(self) -> None:
