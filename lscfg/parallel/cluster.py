@@ -166,7 +166,8 @@ class Cluster:
 
         Raises:
             TypeError: the function is none of a module.
-            WorkerError: a block's worker died each time, or no worker or scheduler came back within the patience.
+            InputError: no scheduler or worker came back within the patience.
+            WorkerError: a block's worker died each time.
         """
         try:
             pickle.dumps(function)
@@ -202,20 +203,17 @@ class Cluster:
             tuple(name for name in some for _ in range(found[name])) for some in (names, names[number::parts] or names)
         )
 
-    def renew(self, old: Any, number: int) -> None:
-        """Connects anew, unless another thread did: the old connection has lost the scheduler.
+    def renew(self, old: Any) -> None:
+        """Connects anew, unless another thread did.
 
         Raises:
-            WorkerError: as of the engine; it names the block.
+            InputError: no scheduler answers, or it has no workers.
         """
         with self._lock:
             if self._link is old:
-                log.warn("the connection to the scheduler is lost; trying again")
+                log.warn("the scheduler is lost, or its workers are; trying again")
                 self._drop()
-                try:
-                    self._connect()
-                except InputError as error:
-                    raise WorkerError(str(error), number) from error
+                self._connect()
 
     def _drop(self) -> None:
         link, self._link = self._link, None
@@ -228,13 +226,13 @@ class Cluster:
 
         _hush()
         until = time.monotonic() + self.patience
-        reason, closings = "no scheduler answers", self.closings
+        reason, cure, closings = "no scheduler answers", "start it", self.closings
         while True:
             try:
                 security = Security(require_encryption=True, **self._place.tls) if self._place.tls else None
                 left = max(1.0, min(10.0, until - time.monotonic()))
                 self._link = Client(self._place.find(), security=security, timeout=left, set_as_default=False)
-                reason = "the scheduler has no workers"
+                reason, cure = "the scheduler has no workers", "start some"
                 while not (found := self._link.nthreads()):
                     if time.monotonic() > until or self.closings > closings:
                         break
@@ -245,13 +243,13 @@ class Cluster:
             except (OSError, ValueError, TypeError):  # Dask raises the last for an address that it cannot read
                 pass
             except RuntimeError:  # of a connection with other credentials
-                reason = "no scheduler answers with these credentials"
+                reason, cure = "no scheduler answers with these credentials", "check them"
             self._drop()
             if self.closings > closings:
                 raise InputError("the engine was closed")
             if time.monotonic() > until:
                 where = self._place.address or self._place.scheduler_file
-                hint = "start it, and run again: what was finished is kept"
+                hint = f"{cure}, and run again: what was finished is kept"
                 raise InputError(f"cluster {where}: {reason} within {self.patience:g} s; {hint}")
             time.sleep(0.5)
 
@@ -453,7 +451,7 @@ class _Call:
         """Sends blocks again that a scheduler forgot, with all that are on their way there."""
         old = self._client
         if old.status != "running":
-            self._cluster.renew(old, awaited * self._batch)
+            self._cluster.renew(old)
         self._check_open(awaited)
         self._client = self._cluster.client()
         if self._client is not old:
@@ -465,25 +463,12 @@ class _Call:
 
     def _look(self, awaited: int) -> None:
         """Nothing came for a while: is somebody there, and is the block that is waited for with a slow worker?"""
-        status = self._client.status
         found: dict[str, int] = {}
-        if status == "running":
-            until = time.monotonic() + self._cluster.patience
-            try:
-                while not (found := self._client.nthreads()):
-                    if time.monotonic() > until:
-                        raise WorkerError(
-                            f"no worker is left, and none came within {self._cluster.patience:g} s; start some, "
-                            "and run again: what was finished is kept",
-                            awaited,
-                        )
-                    time.sleep(GLANCE / 2)
-            except WorkerError:
-                raise
-            except Exception:  # as above
-                status = "lost"
-        if status != "running":
-            self._cluster.renew(self._client, awaited * self._batch)
+        if self._client.status == "running":
+            with suppress(Exception):  # as above
+                found = self._client.nthreads()
+        if not found:
+            self._cluster.renew(self._client)
             self._again(awaited, [awaited])
             return
         if set(found) != set(self._cluster.addresses) or not set(self._wanted.values()) <= set(found):

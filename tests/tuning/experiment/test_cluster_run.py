@@ -114,6 +114,23 @@ def test_a_worker_killed_in_every_stage_changes_nothing(corpus, plain, tmp_path)
     check_same(plain, tmp_path / "out")
 
 
+def test_a_single_tuning_is_shared_among_all_workers(corpus, plain, tmp_path):
+    words = ("run", corpus / "e.toml", "--systems", "MIN", "-o", tmp_path / "out", "--cluster", "local:2")
+    started = Started(*words)
+
+    def kill_one(stage):
+        if stage == "tune":
+            time.sleep(0.5)
+            os.kill(workers_below(started.process.pid)[0], signal.SIGKILL)
+
+    status, log = started.follow(kill_one)
+    assert status == 0, log
+    one, both = files_of(tmp_path / "out"), files_of(plain)
+    same = one.keys() & both.keys()
+    assert {"tune", "decode"} <= {name.partition("-")[0] for name in same}
+    assert {name: one[name] for name in same} == {name: both[name] for name in same}
+
+
 def test_a_killed_run_leaves_no_process_and_resumes(corpus, plain, tmp_path):
     import psutil
 
