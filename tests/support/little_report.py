@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lscfg.tuning.report.content import Content
+from lscfg.tuning.report.content import Charts, Content
 
 SOURCES = ["彼女 は <b> 学校 に 行き ます 。", "これ は & ペン です", "無い"]
 REFERENCES = [["she goes to <b> school .", "this is & a pen", "nothing"]]
@@ -68,7 +68,8 @@ def little_content() -> Content:
         **{"randomisation trials": 10000, "derivations": {"sentence pairs": 50000}, "systems": rows},
     }
     spans = [[0, 8, 1.0], [0, 1, 0.9], [1, 8, -0.2], [2, 3, 3.5]]
-    charts = {"MLE": [spans, []], "SPECTRAL-16": [spans, [[0, 5, 1.0]]]}
+    alone = [[0, 8, 1.0], [0, 1, 0.4], [1, 8, 0.0], [2, 3, 3.5]]
+    charts = {"MLE": Charts([spans, []]), "SPECTRAL-16": Charts([spans, [[0, 5, 1.0]]], [alone, [[0, 5, 1.0]]])}
     weights = {item["system"]: [{"LanguageModel": 1.0, "WordPenalty": -3.0}] * 2 for item in rows}
     weights["SPECTRAL-16"] = [{"LanguageModel": 2.0, "LatentTarget<&>": 0.0, "LatentTarget": -2.0}, {"LatentTarget": 1}]
     return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5, weights, TRAINING)

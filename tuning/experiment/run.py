@@ -43,7 +43,7 @@ from lscfg.tuning.experiment.plan import Input, Output, Plan, Stage, format_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.stages import decoding, model, rules, text
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
-from lscfg.tuning.report.content import Content, headline
+from lscfg.tuning.report.content import Charts, Content, headline
 from lscfg.tuning.report.page import render
 
 RESULTS = ("results.json", "manifest.json", "report.html")
@@ -341,7 +341,8 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     references = run.lines(*texts.test_reference)
     outputs = {name: run.outputs(name)[0] for name in plan.systems}
     lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
-    charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
+    found = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
+    charts = {name: Charts(chart["model"], chart["one state"]) for name, chart in found.items()}
     (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
     weights = {
         name: [read_weights(run.cache.path(stage / decoding.WEIGHTS)) for stage in system.tuned]

@@ -18,6 +18,22 @@ CHARTED_WORDS = range(5, 10)
 """Lengths of sentences whose charts have something to show and can still be read, if there are such."""
 
 
+Spans = list[list[float]]
+"""The spans of a sentence with their marginals, [i, j, value]; none without a parse."""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Charts of a model.
+
+    Attributes:
+        model: of each sentence that has charts; one_state: under the same rules with one state, None if not known.
+    """
+
+    model: list[Spans]
+    one_state: list[Spans] | None = None
+
+
 @dataclass(frozen=True)
 class Content:
     """The results of an experiment and the text behind them."""
@@ -32,8 +48,8 @@ class Content:
     """One output of each system."""
     charted: list[int]
     """Sentences with charts, counted from 0."""
-    charts: dict[str, list[list[list[float]]]]
-    """By system and, as in ``charted``, sentence: the spans with their marginals, [i, j, value]."""
+    charts: dict[str, Charts]
+    """By system."""
     examples: int
     """Gains and losses that are shown of each system."""
     weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)

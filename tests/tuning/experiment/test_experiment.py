@@ -309,12 +309,22 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
             make_with_sources(cache, file.stage)
     inputs = {**cache.inputs(charts.inputs), **files}
     made = StageCache(tmp_path).make(Stage("charts", charts.work, charts.settings, inputs), 1)
-    spans, empty = json.loads((made.path / "charts.json").read_text())
+    found = json.loads((made.path / "charts.json").read_text())
+    spans, empty = found["model"]
     (tmp_path / "one").write_text(sentence + "\n")
     record = json.loads(run_lscfg("marginals", inputs["model"], tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
     assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
-    assert empty == []
+    assert empty == [] == found["one state"][1]
+    parameters = Parameters.load(inputs["model"])
+    parameters.one_state().save(tmp_path / "one.lscfg", "float64")
+    record = json.loads(run_lscfg("marginals", tmp_path / "one.lscfg", tmp_path / "one").stdout)
+    expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
+    assert {(i, j): value for i, j, value in found["one state"][0]} == expected
+    assert found["one state"] != found["model"] and sorted(path.name for path in made.path.iterdir()) == [
+        "charts.json",
+        "stage.json",
+    ]
 
 
 @pytest.mark.skipif(find_cdec() is None, reason="no cdec; set CDEC_ROOT to its source tree")

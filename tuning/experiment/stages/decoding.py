@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
 
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
@@ -94,15 +97,33 @@ def sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / SENTENCES, chosen)
 
 
-@version(1)
+@version(2)
 def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Span marginals of sentences under a model: for each its spans [i, j, marginal], none where it has no parse."""
+    """Span marginals of sentences under a model, and under the one of the same rules with one state.
+
+    ``model`` and ``one state`` (null where the model does not have it): for each sentence its spans
+    [i, j, marginal], none where it has no parse.
+    """
+    from lscfg.model.parameters import Parameters
+
+    parameters = Parameters.load(inputs["model"])
+    alone = parameters.one_state() if parameters.rank > 1 else None
+    found = {"model": _span_marginals(inputs["model"], settings, inputs), "one state": None}
+    if alone is not None:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            path = Path(place) / "one.lscfg"
+            alone.save(path, np.float64)
+            found["one state"] = _span_marginals(path, settings, inputs)
+    write_json(folder / CHARTS, found)
+
+
+def _span_marginals(path: Path, settings: Facts, inputs: Files) -> list[list[list[float]]]:
     from lscfg.decode.decoder import first_parse
     from lscfg.decode.latent import UNKNOWN
     from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
 
     grammar = Grammar.from_files([inputs["rules"]])
-    binding = Binding(Model(inputs["model"]), grammar, UNKNOWN[settings["unknown"] or "compose"])
+    binding = Binding(Model(path), grammar, UNKNOWN[settings["unknown"] or "compose"])
     sources, found = read_lines(inputs["test source"]), []
     for number in json.loads(inputs["sentences"].read_text(encoding="utf-8")):
         words = grammar.vocab.add_line(sources[number])
@@ -112,7 +133,7 @@ def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
             marginals = binding.infer(forest).nodes.tolist()
             spans = [[*span, value] for span, value in zip(forest.node_span.tolist(), marginals, strict=True)]
         found.append(spans)
-    write_json(folder / CHARTS, found)
+    return found
 
 
 def decoder_config(settings: Facts, folder: Path, inputs: Mapping[str, Path]) -> DecoderConfig:
