@@ -13,7 +13,7 @@ from sacrebleu.metrics import BLEU
 
 from lscfg.tuning.report import plots
 from lscfg.tuning.report.charts import CELL, heat_map
-from lscfg.tuning.report.content import Content, charted_sentences
+from lscfg.tuning.report.content import Content, charted_sentences, different_sentences
 from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
@@ -195,6 +195,18 @@ def test_difference_is_that_to_one_state(content, manifest):
     assert values == ["+0.500", "0.000", "−0.200", "0.000"]
     assert "largest change: +0.500 at “彼女”" in text
     assert "MLE − one state" not in text  # it has one state itself
+
+
+def test_derivation_is_there_without_script(content, manifest):
+    text = render(content, manifest)
+    (tree,) = re.findall(r'<ul class="tree".*?</ul></details>', text)
+    assert "<li>[X,1] は [X,2] です → [X,1] is [X,2]" in tree and tree.count("<li>") == 4
+    assert '& ペン → & a pen <span class="score">μ 1.000</span>'.replace("&", "&amp;") in tree
+
+
+def test_sentences_that_differ_most():
+    outputs = {"one": ["a b", "a b", "x y", "a b"], "two": ["a b", "x y", "x y", "a z"]}
+    assert different_sentences(outputs, [["a b"] * 4]) == [1, 3]
 
 
 def test_choice_of_charted_sentences():

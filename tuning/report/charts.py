@@ -13,7 +13,7 @@ from lscfg.tuning.report.markup import definitions, matched_html, signed, words_
 CELL = 26
 """Side of a cell, in units of the picture."""
 
-LETTER = 6.2
+LETTER = 7.3
 """Width of a letter of a label; Chinese, Japanese and Korean ones have two."""
 
 LEAST = 5e-4
@@ -46,13 +46,14 @@ def _figures(content: Content, name: str, position: int, k: int) -> str:
     """The chart of a system, and its difference to the one of one state."""
     words, charts = content.sources[k].split(), content.charts[name]
     score = f'<span class="score">BLEU {content.bleu[name][k]:.1f}</span>'
+    tree = _tree(content, name, k)
     said = f"{score}<br>{matched_html(content.outputs[name][k], content.orders[name][k])}"
     spans = charts.model[position]
     if not spans or not words:
         return f"<figure><p>No parse.</p><figcaption><b>{escape(name)}</b> {said}</figcaption></figure>"
     model = _marginals(spans)
     picture = heat_map(words, model, f"Span marginals of sentence {k + 1} under {name}")
-    found = f"<figure>{picture}<figcaption><b>{escape(name)}</b> {said}</figcaption></figure>"
+    found = f"<figure>{picture}<figcaption><b>{escape(name)}</b> {said}{tree}</figcaption></figure>"
     if charts.one_state is not None:
         alone = _marginals(charts.one_state[position])
         change = {span: value - alone.get(span, 0.0) for span, value in model.items()}
@@ -65,6 +66,23 @@ def _figures(content: Content, name: str, position: int, k: int) -> str:
             "</figcaption></figure>"
         )
     return found
+
+
+def _tree(content: Content, name: str, k: int) -> str:
+    """The derivation of the system's translation as lists in lists, for readers without script too."""
+    trees = content.trees
+    rules = trees.systems[name][trees.sentences.index(k)] if name in trees.systems else None
+    if not rules:
+        return ""
+
+    def item(number: int) -> str:
+        rule = rules[number]
+        below = "".join(map(item, rule["children"]))
+        said = f"{escape(rule['source'])} → {escape(rule['target'])}"
+        known = f' <span class="score">μ {rule["marginal"]:.3f}</span>' if "marginal" in rule else ""
+        return f"<li>{said}{known}{f'<ul>{below}</ul>' if below else ''}</li>"
+
+    return f'<details><summary>derivation</summary><ul class="tree" tabindex="0">{item(0)}</ul></details>'
 
 
 def _marginals(spans: Spans) -> dict[tuple[int, int], float]:

@@ -35,6 +35,21 @@ class Charts:
 
 
 @dataclass(frozen=True)
+class TreeRecords:
+    """Derivations of translations.
+
+    Attributes:
+        sentences: which have some, counted from 0.
+        states: by system, a name for each state of its model; empty without a model whose states can be named.
+        systems: by system, of each of these sentences a record of ``lscfg.tuning.report.trees``, None without a parse.
+    """
+
+    sentences: list[int] = field(default_factory=list)
+    states: dict[str, list[str]] = field(default_factory=dict)
+    systems: dict[str, list[list[dict[str, Any]] | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Content:
     """The results of an experiment and the text behind them."""
 
@@ -56,6 +71,7 @@ class Content:
     """By system, of each tuning."""
     training: dict[str, int] = field(default_factory=dict)
     """How often the words of references and outputs stand in the training text; empty where that is not known."""
+    trees: TreeRecords = field(default_factory=TreeRecords)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -96,6 +112,13 @@ def headline(results: dict[str, Any]) -> str:
         f"{best['system']} has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
         f"{base['system']} ({base['test_bleu']:.2f}), {sure} (p = {best['p_value']:.4f})."
     )
+
+
+def different_sentences(outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
+    """The sentences, counted from 0, whose BLEU differs between systems, those that differ most first."""
+    scores = np.stack([sentence_bleu(lines, references) for lines in outputs.values()])
+    spread = scores.max(axis=0) - scores.min(axis=0)
+    return [int(k) for k in np.argsort(-spread, kind="stable") if spread[k] > 0]
 
 
 def charted_sentences(

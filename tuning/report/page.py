@@ -31,7 +31,14 @@ from lscfg.tuning.report.markup import (
 )
 from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
-STYLE, SCRIPT = (Path(__file__).with_name(name).read_text("utf-8").strip() for name in ("style.css", "explore.js"))
+_FILES = [
+    Path(__file__).with_name(name).read_text("utf-8").strip()
+    for name in ("style.css", "elements.js", "derivations.js", "explore.js")
+]
+
+STYLE = _FILES[0]
+
+SCRIPT = "\n".join(['"use strict";', "{", *_FILES[1:], "}"])
 
 _HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode("utf-8")).digest()).decode()
 
