@@ -12,7 +12,8 @@ from little_report import REFERENCES, SOURCES, little_content, little_manifest, 
 from sacrebleu.metrics import BLEU
 
 from lscfg.tuning.report import plots
-from lscfg.tuning.report.content import Content, charted_sentences
+from lscfg.tuning.report.charts import CELL, heat_map
+from lscfg.tuning.report.content import Content, charted_sentences, different_sentences
 from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
@@ -73,7 +74,9 @@ def test_page_is_whole_and_loads_nothing(content, manifest):
         assert link.startswith("data:") or (link.startswith("#") and link[1:] in page.ids), link
     assert "@import" not in text and "url(" not in text.split("</style>")[0]
     assert all(picture["role"] == "img" and picture["aria-label"] for picture in page.pictures)
-    assert len(page.pictures) == 1 + 1 + 1 + 3  # intervals, curves, one spectrum, charts (one has no parse)
+    assert (
+        len(page.pictures) == 1 + 1 + 1 + 3 + 2
+    )  # intervals, curves, one spectrum, charts (one has no parse), differences
     assert "<more>" not in text and "ja-en &amp; &lt;more&gt;" in text
 
 
@@ -157,6 +160,53 @@ def test_one_system_without_model_and_no_gain(content, manifest):
     text = "".join(Page(render(few, manifest)).text)
     assert "No system has a better test BLEU than the baseline MIN" in text
     assert "No system has a model." in text and "There is nothing to compare." in text
+
+
+def test_heat_map_tells_its_values():
+    words = ["a", "<b>", "長い"]
+    values = {(0, 1): 1.0, (0, 3): 0.25, (1, 2): -0.5, (1, 3): 0.0, (2, 3): 12.5}
+    picture = heat_map(words, values, "a <title>")
+    found = re.findall(
+        r'<rect class="(\w+)" x="(.*?)" y="(.*?)" .*? fill-opacity="(.*?)"><title>(.*?)</title>', picture
+    )
+    assert [(kind, shade, title) for kind, _, _, shade, title in found] == [
+        ("plus", "1.00", "a: 1.000"),
+        ("plus", "0.50", "a &lt;b&gt; 長い: 0.250"),
+        ("minus", "0.71", "&lt;b&gt;: −0.500"),
+        ("plus", "0.00", "&lt;b&gt; 長い: 0.000"),
+        ("plus", "1.00", "長い: 12.500"),
+    ]
+    places = {(float(x), float(y)) for _, x, y, _, _ in found}
+    corner = min(x for x, _ in places), min(y for _, y in places)
+    assert {(round((x - corner[0]) / CELL, 6), round((y - corner[1]) / CELL, 6)) for x, y in places} == {
+        (0, 0),
+        (2, 0),
+        (1, 1),
+        (2, 1),
+        (2, 2),
+    }
+    assert picture.count('class="beyond"') == 1 and ">1e1</text>" in picture and "a &lt;title&gt;" in picture
+
+
+def test_difference_is_that_to_one_state(content, manifest):
+    text = render(content, manifest)
+    change = text.split('aria-label="Span marginals of sentence 1: SPECTRAL-16 less one state"')[1].split("</svg>")[0]
+    values = [title.rpartition(": ")[2] for title in re.findall(r"<rect[^>]*><title>(.*?)</title>", change)]
+    assert values == ["+0.500", "0.000", "−0.200", "0.000"]
+    assert "largest change: +0.500 at “彼女”" in text
+    assert "MLE − one state" not in text  # it has one state itself
+
+
+def test_derivation_is_there_without_script(content, manifest):
+    text = render(content, manifest)
+    (tree,) = re.findall(r'<ul class="tree".*?</ul></details>', text)
+    assert "<li>[X,1] は [X,2] です → [X,1] is [X,2]" in tree and tree.count("<li>") == 4
+    assert '& ペン → & a pen <span class="score">μ 1.000</span>'.replace("&", "&amp;") in tree
+
+
+def test_sentences_that_differ_most():
+    outputs = {"one": ["a b", "a b", "x y", "a b"], "two": ["a b", "x y", "x y", "a z"]}
+    assert different_sentences(outputs, [["a b"] * 4]) == [1, 3]
 
 
 def test_choice_of_charted_sentences():

@@ -161,6 +161,34 @@ def test_ngrams_of_any_two_systems(tab):
     assert texts(tab, "#list dl.pair div:first-child .hit") == ["this", "is", "&", "a"]
 
 
+def test_derivations_side_by_side(tab):
+    tab.open(tab.path)
+    tab.choose("#show", "trees")
+    tab.choose("#sort", "number")
+    assert shown(tab) == [0, 1]
+    tab.click("#list > article:nth-child(1) .derivations summary")
+    tab.wait("document.querySelectorAll('#list > article:nth-child(1) .trees > div').length === 2")
+    assert texts(tab, "#list > article:nth-child(1) .trees p") == ["No parse.", "No parse."]
+    tab.click("#list > article:nth-child(2) .derivations summary")
+    tab.wait("document.querySelectorAll('#list > article:nth-child(2) .derivation').length === 2")
+    assert texts(tab, ".derivation .box") == ["this is & a pen", "① is ② s1", "this s1", "& a pen s1"]
+    assert texts(tab, ".derivation:nth-of-type(1) .leaf")[:5] == ["これ", "は", "&", "ペン", "です"]
+    latent = "document.querySelectorAll('.trees > div:last-child .box')"
+    boxes = tab[f"[...{latent}].map((box) => [box.style.gridColumn, box.style.gridRow])"]
+    assert boxes == [["1 / 6", "1 / 2"], ["1 / 2", "2 / 3"], ["3 / 5", "2 / 3"]]
+    tab.click("#list > article:nth-child(2) .trees > div:last-child .box:nth-child(2)")
+    facts = texts(tab, "#list > article:nth-child(2) .trees > div:last-child dl.about dd")
+    assert facts == [
+        "これ → this",
+        "span μ 0.750, rule μ 0.250, P(e|f) 0.250",
+        "states add +0.13, words around –",
+        "1: 88 % (verb); 0: 13 % (<noun>)",
+        "これ → <it> 0.125",
+        "EgivenF −0.50, WordPenalty +0.25",
+    ]
+    assert len(texts(tab, ".box.chosen")) == 1
+
+
 def test_keys_reach_everything(tab):
     """The order of the focus is that of the page."""
     tab.open(tab.path)

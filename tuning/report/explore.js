@@ -1,24 +1,10 @@
-"use strict";
-(() => {
-const data = JSON.parse(document.getElementById("data").textContent);
-const at = (id) => document.getElementById(id);
+// The list of test sentences, and the tables whose rows open their sentences.
 const lists = document.querySelectorAll("select[data-state]");
 const STEP = 20;
 const all = data.sources.map((_, k) => k);
-const words = (text) => text.split(/\s+/u).filter(Boolean);
 const lengths = data.sources.map((text) => words(text).length);
 // `set` is a row of a table: a name, its sentences, and what to mark in them; `only` is a single sentence.
 const state = { a: 0, b: 0, show: "all", sort: "difference", query: "", set: null, only: null, shown: STEP };
-
-// An element with attributes and children; text is never read as HTML.
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
 
 const bleu = (system, k) => data.bleu[system][k];
 const difference = (k) => bleu(state.b, k) - bleu(state.a, k);
@@ -32,6 +18,7 @@ const SHOWN = {
   worse: (k) => difference(k) < 0,
   other: (k) => data.outputs[state.a][k] !== data.outputs[state.b][k],
   same: (k) => data.outputs[state.a][k] === data.outputs[state.b][k],
+  trees: (k) => derivations.has(k),
 };
 const ORDERS = {
   difference: (k) => -difference(k),
@@ -57,16 +44,6 @@ function found() {
 }
 
 // ---- sentences as HTML ----
-
-function languageOf(text) {
-  if (/[\u3040-\u30ff]/u.test(text)) return "ja";
-  if (/[\uac00-\ud7af]/u.test(text)) return "ko";
-  return /[\u4e00-\u9fff]/u.test(text) ? "zh" : null;
-}
-
-function plain(text) {
-  return element("span", { lang: languageOf(text), dir: "auto" }, text);
-}
 
 // Which words the chosen row of a table is about.
 function hits(list) {
@@ -101,14 +78,6 @@ function target(text, orders) {
 
 const output = (system, k) => target(data.outputs[system][k], data.orders[system][k]);
 
-function definitions(rows, kind) {
-  const list = element("dl", { class: kind });
-  for (const [name, ...values] of rows) {
-    list.append(element("div", {}, element("dt", {}, name), element("dd", {}, ...values)));
-  }
-  return list;
-}
-
 function translation(system, k) {
   const score = element("span", { class: "score" }, (bleu(system, k) / 10).toFixed(1));
   return [data.systems[system], output(system, k), " ", score];
@@ -130,6 +99,7 @@ function sentence(k) {
     });
     item.append(more);
   }
+  if (derivations.has(k)) item.append(derivations.details(k, [...new Set([state.a, state.b])]));
   return item;
 }
 
@@ -213,4 +183,3 @@ for (const item of document.querySelectorAll(".scripted")) item.hidden = false;
 change({ a: Number(at("a").value), b: Number(at("b").value) });
 at("explorer").hidden = false;
 follow();
-})();
