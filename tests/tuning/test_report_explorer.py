@@ -189,6 +189,23 @@ def test_derivations_side_by_side(tab):
     assert len(texts(tab, ".box.chosen")) == 1
 
 
+def test_cells_of_heat_maps_tell_their_values(tab):
+    tab.open(tab.path)
+    for picture, value in ((" under MLE", "彼女: 0.900"), (": SPECTRAL-16 less one state", "彼女: +0.500")):
+        tab.click(f"svg[aria-label='Span marginals of sentence 1{picture}'] rect")
+        assert value in texts(tab, "#charts .scripted:not([hidden])")
+
+
+def test_names_of_regions_are_distinct(tab):
+    """So that readers who move by landmarks can tell them apart."""
+    tab.open(tab.path)
+    tab["[...document.querySelectorAll('details')].forEach((item) => { item.open = true; })"]
+    tab.wait("document.querySelectorAll('.trees').length > 0")
+    landmarks = "document.querySelectorAll('[role=region], section, nav')"
+    names = tab[f"[...{landmarks}].map((item) => item.ariaLabel ?? item.id)"]
+    assert len(names) == len(set(names)), sorted(names)
+
+
 def test_keys_reach_everything(tab):
     """The order of the focus is that of the page."""
     tab.open(tab.path)

@@ -68,7 +68,7 @@ function picture(system, k) {
     const area = `grid-column: ${n + 1}; grid-row: ${height + 1}`;
     grid.append(element("span", { class: "leaf", style: area, lang: languageOf(word), dir: "auto" }, word));
   });
-  const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `derivation of ${data.systems[system]}` }, grid);
+  const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `derivation of sentence ${k + 1}, ${data.systems[system]}` }, grid);
   return element("div", {}, title, scroll, panel);
 }
 

@@ -180,6 +180,15 @@ for (const row of document.querySelectorAll("tr[data-set]")) {
   row.firstChild.replaceChildren(opener(row.firstChild.textContent, data.sets[row.dataset.set]));
 }
 for (const item of document.querySelectorAll(".scripted")) item.hidden = false;
+for (const figure of document.querySelectorAll(".heat figure")) {
+  const readout = figure.querySelector(".scripted");
+  if (readout) readout.textContent = "Point at a cell, or touch it.";
+  for (const cell of figure.querySelectorAll("rect")) {
+    for (const event of ["pointerenter", "click"]) {
+      cell.addEventListener(event, () => { readout.textContent = cell.textContent; });
+    }
+  }
+}
 change({ a: Number(at("a").value), b: Number(at("b").value) });
 at("explorer").hidden = false;
 follow();
