@@ -3,7 +3,7 @@ const derivations = (() => {
 // A rule as the data have it: [first word, end, source, target, children, category, scores, known], where `known` is what
 // the model says: [marginal of the span, states, marginal, P(e|f), gain, context, other rules], null without a model.
 const SPAN = 0, END = 1, SOURCE = 2, TARGET = 3, CHILDREN = 4, CATEGORY = 5, SCORES = 6, KNOWN = 7;
-const BESIDE = 9; // words of a sentence whose derivations stand side by side
+const BESIDE = 42; // most letters of a sentence whose derivations stand side by side
 const place = new Map(data.trees.sentences.map((k, n) => [k, n]));
 const has = (k) => place.has(k);
 
@@ -30,7 +30,8 @@ function facts(system, rule) {
     rows.push(["probability", `span μ ${shown(span)}, rule μ ${shown(marginal)}, P(e|f) ${shown(given)}`]);
     rows.push(["in nats", `states add ${plus(gain)}, words around ${plus(context)}`]);
     const names = data.trees.states[system];
-    if (states.length) rows.push(["hidden state", states.map(([h, share]) => `${h}: ${percent(share)} (${names[h]})`).join("; ")]);
+    const likely = states.filter(([, share]) => share >= 0.005);
+    if (likely.length) rows.push(["hidden state", likely.map(([h, share]) => `${h}: ${percent(share)} (${names[h]})`).join("; ")]);
     const choices = others.map(([source, target, share]) => `${side(source)} → ${side(target)} ${shown(share)}`);
     if (choices.length) rows.push(["other rules", choices.join("; ")]);
   }
@@ -76,7 +77,7 @@ function details(k, systems) {
   const shown = element("details", { class: "derivations" }, element("summary", {}, "derivations"));
   shown.addEventListener("toggle", () => {
     if (shown.children.length > 1) return;
-    const kind = words(data.sources[k]).length > BESIDE ? "trees" : "trees beside";
+    const kind = data.sources[k].length > BESIDE ? "trees" : "trees beside";
     shown.append(element("div", { class: kind }, ...systems.map((system) => picture(system, k))));
   });
   return shown;
