@@ -183,7 +183,7 @@ def test_derivations_side_by_side(tab):
         "span μ 0.750, rule μ 0.250, P(e|f) 0.250",
         "states add +0.13, words around –",
         "1: 88 % (verb); 0: 13 % (<noun>)",
-        "これ → <it> 0.125",
+        "これ → <it> μ 0.125",
         "EgivenF −0.50, WordPenalty +0.25",
     ]
     assert len(texts(tab, ".box.chosen")) == 1

@@ -8,7 +8,7 @@ const place = new Map(data.trees.sentences.map((k, n) => [k, n]));
 const has = (k) => place.has(k);
 
 // A side with small numbers for nonterminals.
-const side = (text) => words(text).map((word) => word.replace(/^\[[^[\],]+,(\d+)\]$/u, (_, n) => "①②③④⑤⑥⑦⑧⑨"[n - 1] ?? word)).join(" ");
+const side = (text) => text.replace(/\[[^[\],]+,([1-9])\]/gu, (_, n) => "①②③④⑤⑥⑦⑧⑨"[n - 1]);
 const shown = (value, digits = 3) => value === null ? "–" : value.toFixed(digits).replace("-", "−");
 const plus = (value, digits = 2) => value === null ? "–" : (value > 0 ? "+" : "") + shown(value, digits);
 
@@ -31,8 +31,8 @@ function facts(system, rule) {
     rows.push(["in nats", `states add ${plus(gain)}, words around ${plus(context)}`]);
     const names = data.trees.states[system];
     const likely = states.filter(([, share]) => share >= 0.005);
-    if (likely.length) rows.push(["hidden state", likely.map(([h, share]) => `${h}: ${percent(share)} (${names[h]})`).join("; ")]);
-    const choices = others.map(([source, target, share]) => `${side(source)} → ${side(target)} ${shown(share)}`);
+    if (likely.length) rows.push(["hidden state", likely.map(([h, share]) => `${h}: ${percent(share)} (${side(names[h])})`).join("; ")]);
+    const choices = others.map(([source, target, value]) => `${side(source)} → ${side(target)} μ ${shown(value)}`);
     if (choices.length) rows.push(["other rules", choices.join("; ")]);
   }
   const scores = rule[SCORES].map(([f, value]) => [data.trees.features[f], value]).sort((x, y) => Math.abs(y[1]) - Math.abs(x[1]));
