@@ -7,6 +7,7 @@ const lengths = data.sources.map((text) => words(text).length);
 const state = { a: 0, b: 0, show: "all", sort: "difference", query: "", set: null, only: null, shown: STEP };
 
 const bleu = (system, k) => data.bleu[system][k];
+const chosen = () => [...new Set([state.a, state.b])];
 const difference = (k) => bleu(state.b, k) - bleu(state.a, k);
 const signed = (tenths) => (tenths > 0 ? "+" : tenths < 0 ? "−" : "") + (Math.abs(tenths) / 10).toFixed(1);
 
@@ -38,7 +39,7 @@ function found() {
   if (state.only !== null) return [state.only];
   const query = words(state.query).join(" ").toLowerCase();
   const fits = (k) => SHOWN[state.show](k)
-    && (!query || texts(k).some((text) => words(text).join(" ").toLowerCase().includes(query)));
+    && (!query || texts(k).some((text) => text.toLowerCase().includes(query)));
   const order = ORDERS[state.sort];
   return (state.set ? state.set.sentences : all).filter(fits).sort((k, l) => order(k) - order(l) || k - l);
 }
@@ -90,7 +91,7 @@ function sentence(k) {
   const head = element("h3", {}, link, " ", element("b", {}, signed(gain)));
   const item = element("article", { class: `example ${gain > 0 ? "gain" : gain < 0 ? "loss" : ""}`, "data-sentence": k });
   item.append(head, definitions([["source", plain(data.sources[k])], ...references], "text"));
-  item.append(definitions([translation(state.a, k), translation(state.b, k)], "text pair"));
+  item.append(definitions(chosen().map((system) => translation(system, k)), "text pair"));
   const others = data.systems.map((_, system) => system).filter((system) => system !== state.a && system !== state.b);
   if (others.length) {
     const more = element("details", {}, element("summary", {}, "other systems"));
@@ -99,7 +100,7 @@ function sentence(k) {
     });
     item.append(more);
   }
-  if (derivations.has(k)) item.append(derivations.details(k, [...new Set([state.a, state.b])]));
+  if (derivations.has(k)) item.append(derivations.details(k, chosen()));
   return item;
 }
 
