@@ -132,6 +132,11 @@ def test_a_link_shows_one_sentence(tab):
     tab.click("#list > article:nth-child(3) h3 a")
     tab.wait("document.querySelectorAll('#list > article').length === 1")
     assert tab["location.hash"] == f"#sentence-{shown(tab)[0] + 1}"
+    only = shown(tab)
+    tab.choose("#b", "2")
+    assert shown(tab) == only and texts(tab, "#list dl.pair dt") == ["MIN", "SPECTRAL-8"]
+    tab.click("#unset")
+    assert len(shown(tab)) == 20 and tab["location.hash"] == "#explore"
     tab.open(tab.path, place="#sentence-99")
     assert len(shown(tab)) == 20
 

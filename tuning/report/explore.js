@@ -120,9 +120,10 @@ function show() {
 }
 
 function change(what) {
-  Object.assign(state, { shown: STEP, only: null }, what);
+  const systems = "a" in what || "b" in what; // others show the same sentence
+  Object.assign(state, { shown: STEP }, systems ? {} : { only: null }, what);
   for (const list of lists) list.value = state[list.dataset.state];
-  if (at("grams") && ("a" in what || "b" in what)) at("grams").replaceChildren(grams(state.a, state.b), grams(state.b, state.a));
+  if (at("grams") && systems) at("grams").replaceChildren(grams(state.a, state.b), grams(state.b, state.a));
   show();
 }
 
@@ -169,7 +170,10 @@ for (const list of lists) {
 at("search").addEventListener("input", (event) => change({ query: event.target.value }));
 at("controls").addEventListener("submit", (event) => event.preventDefault());
 at("swap").addEventListener("click", () => change({ a: state.b, b: state.a }));
-at("unset").addEventListener("click", () => change({ set: null }));
+at("unset").addEventListener("click", () => {
+  history.replaceState(null, "", "#explore"); // so that the link to the sentence works again
+  change({ set: null });
+});
 at("more").addEventListener("click", () => {
   const before = state.shown;
   state.shown += STEP;
