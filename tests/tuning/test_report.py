@@ -94,7 +94,7 @@ def test_bleu_of_restored_text_is_a_column_where_there_is_any(content, manifest)
 def test_page_says_what_was_found(content, manifest):
     text = " ".join("".join(Page(render(content, manifest)).text).split())
     for part in (
-        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p = 0.0001)",
+        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p ≤ 0.0001)",
         "25.50 (0.70)",
         "≤ 0.0001",
         "p against MLE",

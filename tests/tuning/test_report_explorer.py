@@ -194,6 +194,8 @@ def test_derivations_side_by_side(tab):
         "EgivenF −0.50, WordPenalty +0.25",
     ]
     assert len(texts(tab, ".box.chosen")) == 1
+    tab.click(".trees > div:last-child details summary")
+    assert texts(tab, ".states li") == ["s0 <noun>", "s1 verb"]
 
 
 def test_cells_of_heat_maps_tell_their_values(tab):

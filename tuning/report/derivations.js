@@ -70,7 +70,15 @@ function picture(system, k) {
     grid.append(element("span", { class: "leaf", style: area, lang: languageOf(word), dir: "auto" }, word));
   });
   const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `derivation of sentence ${k + 1}, ${data.systems[system]}` }, grid);
-  return element("div", {}, title, scroll, panel);
+  return element("div", {}, title, scroll, panel, ...legend(system));
+}
+
+// The hidden states of a system's model, by typical words.
+function legend(system) {
+  const names = data.trees.states[system];
+  if (!names.length) return [];
+  const items = names.map((name, h) => element("li", { style: `--box: var(--c${h % 8})` }, element("b", {}, `s${h}`), ` ${side(name)}`));
+  return [element("details", {}, element("summary", {}, "hidden states by typical words"), element("ul", { class: "states" }, ...items))];
 }
 
 function details(k, systems) {
