@@ -112,7 +112,8 @@ def little_content() -> Content:
     charts = {"MLE": Charts([spans, []]), "SPECTRAL-16": Charts([spans, [[0, 5, 1.0]]], [alone, [[0, 5, 1.0]]])}
     weights = {item["system"]: [{"LanguageModel": 1.0, "WordPenalty": -3.0}] * 2 for item in rows}
     weights["SPECTRAL-16"] = [{"LanguageModel": 2.0, "LatentTarget<&>": 0.0, "LatentTarget": -2.0}, {"LatentTarget": 1}]
-    return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5, weights, TRAINING, TREES)
+    texts = [*SOURCES], [[*lines] for lines in REFERENCES], outputs
+    return Content("ja-en & <more>", results, *texts, [0, 1], charts, 5, weights, {**TRAINING}, TREES)
 
 
 def little_manifest() -> dict[str, Any]:

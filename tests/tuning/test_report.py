@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import random
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -13,7 +14,7 @@ from sacrebleu.metrics import BLEU
 
 from lscfg.tuning.report import plots
 from lscfg.tuning.report.charts import CELL, heat_map
-from lscfg.tuning.report.content import Content, charted_sentences, different_sentences
+from lscfg.tuning.report.content import Content, TreeRecords, charted_sentences, different_sentences
 from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
@@ -93,7 +94,7 @@ def test_bleu_of_restored_text_is_a_column_where_there_is_any(content, manifest)
 def test_page_says_what_was_found(content, manifest):
     text = " ".join("".join(Page(render(content, manifest)).text).split())
     for part in (
-        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p = 0.0001)",
+        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p ≤ 0.0001)",
         "25.50 (0.70)",
         "≤ 0.0001",
         "p against MLE",
@@ -141,8 +142,9 @@ def test_weights_are_shares_with_signs(content, manifest):
     assert weight_shares([{"a": 0.0}]) == {"a": 0.0}
     text = render(content, manifest)
     assert "LatentTarget&lt;&amp;&gt;" in text
-    assert 'title="weight 1.0000, 1.0000"><span class="sign"><span class="plus"' in text and "+25.0</td>" in text
-    assert 'title="weight −3.0000, −3.0000"><span class="sign"><span class="minus"' in text and "−75.0</td>" in text
+    plus, minus = (f'<span class="sign"><span class="{kind}"' for kind in ("plus", "minus"))
+    assert f'title="weight 1.0000, 1.0000">{plus}' in text and "+25.0</span></td>" in text
+    assert f'title="weight −3.0000, −3.0000">{minus}' in text and "−75.0</span></td>" in text
     row = text.split("latent and context features</th>")[1].split("</tr>")[0]
     assert re.findall("<td>(.*?)</td>", row) == ["–", "–", "–", "25.0"]  # (-0.5 + 1) / 2
 
@@ -223,6 +225,25 @@ def test_ticks_are_round_and_inside():
     for low, high in ((0.011, 0.013), (-3, 900), (27.1, 27.9)):
         found = plots.ticks(low, high)
         assert 2 <= len(found) <= 9 and low - 1e-9 <= found[0] and found[-1] <= high + 1e-9
+
+
+def test_a_large_page_is_no_burden():
+    """1,000 sentences of 13 words, six systems, 40 derivations of each."""
+    draw, small = random.Random(3), little_content()
+    words = [f"word{k}" for k in range(4000)]
+
+    def lines():
+        return [" ".join(words[int(4000 * draw.random() ** 3)] for _ in range(13)) for _ in range(1000)]
+
+    names = [f"SYSTEM-{k}" for k in range(6)]
+    references, more = [lines()], {"p_value": 0.5, "p_bootstrap": 0.5}
+    outputs = {name: lines() for name in names}
+    small.results.update(systems=[row(name, "clusters", 16, **more) for name in names], baseline=names[0])
+    derivation = small.trees.systems["SPECTRAL-16"][1] * 6
+    trees = TreeRecords([*range(40)], {}, {name: [derivation] * 40 for name in names})
+    training = {word: draw.randrange(10000) for word in words}
+    content = Content("x", small.results, lines(), references, outputs, [], {}, 5, {}, training, trees)
+    assert 1_000_000 < len(render(content, little_manifest()).encode("utf-8")) < 3_000_000
 
 
 WIDTHS = (360, 768, 1280)

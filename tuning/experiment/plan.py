@@ -417,9 +417,14 @@ def charted_systems(experiment: Experiment) -> list[str]:
     return [name for name in experiment.systems if name in chosen]
 
 
+def _shown_derivations(experiment: Experiment) -> int:
+    """The number of sentences with derivations, which the embedded decoder alone can tell."""
+    return experiment.report.derivations if experiment.decoder.name == "embedded" else 0
+
+
 def _sentences(experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan]) -> Stage:
     """The choice of the sentences that have charts and derivations."""
-    settings = {"sentences": list(experiment.report.sentences), "trees": experiment.report.derivations}
+    settings = {"sentences": list(experiment.report.sentences), "trees": _shown_derivations(experiment)}
     outputs = {f"output {name}": system.decoded[0] / decoding.OUTPUT for name, system in systems.items()}
     files = {"test source": texts.test_source, **outputs, **texts.test_references}
     return Stage("sentences", decoding.sentences, settings, files)
@@ -446,8 +451,8 @@ def _charts(
 def _trees(
     experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan], sentences: Stage
 ) -> dict[str, Stage]:
-    """Derivations of the first run's translations, which the embedded decoder alone can tell."""
-    if experiment.decoder.name != "embedded" or not experiment.report.derivations:
+    """Derivations of the first run's translations."""
+    if not _shown_derivations(experiment):
         return {}
     found = {}
     for name, system in systems.items():

@@ -52,7 +52,8 @@ def _figures(content: Content, name: str, position: int, k: int) -> str:
     if not spans or not words:
         return f"<figure><p>No parse.</p><figcaption><b>{escape(name)}</b> {said}</figcaption></figure>"
     model = _marginals(spans)
-    picture = heat_map(words, model, f"Span marginals of sentence {k + 1} under {name}")
+    readout = '<p class="note scripted" role="status" hidden></p>'
+    picture = readout + heat_map(words, model, f"Span marginals of sentence {k + 1} under {name}")
     found = f"<figure>{picture}<figcaption><b>{escape(name)}</b> {said}{tree}</figcaption></figure>"
     if charts.one_state is not None:
         alone = _marginals(charts.one_state[position])
@@ -61,7 +62,7 @@ def _figures(content: Content, name: str, position: int, k: int) -> str:
         most = max(change, key=lambda span: (abs(change[span]), span))
         said = f"largest change: {signed(change[most], 3)} at “{escape(' '.join(words[slice(*most)]))}”"
         found += (
-            f"<figure>{heat_map(words, change, title, True)}<figcaption><b>{escape(name)} − one state</b><br>"
+            f"<figure>{readout}{heat_map(words, change, title, True)}<figcaption><b>{escape(name)} − one state</b><br>"
             f"What hidden states change: the difference to the same rules with one state (MLE); {said}."
             "</figcaption></figure>"
         )

@@ -3,12 +3,12 @@ const derivations = (() => {
 // A rule as the data have it: [first word, end, source, target, children, category, scores, known], where `known` is what
 // the model says: [marginal of the span, states, marginal, P(e|f), gain, context, other rules], null without a model.
 const SPAN = 0, END = 1, SOURCE = 2, TARGET = 3, CHILDREN = 4, CATEGORY = 5, SCORES = 6, KNOWN = 7;
-const BESIDE = 9; // words of a sentence whose derivations stand side by side
+const BESIDE = 42; // most letters of a sentence whose derivations stand side by side
 const place = new Map(data.trees.sentences.map((k, n) => [k, n]));
 const has = (k) => place.has(k);
 
 // A side with small numbers for nonterminals.
-const side = (text) => words(text).map((word) => word.replace(/^\[[^[\],]+,(\d+)\]$/u, (_, n) => "①②③④⑤⑥⑦⑧⑨"[n - 1] ?? word)).join(" ");
+const side = (text) => text.replace(/\[[^[\],]+,([1-9])\]/gu, (_, n) => "①②③④⑤⑥⑦⑧⑨"[n - 1]);
 const shown = (value, digits = 3) => value === null ? "–" : value.toFixed(digits).replace("-", "−");
 const plus = (value, digits = 2) => value === null ? "–" : (value > 0 ? "+" : "") + shown(value, digits);
 
@@ -30,8 +30,9 @@ function facts(system, rule) {
     rows.push(["probability", `span μ ${shown(span)}, rule μ ${shown(marginal)}, P(e|f) ${shown(given)}`]);
     rows.push(["in nats", `states add ${plus(gain)}, words around ${plus(context)}`]);
     const names = data.trees.states[system];
-    if (states.length) rows.push(["hidden state", states.map(([h, share]) => `${h}: ${percent(share)} (${names[h]})`).join("; ")]);
-    const choices = others.map(([source, target, share]) => `${side(source)} → ${side(target)} ${shown(share)}`);
+    const likely = states.filter(([, share]) => share >= 0.005);
+    if (likely.length) rows.push(["hidden state", likely.map(([h, share]) => `${h}: ${percent(share)} (${side(names[h])})`).join("; ")]);
+    const choices = others.map(([source, target, value]) => `${side(source)} → ${side(target)} μ ${shown(value)}`);
     if (choices.length) rows.push(["other rules", choices.join("; ")]);
   }
   const scores = rule[SCORES].map(([f, value]) => [data.trees.features[f], value]).sort((x, y) => Math.abs(y[1]) - Math.abs(x[1]));
@@ -68,15 +69,23 @@ function picture(system, k) {
     const area = `grid-column: ${n + 1}; grid-row: ${height + 1}`;
     grid.append(element("span", { class: "leaf", style: area, lang: languageOf(word), dir: "auto" }, word));
   });
-  const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `derivation of ${data.systems[system]}` }, grid);
-  return element("div", {}, title, scroll, panel);
+  const scroll = element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `derivation of sentence ${k + 1}, ${data.systems[system]}` }, grid);
+  return element("div", {}, title, scroll, panel, ...legend(system));
+}
+
+// The hidden states of a system's model, by typical words.
+function legend(system) {
+  const names = data.trees.states[system];
+  if (!names.length) return [];
+  const items = names.map((name, h) => element("li", { style: `--box: var(--c${h % 8})` }, element("b", {}, `s${h}`), ` ${side(name)}`));
+  return [element("details", {}, element("summary", {}, "hidden states by typical words"), element("ul", { class: "states" }, ...items))];
 }
 
 function details(k, systems) {
   const shown = element("details", { class: "derivations" }, element("summary", {}, "derivations"));
   shown.addEventListener("toggle", () => {
     if (shown.children.length > 1) return;
-    const kind = words(data.sources[k]).length > BESIDE ? "trees" : "trees beside";
+    const kind = data.sources[k].length > BESIDE ? "trees" : "trees beside";
     shown.append(element("div", { class: kind }, ...systems.map((system) => picture(system, k))));
   });
   return shown;

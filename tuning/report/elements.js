@@ -1,6 +1,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
-const words = (text) => text.split(/\s+/u).filter(Boolean);
+const words = (text) => text.split(" ").filter(Boolean);
 
 // An element with attributes and children; text is never read as HTML.
 function element(tag, attributes = {}, ...children) {

@@ -41,9 +41,9 @@ def explorer_data(content: Content, breakdown: Breakdown) -> dict[str, Any]:
     return {
         "systems": names,
         "baseline": names.index(content.results["baseline"]),
-        "sources": content.sources,
-        "references": content.references,
-        "outputs": list(content.outputs.values()),
+        "sources": _blanks(content.sources),
+        "references": [_blanks(lines) for lines in content.references],
+        "outputs": [_blanks(lines) for lines in content.outputs.values()],
         "bleu": [[round(10 * float(value)) for value in content.bleu[name]] for name in names],
         "orders": [content.orders[name] for name in names],
         "training": content.training,
@@ -51,6 +51,11 @@ def explorer_data(content: Content, breakdown: Breakdown) -> dict[str, Any]:
         "trees": trees_data(content.trees, names),
         "grams": [[_grams(breakdown.grams.get((one, other), [])) for other in names] for one in names],
     }
+
+
+def _blanks(lines: Sequence[str]) -> list[str]:
+    """Words with one blank between them, since languages disagree on what else is white."""
+    return [" ".join(line.split()) for line in lines]
 
 
 def _grams(found: list[Found]) -> list[list[Any]]:

@@ -47,7 +47,7 @@ POLICY = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-
 
 
 def render(content: Content, manifest: dict[str, Any]) -> str:
-    """The whole page. Equal arguments give equal bytes where the fonts are the same.
+    """The whole page. Equal arguments give equal bytes.
 
     Args:
         manifest: as in manifest.json; times and memory are nowhere else.
@@ -58,9 +58,9 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
         ("charts", "Charts", charts_section(content)),
-        ("breakdown", "Where the systems differ", breakdown_section(content, breakdown)),
-        ("explore", "All test sentences", explorer_section(content)),
-        ("sentences", "Largest gains and losses", _sentences(content)),
+        ("breakdown", "Where systems differ", breakdown_section(content, breakdown)),
+        ("explore", "Test sentences", explorer_section(content)),
+        ("sentences", "Gains and losses", _sentences(content)),
         ("cost", "Time and memory", _cost(manifest)),
         ("manifest", "What made it", _manifest(manifest)),
     ]
@@ -76,8 +76,8 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f'<link rel="icon" href="data:,">\n<title>{title} – lscfg</title>\n'
         f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n"
-        f"<header><h1>{title}</h1>{_lead(content)}\n"
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
+        f"<header><h1>{title}</h1>{_lead(content)}"
+        f'</header>\n<nav aria-label="Sections"><ul>{links}</ul></nav>\n<main>\n{body}</main>\n'
         f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json "
         "beside this page, the translations in systems/.</p></footer>\n"
         f"{data_block(explorer_data(content, breakdown))}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"

@@ -101,7 +101,7 @@ def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: fl
         low: what lies below is drawn there.
         reference: the baseline's dev BLEU, a dashed line.
     """
-    width, height, left, right, top, bottom = 640, 300, 34, 10, 8, 268
+    width, height, left, right, top, bottom = 640, 300, 44, 10, 8, 262
     high = max(max(curve.values) for curve in curves)
     low = min(low, high)
     pad = 0.05 * (high - low) or 0.5

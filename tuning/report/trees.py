@@ -23,7 +23,7 @@ def tree_record(
     Keys of a rule: ``category``, ``span``, ``source``, ``target`` and ``children`` as of ``AppliedRule``; ``scores``,
     its features times their weights; if there is an explainer, and for a rule of [X], ``span marginal``, ``states``
     ([state, share], the most probable first), ``marginal``, ``given source``, ``gain`` and ``context`` as of
-    ``Choice``, and ``others`` ([source, target, given source]). Numbers have four digits.
+    ``Choice``, and ``others`` ([source, target, marginal]). Numbers have four digits.
     """
     if not translated.derivations:
         return None
@@ -53,7 +53,7 @@ def _rule(rule: AppliedRule, weights: Mapping[str, float], span: SpanChoices | N
         "span marginal": _short(span.marginal),
         "states": [[state.state, _short(state.share)] for state in span.states],
         **_choice(chosen),
-        "others": [[choice.source, choice.target, _short(choice.given_source)] for choice in others],
+        "others": [[choice.source, choice.target, _short(choice.marginal)] for choice in others],
     }
 
 

@@ -198,10 +198,6 @@ def charted(folder, settings, inputs, jobs):
     (folder / "charts.json").write_text('{"model": [], "one state": null}')
 
 
-def derived(folder, settings, inputs, jobs):
-    (folder / "trees.json").write_text('{"states": [], "trees": []}')
-
-
 @pytest.fixture(scope="module")
 def doubles(tmp_path_factory):
     """After a run of the experiment with every key, whose files are all small."""
@@ -243,8 +239,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.tuning.experiment.run.compare_runs", does=compare_runs)
         found.put("lscfg.tuning.experiment.run.bleu_signature", does=bleu_signature)
         found.put("lscfg.tuning.experiment.stages.decoding.charts", does=charted)
-        found.put("lscfg.tuning.experiment.stages.decoding.trees", does=derived)
-        found.charts.version = found.trees.version = 1
+        found.charts.version = 1
         found.put("lscfg.tuning.experiment.run.render", "page")
         run_experiment(folder / "e.toml", folder / "out", JOBS)
         yield found
@@ -475,6 +470,6 @@ def test_keys_of_evaluation_and_report(doubles):
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
     (made,) = (call.args for call in doubles.charts.mock_calls)
     assert made[2]["test source"] == doubles.folder / "test.f"
-    assert json.loads(made[2]["sentences"].read_text()) == {"charts": [1], "trees": [1]}
-    assert content.trees.sentences == [1] and len(doubles.trees.mock_calls) == len(content.outputs)
+    assert json.loads(made[2]["sentences"].read_text()) == {"charts": [1], "trees": []}
+    assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
 from lscfg.tuning.decoders import open_decoder
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
+
+if TYPE_CHECKING:
+    from lscfg.decode.derivations import Translated
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
 SENTENCES, CHARTS, TREES = "sentences.json", "charts.json", "trees.json"
@@ -147,21 +151,27 @@ def trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
     The decoder is the embedded one, which gives the same translations as in ``decode``.
     """
-    from lscfg.decode.decoder import EmbeddedDecoder
     from lscfg.formats.weights import read_weights
-    from lscfg.parallel.engine import in_processes
     from lscfg.study.explain import Explainer
     from lscfg.tuning.report.trees import tree_record
 
     write_ini(folder / INI, decoder_config(settings, folder, inputs))
     sources, weights = read_lines(inputs["test source"]), read_weights(inputs["weights"])
     numbers = json.loads(inputs["sentences"].read_text(encoding="utf-8"))["trees"]
-    with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(folder / INI, engine, cached=0) as decoder:
-        found = list(decoder.translate([sources[k] for k in numbers], weights, derivations=True))
+    found = _with_derivations(folder / INI, [sources[k] for k in numbers], weights, jobs)
     explainer = Explainer(folder / INI) if "model" in inputs else None
     states = explainer.states if explainer else None
     names = [states.name(h) for h in range(len(states.root))] if states else []
     write_json(folder / TREES, {"states": names, "trees": [tree_record(one, weights, explainer) for one in found]})
+
+
+def _with_derivations(ini: Path, lines: list[str], weights: Mapping[str, float], jobs: int) -> list[Translated]:
+    """The translations; the decoder's memory is free when they are there."""
+    from lscfg.decode.decoder import EmbeddedDecoder
+    from lscfg.parallel.engine import in_processes
+
+    with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder:
+        return list(decoder.translate(lines, weights, derivations=True))
 
 
 def decoder_config(settings: Facts, folder: Path, inputs: Mapping[str, Path]) -> DecoderConfig:
