@@ -98,6 +98,14 @@ class Parameters:
         first = int(np.searchsorted(self.rules.arity, arity))
         return self.tensors[arity][rule - first]
 
+    def one_state(self) -> Parameters | None:
+        """The model of the same rules with one state; None where that is not known."""
+        if self.one is None:
+            return None
+        groups = [self.one.rules[self.rules.arity == k] for k in range(MAX_ARITY + 1)]
+        zero, first, second = (group.reshape(-1, *[1] * (k + 1)) for k, group in enumerate(groups))
+        return Parameters(self.rules, (zero, first, second), np.ones(1), self.one.unk)
+
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
         """Writes the model file (docs/FORMATS.md).
 

@@ -157,15 +157,18 @@ class Explainer:
         self._latent = LatentFeatures(self.model, self.grammar, FeatureOptions(log=False, names=names), unknown)
         self._names = [self.states.name(h) for h in range(self.model.rank)] if self.states else []
 
-    def __call__(self, sentence: str, top: int = 3, least: float = SEEN) -> Explanation:
+    def __call__(
+        self, sentence: str, top: int = 3, least: float = SEEN, derivation: Sequence[AppliedRule] = ()
+    ) -> Explanation:
         """Explains a sentence of words that blanks separate.
 
         Args:
             top: most choices, and states, of a span.
             least: smallest marginal of spans that the best derivation does not have.
+            derivation: stands in place of the best one, such as the one of a decoder with the same ini.
 
         Raises:
-            InputError: ``top`` or ``least`` is out of its range.
+            InputError: ``top`` or ``least`` is out of its range, or the forest does not have the derivation.
             TooLarge: the forest would be larger than it may be.
         """
         if top < 1 or not 0 <= least < math.inf:
@@ -178,7 +181,7 @@ class Explainer:
         features = self._latent.binding.features(forest, inference, self._latent.options)
         context = features[:, 1:].sum(axis=1)
         shares = _shares(forest, np.abs(inference.apps), context)
-        apps = _best_derivation(forest, shares)
+        apps = self._apps_of(forest, words, derivation) if derivation else _best_derivation(forest, shares)
         head = forest.edge_head[forest.app_edge]
         best = describe(forest, self.grammar, words, apps, [{} for _ in apps])
         depth = {int(head[app]): level for app, level in zip(apps, _depths(best), strict=True)}
@@ -201,6 +204,27 @@ class Explainer:
             if (forest := self.grammar.parse(ids, way)) is not None:
                 return forest
         return None
+
+    def _apps_of(self, forest: Forest, words: Sequence[str], derivation: Sequence[AppliedRule]) -> list[int]:
+        """The applications of a derivation's rules."""
+        names = [self.grammar.category_name(int(category)) for category in forest.node_cat]
+        spans = [tuple(span) for span in forest.node_span.tolist()]
+        nodes = {(name, span): q for q, (name, span) in enumerate(zip(names, spans, strict=True))}
+        apps = []
+        for rule in derivation:
+            head = nodes.get((rule.category, rule.span), -1)
+            below = [nodes.get((derivation[k].category, derivation[k].span), -1) for k in rule.children]
+            edges = [] if head < 0 else range(*forest.node_edges[head : head + 2].tolist())
+            fitting = [e for e in edges if [q for q in forest.edge_tail[e].tolist() if q >= 0] == below]
+            candidates = (app for e in fitting for app in range(*forest.edge_apps[e : e + 2].tolist()))
+            sides = rule.source, rule.target
+            app = next((app for app in candidates if self._sides(forest, app, words) == sides), None)
+            if app is None:
+                raise InputError(
+                    f"the forest has no rule {rule.source} → {rule.target} over words {rule.span}", self.path
+                )
+            apps.append(app)
+        return apps
 
     def _span(
         self,

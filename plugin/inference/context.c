@@ -8,6 +8,18 @@
 
 enum { NO_ROW_HERE = -1 };
 
+/* The row of an outcome of a rule, and whether its bag counts, too. */
+typedef struct {
+  int64_t begin; /* in arena */
+  int bag;
+} outcome_row;
+
+/* What a rule has in all its applications in the sentence: its rows, and the logarithm of its count. */
+typedef struct {
+  int64_t begin, end; /* in of_rules */
+  double plain;
+} known_rule;
+
 /* One row for each outcome that was met: for each kind of words, the weight of the word at each place -1 .. n of the
  * sentence; of the bag's kind the sums of the weights of all words before a place; then those of the lengths. */
 typedef struct {
@@ -19,8 +31,11 @@ typedef struct {
   int32_t *first, *next; /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
   int_map rows;          /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
   ARRAY(float) arena;
-  ARRAY(double) scores;    /* of an edge's applications: in context, by frequency */
-  ARRAY(int64_t) outcomes; /* of the rule in hand */
+  int_map met;           /* rule -> 1 + its number in known */
+  ARRAY(known_rule) known;
+  ARRAY(outcome_row) of_rules; /* the rows of the known rules */
+  ARRAY(double) scores;        /* of an edge's applications: in context, by frequency */
+  ARRAY(int64_t) outcomes;     /* of the rule in hand */
 } contexts;
 
 /* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1;
@@ -101,6 +116,9 @@ static void stop(contexts *c) {
   free(c->next);
   free(c->rows.entries);
   free(c->arena.data);
+  free(c->met.entries);
+  free(c->known.data);
+  free(c->of_rules.data);
   free(c->scores.data);
   free(c->outcomes.data);
 }
@@ -114,14 +132,17 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   float *values = c->arena.data + c->arena.size;
   int found = 0;
   memset(values, 0, (size_t)size * sizeof *values);
+  int64_t kind = 0, kind_begin = 0;
   for (int64_t k = model->offsets[outcome]; k < model->offsets[outcome + 1]; k++) {
-    int64_t kind = model->items[k] / c->base, word = model->items[k] % c->base;
-    if (model->items[k] >= lengths) {
-      values[WORD_KINDS * width + model->items[k] - lengths] = model->weights[k];
+    int64_t item = model->items[k];
+    if (item >= lengths) {
+      values[WORD_KINDS * width + item - lengths] = model->weights[k];
       found = 1;
       continue;
     }
-    for (int32_t at = c->first[word]; at; at = c->next[at - 1], found = 1)
+    if (item < kind_begin) kind = kind_begin = 0; /* of a file whose items do not ascend */
+    for (; item >= kind_begin + c->base; kind++) kind_begin += c->base; /* no division: there are many weights */
+    for (int32_t at = c->first[item - kind_begin]; at; at = c->next[at - 1], found = 1)
       values[kind * width + at - 1] = model->weights[k];
   }
   *begin = found ? c->arena.size : NO_ROW_HERE;
@@ -136,11 +157,32 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   return LSCFG_OK;
 }
 
-/* The outcome's row, made when it is first needed; *row NULL: no weight of it is for a word of the sentence. */
-static int find_row(contexts *c, int64_t outcome, const float **row) {
-  int64_t *begin = int_map_at(&c->rows, outcome);
-  if (!begin || (!*begin && make_row(c, outcome, begin))) return LSCFG_ENOMEM;
-  *row = *begin == NO_ROW_HERE ? NULL : c->arena.data + *begin;
+/* Makes what a rule has in all its applications; outcomes without a weight for a word of the sentence are left out. */
+static int make_known(contexts *c, int64_t rule) {
+  const lscfg_rules *rules = &c->model->rules;
+  int64_t most = rules->offsets[rule + 1] - rules->offsets[rule] + 2;
+  if (ARRAY_RESERVE(c->outcomes, most) || ARRAY_RESERVE(c->of_rules, most) || ARRAY_RESERVE(c->known, 1))
+    return LSCFG_ENOMEM;
+  known_rule made = {.begin = c->of_rules.size, .plain = log(c->model->counts[rule])};
+  int bag = has_source_words(rules, rule);
+  int32_t n = rule_outcomes(rules, rule, c->outcomes.data);
+  for (int32_t k = 0; k < n; k++) {
+    int64_t outcome = c->outcomes.data[k], *begin = int_map_at(&c->rows, outcome);
+    if (!begin || (!*begin && make_row(c, outcome, begin))) return LSCFG_ENOMEM;
+    if (*begin == NO_ROW_HERE) continue;
+    c->of_rules.data[c->of_rules.size++] = (outcome_row){*begin, bag && outcome < first_shape(rules)};
+  }
+  made.end = c->of_rules.size;
+  c->known.data[c->known.size++] = made;
+  return LSCFG_OK;
+}
+
+/* Finds a rule, which is made when it is first met. */
+static int find_known(contexts *c, int64_t rule, known_rule *found) {
+  int64_t *number = int_map_at(&c->met, rule);
+  if (!number || (!*number && make_known(c, rule))) return LSCFG_ENOMEM;
+  if (!*number) *number = c->known.size;
+  *found = c->known.data[*number - 1];
   return LSCFG_OK;
 }
 
@@ -151,34 +193,24 @@ static surroundings look_around_edge(const contexts *c, int32_t edge) {
   return look_around(spans + 2 * (int64_t)c->forest->edge_head.data[edge], gap, c->n);
 }
 
-static int add_outcome(contexts *c, int64_t outcome, const surroundings *s, int bag, double *score) {
-  const float *row;
-  int code = find_row(c, outcome, &row);
-  if (code || !row) return code;
+static double add_row(const contexts *c, const outcome_row *of, const surroundings *s, double score) {
+  const float *row = c->arena.data + of->begin;
   int64_t width = c->n + 2;
   for (int k = 0; k < BAG; k++)
-    if (s->place[k] > -2) *score += row[k * width + s->place[k] + 1];
+    if (s->place[k] > -2) score += row[k * width + s->place[k] + 1];
   for (int k = 0; k < 2; k++)
-    if (s->length[k] >= 0) *score += row[WORD_KINDS * width + k * N_LENGTHS + s->length[k]];
-  if (!bag) return LSCFG_OK;
+    if (s->length[k] >= 0) score += row[WORD_KINDS * width + k * N_LENGTHS + s->length[k]];
+  if (!of->bag) return score;
   const float *before = row + BAG * width + 1; /* before[p]: the sum of the words before place p */
   int32_t left = s->span[0] > 2 ? s->span[0] - 2 : 0, right = s->span[1] + 2 < c->n ? s->span[1] + 2 : c->n;
-  *score += before[left] + (before[c->n] - before[right]);
-  return LSCFG_OK;
+  return score + (before[left] + (before[c->n] - before[right]));
 }
 
 /* The score of a rule in the surroundings of an edge. */
-static int score_rule(contexts *c, int64_t rule, const surroundings *s, double *score) {
-  const lscfg_rules *rules = &c->model->rules;
-  int bag = has_source_words(rules, rule), code = LSCFG_OK;
-  *score = 0;
-  if (ARRAY_RESERVE(c->outcomes, rules->offsets[rule + 1] - rules->offsets[rule] + 2)) return LSCFG_ENOMEM;
-  int32_t n = rule_outcomes(rules, rule, c->outcomes.data);
-  for (int32_t k = 0; k < n && !code; k++) {
-    int64_t outcome = c->outcomes.data[k];
-    code = add_outcome(c, outcome, s, bag && outcome < first_shape(rules), score);
-  }
-  return code;
+static double score_rule(const contexts *c, const known_rule *rule, const surroundings *s) {
+  double score = 0;
+  for (int64_t k = rule->begin; k < rule->end; k++) score = add_row(c, &c->of_rules.data[k], s, score);
+  return score;
 }
 
 static double log_sum(const double *scores, int64_t n) {
@@ -205,9 +237,10 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   for (int32_t a = begin; a < end; a++) {
     int32_t rule = context_rule(c->binding, f->app_rule.data[a]);
     if (rule < 0) continue;
-    if (score_rule(c, rule, &s, here + n)) return LSCFG_ENOMEM;
-    plain[n] = log(c->model->counts[rule]);
-    here[n] += plain[n];
+    known_rule known;
+    if (find_known(c, rule, &known)) return LSCFG_ENOMEM;
+    plain[n] = known.plain;
+    here[n] = score_rule(c, &known, &s) + plain[n];
     n++;
   }
   if (n < 2) return LSCFG_OK;

@@ -404,11 +404,13 @@ def test_evaluate(double):
     differences = double("lscfg.tuning.sentences.differences", ["difference"])
     write_table = double("lscfg.tuning.sentences.write_table")
     show = double("lscfg.tuning.sentences.format_differences", "")
+    comet = double("lscfg.tuning.neural.comet_scores", {})
     run("evaluate")
     one, other, references, source = ["a1 b", "c1"], ["a2 b", "c2"], [["a0 b", "c0"], ["a4 b", "c4"]], ["a3 b", "c3"]
     evaluate.assert_called_once_with(
         {"A": one, "B": other}, references, "A", samples=50, seed=70, metrics=["BLEU", "TER", "chrF2"], trials=60
     )
+    comet.assert_called_once_with("model", source, {"A": one, "B": other}, references)
     differences.assert_called_once_with(one, other, references)
     write_table.assert_called_once_with("table", "A", {"B": ["difference"]}, references, source)
     show.assert_called_once_with("A", "B", ["difference"], 3, references, source)

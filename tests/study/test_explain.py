@@ -1,5 +1,6 @@
 """Explanations, against all derivations of small sentences, and as text, JSON and HTML."""
 
+import dataclasses
 import json
 import math
 import re
@@ -10,6 +11,7 @@ import pytest
 from forests import RULES, build
 from helpers import derivations, rule_table, save_model
 
+from lscfg.decode.derivations import describe
 from lscfg.errors import InputError
 from lscfg.io.text import WIDTH, fit
 from lscfg.kernel import Binding, ParseOptions, X
@@ -141,3 +143,27 @@ def test_html_is_whole_and_escapes(tmp_path):
     for tag in ("details", "table", "tr", "div", "p", "main", "html"):
         assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
     assert "<html" not in explanations_html([found])
+
+
+def test_a_given_derivation_stands_in_place_of_the_best(model):
+    """Each derivation of the forest can be given; what is said of its rules is what is said of them elsewhere."""
+    explainer = Explainer(model)
+    words = ["b", "a", "b"]
+    ids = np.array([explainer.grammar.vocab.find(word) for word in words], np.int32)
+    forest = explainer.grammar.parse(ids, ParseOptions(100, False, 2, X))
+    every = explainer(" ".join(words), top=1000, least=0.0)
+    known = {(one.span, c.source, c.target, c.spans): c.marginal for one in every.spans for c in one.choices}
+    found = set()
+    for apps in derivations(forest):
+        given = describe(forest, explainer.grammar, words, list(apps), [{} for _ in apps])
+        said = explainer(" ".join(words), least=1e9, derivation=given)
+        assert [(r.span, r.source, r.target) for r in said.best] == [(r.span, r.source, r.target) for r in given]
+        for one in said.spans:
+            (chosen,) = (choice for choice in one.choices if choice.chosen)
+            assert chosen.marginal == known[one.span, chosen.source, chosen.target, chosen.spans]
+        assert len(said.spans) == len(given)
+        found.add(said.translation)
+    assert len(found) > 1 and every.translation in found
+    other = tuple(dataclasses.replace(rule, target="nothing") for rule in given)
+    with pytest.raises(InputError, match=r"the forest has no rule .* → nothing over words"):
+        explainer(" ".join(words), derivation=other)

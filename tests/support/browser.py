@@ -86,7 +86,8 @@ class Browser:
         """Loads a page in a window of that width, and waits until it is there."""
         self("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self("Emulation.setEmulatedMedia", features=[scheme])
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}  # else clicks would miss what scrolls
+        self("Emulation.setEmulatedMedia", features=[scheme, still])
         self("Emulation.setScriptExecutionDisabled", value=not script)
         self("Page.navigate", url="about:blank")
         self("Page.navigate", url=page.as_uri() + place)

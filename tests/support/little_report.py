@@ -2,13 +2,53 @@
 
 from typing import Any
 
-from lscfg.tuning.report.content import Content
+from lscfg.tuning.report.content import Charts, Content, TreeRecords
 
 SOURCES = ["彼女 は <b> 学校 に 行き ます 。", "これ は & ペン です", "無い"]
 REFERENCES = [["she goes to <b> school .", "this is & a pen", "nothing"]]
 
 TRAINING = {".": 5000, "she": 12, "goes": 1, "to": 700, "<b>": 0, "school": 3, "this": 40, "is": 900, "&": 1, "a": 2000}
 TRAINING |= {"pen": 1, "nothing": 0, "<i>": 0, "that": 800}
+
+
+def rule(span: list[int], source: str, target: str, children: list[int], **more: Any) -> dict[str, Any]:
+    """A rule of a derivation, as ``tree_record`` gives it."""
+    scores = {"EgivenF": -0.5, "WordPenalty": 0.25}
+    return {
+        "category": "X",
+        "span": span,
+        "source": source,
+        "target": target,
+        "children": children,
+        "scores": scores,
+        **more,
+    }
+
+
+def known(share: float, *others: list[Any]) -> dict[str, Any]:
+    """What a model says of a rule."""
+    numbers = {"span marginal": 0.75, "marginal": share, "given source": share, "gain": 0.125, "context": None}
+    return {**numbers, "states": [[1, 0.875], [0, 0.125]], "others": [*others]}
+
+
+GLUE = {"category": "S", "span": [0, 5], "source": "[X,1]", "target": "[X,1]", "children": [1], "scores": {}}
+
+TREES = TreeRecords(
+    [0, 1],
+    {"SPECTRAL-16": ["<noun>", "verb"]},
+    {
+        "MIN": [None, [GLUE, rule([0, 5], "これ は & ペン です", "this is & a pen", [])]],
+        "SPECTRAL-16": [
+            None,
+            [
+                GLUE,
+                rule([0, 5], "[X,1] は [X,2] です", "[X,1] is [X,2]", [2, 3], **known(0.5)),
+                rule([0, 1], "これ", "this", [], **known(0.25, ["これ", "<it>", 0.125])),
+                rule([2, 4], "& ペン", "& a pen", [], **known(1.0)),
+            ],
+        ],
+    },
+)
 
 
 def row(name: str, estimator: str = "none", states: int | None = None, **more: Any) -> dict[str, Any]:
@@ -68,10 +108,12 @@ def little_content() -> Content:
         **{"randomisation trials": 10000, "derivations": {"sentence pairs": 50000}, "systems": rows},
     }
     spans = [[0, 8, 1.0], [0, 1, 0.9], [1, 8, -0.2], [2, 3, 3.5]]
-    charts = {"MLE": [spans, []], "SPECTRAL-16": [spans, [[0, 5, 1.0]]]}
+    alone = [[0, 8, 1.0], [0, 1, 0.4], [1, 8, 0.0], [2, 3, 3.5]]
+    charts = {"MLE": Charts([spans, []]), "SPECTRAL-16": Charts([spans, [[0, 5, 1.0]]], [alone, [[0, 5, 1.0]]])}
     weights = {item["system"]: [{"LanguageModel": 1.0, "WordPenalty": -3.0}] * 2 for item in rows}
     weights["SPECTRAL-16"] = [{"LanguageModel": 2.0, "LatentTarget<&>": 0.0, "LatentTarget": -2.0}, {"LatentTarget": 1}]
-    return Content("ja-en & <more>", results, SOURCES, REFERENCES, outputs, [0, 1], charts, 5, weights, TRAINING)
+    texts = [*SOURCES], [[*lines] for lines in REFERENCES], outputs
+    return Content("ja-en & <more>", results, *texts, [0, 1], charts, 5, weights, {**TRAINING}, TREES)
 
 
 def little_manifest() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import random
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -12,7 +13,8 @@ from little_report import REFERENCES, SOURCES, little_content, little_manifest, 
 from sacrebleu.metrics import BLEU
 
 from lscfg.tuning.report import plots
-from lscfg.tuning.report.content import Content, charted_sentences
+from lscfg.tuning.report.charts import CELL, heat_map
+from lscfg.tuning.report.content import Content, TreeRecords, charted_sentences, different_sentences
 from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
@@ -73,7 +75,9 @@ def test_page_is_whole_and_loads_nothing(content, manifest):
         assert link.startswith("data:") or (link.startswith("#") and link[1:] in page.ids), link
     assert "@import" not in text and "url(" not in text.split("</style>")[0]
     assert all(picture["role"] == "img" and picture["aria-label"] for picture in page.pictures)
-    assert len(page.pictures) == 1 + 1 + 1 + 3  # intervals, curves, one spectrum, charts (one has no parse)
+    assert (
+        len(page.pictures) == 1 + 1 + 1 + 3 + 2
+    )  # intervals, curves, one spectrum, charts (one has no parse), differences
     assert "<more>" not in text and "ja-en &amp; &lt;more&gt;" in text
 
 
@@ -90,7 +94,7 @@ def test_bleu_of_restored_text_is_a_column_where_there_is_any(content, manifest)
 def test_page_says_what_was_found(content, manifest):
     text = " ".join("".join(Page(render(content, manifest)).text).split())
     for part in (
-        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p = 0.0001)",
+        "SPECTRAL-16 has the best test BLEU, 25.25: +1.75 against MIN (23.50), significant (p ≤ 0.0001)",
         "25.50 (0.70)",
         "≤ 0.0001",
         "p against MLE",
@@ -138,8 +142,9 @@ def test_weights_are_shares_with_signs(content, manifest):
     assert weight_shares([{"a": 0.0}]) == {"a": 0.0}
     text = render(content, manifest)
     assert "LatentTarget&lt;&amp;&gt;" in text
-    assert 'title="weight 1.0000, 1.0000"><span class="sign"><span class="plus"' in text and "+25.0</td>" in text
-    assert 'title="weight −3.0000, −3.0000"><span class="sign"><span class="minus"' in text and "−75.0</td>" in text
+    plus, minus = (f'<span class="sign"><span class="{kind}"' for kind in ("plus", "minus"))
+    assert f'title="weight 1.0000, 1.0000">{plus}' in text and "+25.0</span></td>" in text
+    assert f'title="weight −3.0000, −3.0000">{minus}' in text and "−75.0</span></td>" in text
     row = text.split("latent and context features</th>")[1].split("</tr>")[0]
     assert re.findall("<td>(.*?)</td>", row) == ["–", "–", "–", "25.0"]  # (-0.5 + 1) / 2
 
@@ -159,6 +164,53 @@ def test_one_system_without_model_and_no_gain(content, manifest):
     assert "No system has a model." in text and "There is nothing to compare." in text
 
 
+def test_heat_map_tells_its_values():
+    words = ["a", "<b>", "長い"]
+    values = {(0, 1): 1.0, (0, 3): 0.25, (1, 2): -0.5, (1, 3): 0.0, (2, 3): 12.5}
+    picture = heat_map(words, values, "a <title>")
+    found = re.findall(
+        r'<rect class="(\w+)" x="(.*?)" y="(.*?)" .*? fill-opacity="(.*?)"><title>(.*?)</title>', picture
+    )
+    assert [(kind, shade, title) for kind, _, _, shade, title in found] == [
+        ("plus", "1.00", "a: 1.000"),
+        ("plus", "0.50", "a &lt;b&gt; 長い: 0.250"),
+        ("minus", "0.71", "&lt;b&gt;: −0.500"),
+        ("plus", "0.00", "&lt;b&gt; 長い: 0.000"),
+        ("plus", "1.00", "長い: 12.500"),
+    ]
+    places = {(float(x), float(y)) for _, x, y, _, _ in found}
+    corner = min(x for x, _ in places), min(y for _, y in places)
+    assert {(round((x - corner[0]) / CELL, 6), round((y - corner[1]) / CELL, 6)) for x, y in places} == {
+        (0, 0),
+        (2, 0),
+        (1, 1),
+        (2, 1),
+        (2, 2),
+    }
+    assert picture.count('class="beyond"') == 1 and ">1e1</text>" in picture and "a &lt;title&gt;" in picture
+
+
+def test_difference_is_that_to_one_state(content, manifest):
+    text = render(content, manifest)
+    change = text.split('aria-label="Span marginals of sentence 1: SPECTRAL-16 less one state"')[1].split("</svg>")[0]
+    values = [title.rpartition(": ")[2] for title in re.findall(r"<rect[^>]*><title>(.*?)</title>", change)]
+    assert values == ["+0.500", "0.000", "−0.200", "0.000"]
+    assert "largest change: +0.500 at “彼女”" in text
+    assert "MLE − one state" not in text  # it has one state itself
+
+
+def test_derivation_is_there_without_script(content, manifest):
+    text = render(content, manifest)
+    (tree,) = re.findall(r'<ul class="tree".*?</ul></details>', text)
+    assert "<li>[X,1] は [X,2] です → [X,1] is [X,2]" in tree and tree.count("<li>") == 4
+    assert '& ペン → & a pen <span class="score">μ 1.000</span>'.replace("&", "&amp;") in tree
+
+
+def test_sentences_that_differ_most():
+    outputs = {"one": ["a b", "a b", "x y", "a b"], "two": ["a b", "x y", "x y", "a z"]}
+    assert different_sentences(outputs, [["a b"] * 4]) == [1, 3]
+
+
 def test_choice_of_charted_sentences():
     sources = ["a b c", "a b c d e f", "a b c d e f", "", "a b c d e f"]
     references = [["x y z w"] * 5]
@@ -173,6 +225,25 @@ def test_ticks_are_round_and_inside():
     for low, high in ((0.011, 0.013), (-3, 900), (27.1, 27.9)):
         found = plots.ticks(low, high)
         assert 2 <= len(found) <= 9 and low - 1e-9 <= found[0] and found[-1] <= high + 1e-9
+
+
+def test_a_large_page_is_no_burden():
+    """1,000 sentences of 13 words, six systems, 40 derivations of each."""
+    draw, small = random.Random(3), little_content()
+    words = [f"word{k}" for k in range(4000)]
+
+    def lines():
+        return [" ".join(words[int(4000 * draw.random() ** 3)] for _ in range(13)) for _ in range(1000)]
+
+    names = [f"SYSTEM-{k}" for k in range(6)]
+    references, more = [lines()], {"p_value": 0.5, "p_bootstrap": 0.5}
+    outputs = {name: lines() for name in names}
+    small.results.update(systems=[row(name, "clusters", 16, **more) for name in names], baseline=names[0])
+    derivation = small.trees.systems["SPECTRAL-16"][1] * 6
+    trees = TreeRecords([*range(40)], {}, {name: [derivation] * 40 for name in names})
+    training = {word: draw.randrange(10000) for word in words}
+    content = Content("x", small.results, lines(), references, outputs, [], {}, 5, {}, training, trees)
+    assert 1_000_000 < len(render(content, little_manifest()).encode("utf-8")) < 3_000_000
 
 
 WIDTHS = (360, 768, 1280)

@@ -65,10 +65,10 @@ def test_ngrams_that_one_system_has():
     references = [["the old cat sat", "the old cat", "a dog sat"]]
     outputs = {"A": ["an old cat sat", "old the cat", "a dog sat"], "B": ["the old cat sat", "the old cat", "a dog"]}
     matches = gram_matches(of(outputs, references, {}))
-    assert matches["A"][0] == Counter(
+    assert matches["A"].lines[0] == Counter(
         {("old",): 1, ("cat",): 1, ("sat",): 1, ("old", "cat"): 1, ("cat", "sat"): 1, ("old", "cat", "sat"): 1}
     )
-    found = distinguishing(matches, "A", "B")
+    found = distinguishing(matches["A"], matches["B"])
     # "the old" has the matches of the longer "the old cat", which is shown
     assert [(item.gram, item.matches, item.sentences) for item in found] == [
         ("the old cat", (0, 2), [0, 1]),
@@ -76,7 +76,7 @@ def test_ngrams_that_one_system_has():
         ("old cat", (1, 2), [1]),
         ("the", (1, 2), [0]),
     ]
-    back = distinguishing(matches, "B", "A")
+    back = distinguishing(matches["B"], matches["A"])
     assert [(item.gram, item.matches, item.sentences) for item in back] == [
         ("a dog sat", (0, 1), [2]),
         ("sat", (1, 2), [2]),
@@ -87,7 +87,7 @@ def test_few_ngrams_are_shown():
     words = [f"w{k}" for k in range(50)]
     outputs = {"A": ["x"] * 50, "B": [f"{word} y" for word in words]}
     matches = gram_matches(of(outputs, [[f"{word} z" for word in words]], {}))
-    assert len(distinguishing(matches, "A", "B")) == GRAMS
+    assert len(distinguishing(matches["A"], matches["B"])) == GRAMS
 
 
 def test_tables_are_in_the_page():

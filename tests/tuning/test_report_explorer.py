@@ -1,6 +1,7 @@
 """The explorer of the report: what its data say, and what a reader finds by clicks."""
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
@@ -10,6 +11,7 @@ from browser import CHROMIUM, browser
 from little_report import little_content, little_manifest
 
 from lscfg.tuning.report.buckets import Breakdown
+from lscfg.tuning.report.content import TreeRecords
 from lscfg.tuning.report.explorer import ORDERS, SHOWN, data_block, explorer_data
 from lscfg.tuning.report.page import SCRIPT, render
 from lscfg.tuning.sentences import sentence_bleu
@@ -130,6 +132,11 @@ def test_a_link_shows_one_sentence(tab):
     tab.click("#list > article:nth-child(3) h3 a")
     tab.wait("document.querySelectorAll('#list > article').length === 1")
     assert tab["location.hash"] == f"#sentence-{shown(tab)[0] + 1}"
+    only = shown(tab)
+    tab.choose("#b", "2")
+    assert shown(tab) == only and texts(tab, "#list dl.pair dt") == ["MIN", "SPECTRAL-8"]
+    tab.click("#unset")
+    assert len(shown(tab)) == 20 and tab["location.hash"] == "#explore"
     tab.open(tab.path, place="#sentence-99")
     assert len(shown(tab)) == 20
 
@@ -159,6 +166,83 @@ def test_ngrams_of_any_two_systems(tab):
     tab.click("#grams > div:last-child tbody tr:first-child button")
     assert shown(tab) == [1] and texts(tab, "#unset") == ["only “this is & a”, which MIN has more often than MLE ✕"]
     assert texts(tab, "#list dl.pair div:first-child .hit") == ["this", "is", "&", "a"]
+
+
+def test_derivations_side_by_side(tab):
+    tab.open(tab.path)
+    tab.choose("#show", "trees")
+    tab.choose("#sort", "number")
+    assert shown(tab) == [0, 1]
+    tab.click("#list > article:nth-child(1) .derivations summary")
+    tab.wait("document.querySelectorAll('#list > article:nth-child(1) .trees > div').length === 2")
+    assert texts(tab, "#list > article:nth-child(1) .trees p") == ["No parse.", "No parse."]
+    tab.click("#list > article:nth-child(2) .derivations summary")
+    tab.wait("document.querySelectorAll('#list > article:nth-child(2) .derivation').length === 2")
+    assert texts(tab, ".derivation .box") == ["this is & a pen", "① is ② s1", "this s1", "& a pen s1"]
+    assert texts(tab, ".derivation:nth-of-type(1) .leaf")[:5] == ["これ", "は", "&", "ペン", "です"]
+    latent = "document.querySelectorAll('.trees > div:last-child .box')"
+    boxes = tab[f"[...{latent}].map((box) => [box.style.gridColumn, box.style.gridRow])"]
+    assert boxes == [["1 / 6", "1 / 2"], ["1 / 2", "2 / 3"], ["3 / 5", "2 / 3"]]
+    tab.click("#list > article:nth-child(2) .trees > div:last-child .box:nth-child(2)")
+    facts = texts(tab, "#list > article:nth-child(2) .trees > div:last-child dl.about dd")
+    assert facts == [
+        "これ → this",
+        "span μ 0.750, rule μ 0.250, P(e|f) 0.250",
+        "states add +0.13, words around –",
+        "1: 88 % (verb); 0: 13 % (<noun>)",
+        "これ → <it> μ 0.125",
+        "EgivenF −0.50, WordPenalty +0.25",
+    ]
+    assert len(texts(tab, ".box.chosen")) == 1
+    tab.click(".trees > div:last-child details summary")
+    assert texts(tab, ".states li") == ["s0 <noun>", "s1 verb"]
+
+
+def test_cells_of_heat_maps_tell_their_values(tab):
+    tab.open(tab.path)
+    for picture, value in ((" under MLE", "彼女: 0.900"), (": SPECTRAL-16 less one state", "彼女: +0.500")):
+        tab.click(f"svg[aria-label='Span marginals of sentence 1{picture}'] rect")
+        assert value in texts(tab, "#charts .scripted:not([hidden])")
+
+
+def test_one_system_alone(tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on PATH to click in")
+    content = little_content()
+    content.results["systems"] = content.results["systems"][:1]
+    content = dataclasses.replace(content, outputs={"MIN": content.outputs["MIN"]}, charts={}, trees=TreeRecords())
+    (tmp_path / "report.html").write_text(render(content, little_manifest()), encoding="utf-8")
+    with browser(tmp_path) as page:
+        page.open(tmp_path / "report.html")
+        assert len(shown(page)) == 3 and texts(page, "#list > article:first-child dl.pair dt") == ["MIN"]
+        page.click("tr[data-set=length-0] button")
+        assert shown(page) == [1, 2] and page.complaints == []
+
+
+def test_words_are_those_of_python(tmp_path):
+    """A byte order mark is white for JavaScript alone, a file separator for Python alone."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium on PATH to click in")
+    content = little_content()
+    content.outputs["MIN"][1] = "this\ufeffis &\x1ca \u3000pen constructor"
+    content.training.clear()
+    (tmp_path / "report.html").write_text(render(content, little_manifest()), encoding="utf-8")
+    with browser(tmp_path) as page:
+        page.open(tmp_path / "report.html", place="#sentence-2")
+        words = "[...document.querySelectorAll('#list dl.pair div:first-child dd span span')]"
+        found = [["this\ufeffis", "g0"], ["&", "g3"], ["a", "g3"], ["pen", "g3"], ["constructor", "g0"]]
+        assert page[f"{words}.map((word) => [word.textContent, word.className])"] == found
+        assert page[f"{words}.every((word) => !word.title)"] and page.complaints == []
+
+
+def test_names_of_regions_are_distinct(tab):
+    """So that readers who move by landmarks can tell them apart."""
+    tab.open(tab.path)
+    tab["[...document.querySelectorAll('details')].forEach((item) => { item.open = true; })"]
+    tab.wait("document.querySelectorAll('.trees').length > 0")
+    landmarks = "document.querySelectorAll('[role=region], section, nav')"
+    names = tab[f"[...{landmarks}].map((item) => item.ariaLabel ?? item.id)"]
+    assert len(names) == len(set(names)), sorted(names)
 
 
 def test_keys_reach_everything(tab):

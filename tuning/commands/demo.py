@@ -65,11 +65,9 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.demo import generate, write
-    from lscfg.extras import need
     from lscfg.io.text import atomic_write, check_replaceable, read_lines
     from lscfg.tuning.experiment.run import run_experiment
 
-    need("report")  # it comes last
     folder = Path(args.output)
     corpus = generate(args.seed)
     write(corpus, folder / "corpus")

@@ -44,7 +44,6 @@ def run(args: argparse.Namespace) -> None:
     """
     from pathlib import Path
 
-    from lscfg.extras import need
     from lscfg.tuning.commands import check_names
     from lscfg.tuning.experiment.config import Overrides
     from lscfg.tuning.experiment.run import run_experiment, show_plan
@@ -59,5 +58,4 @@ def run(args: argparse.Namespace) -> None:
     if args.plan:
         print(show_plan(args.experiment, args.output, overrides))
         return
-    need("report")  # it comes last
     print(run_experiment(args.experiment, args.output, args.jobs, overrides, args.cluster))

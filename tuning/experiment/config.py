@@ -169,7 +169,12 @@ class Report(Declared):
         (),
         "lines of the test set whose charts are drawn, counted from 1",
         least=1,
-        shown="those that the systems of the charts translate most differently",
+        shown="those that the systems translate most differently",
+    )
+    derivations: int = setting(
+        40,
+        "sentences whose derivations are shown, in the embedded decoder: those that systems translate differently",
+        least=0,
     )
     examples: int = setting(5, "sentences shown of the largest gains, and as many of the largest losses", least=0)
 

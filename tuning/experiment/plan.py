@@ -157,15 +157,16 @@ class Plan:
 
     Attributes:
         shared: what systems have in common, in the order of work.
-        charts: by system; sentences: which of them have charts.
+        sentences: which of the test set have charts and derivations; charts, trees: by system.
     """
 
     texts: Texts
     derivations: Stage
     shared: list[Stage]
     systems: dict[str, SystemPlan]
-    sentences: Stage | None
+    sentences: Stage
     charts: dict[str, Stage]
+    trees: dict[str, Stage]
 
     def stages(self) -> list[Stage]:
         """Every stage once, after those that it needs.
@@ -173,14 +174,15 @@ class Plan:
         What may be wrong with the text, or with files that are given, shows in the first minutes; tuning comes late.
         """
         every = [*self.shared, *(stage for system in self.systems.values() for stage in system.stages())]
-        every += [self.sentences] if self.sentences else []
-        return list({stage.key: stage for stage in [*every, *self.charts.values()]}.values())
+        if self.charts or self.trees:
+            every += [self.sentences, *self.charts.values(), *self.trees.values()]
+        return list({stage.key: stage for stage in every}.values())
 
     def users(self, stage: Stage) -> list[str]:
         """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
         users = []
         for name, system in self.systems.items():
-            if system.model and system.model.key == stage.key:
+            if stage.key in [own.key for own in (system.model, self.trees.get(name)) if own]:
                 users.append(name)
             for run, made in enumerate(system.runs(), 1):
                 if stage.key in [own.key for own in made]:
@@ -213,8 +215,9 @@ def make_plan(experiment: Experiment) -> Plan:
     for name, system in experiment.systems.items():
         grammar = given.get(name) or grammars["+".join(system.sources)]
         systems[name] = _system(experiment.of(system), texts, system, grammar, lm, models[name], systems)
-    sentences, charts = _charts(experiment, texts, systems)
-    return Plan(texts, derivations, shared, systems, sentences, charts)
+    sentences = _sentences(experiment, texts, systems)
+    charts, trees = (make(experiment, texts, systems, sentences) for make in (_charts, _trees))
+    return Plan(texts, derivations, shared, systems, sentences, charts, trees)
 
 
 @dataclass(frozen=True)
@@ -419,20 +422,24 @@ def charted_systems(experiment: Experiment) -> list[str]:
     return [name for name in experiment.systems if name in chosen]
 
 
+def _shown_derivations(experiment: Experiment) -> int:
+    """The number of sentences with derivations, which the embedded decoder alone can tell."""
+    return experiment.report.derivations if experiment.decoder.name == "embedded" else 0
+
+
+def _sentences(experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan]) -> Stage:
+    """The choice of the sentences that have charts and derivations."""
+    settings = {"sentences": list(experiment.report.sentences), "trees": _shown_derivations(experiment)}
+    outputs = {f"output {name}": system.decoded[0] / decoding.OUTPUT for name, system in systems.items()}
+    files = {"test source": texts.test_source, **outputs, **texts.test_references}
+    return Stage("sentences", decoding.sentences, settings, files)
+
+
 def _charts(
-    experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan]
-) -> tuple[Stage | None, dict[str, Stage]]:
-    chosen = charted_systems(experiment)
-    if not chosen:
-        return None, {}
-    wanted = list(experiment.report.sentences)
-    files: dict[str, Input] = {"test source": texts.test_source}
-    if not wanted:
-        outputs = {f"output {name}": systems[name].decoded[0] / decoding.OUTPUT for name in chosen}
-        files |= {**outputs, **texts.test_references}
-    sentences = Stage("sentences", decoding.sentences, {"sentences": wanted}, files)
+    experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan], sentences: Stage
+) -> dict[str, Stage]:
     found = {}
-    for name in chosen:
+    for name in charted_systems(experiment):
         system = systems[name]
         assert system.model is not None  # it has an estimator
         files = {
@@ -443,7 +450,24 @@ def _charts(
         }
         unknown = system.decoder["decoding"].get("unknown", "")
         found[name] = Stage("charts", decoding.charts, {"unknown": unknown}, files)
-    return sentences, found
+    return found
+
+
+def _trees(
+    experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan], sentences: Stage
+) -> dict[str, Stage]:
+    """Derivations of the first run's translations."""
+    if not _shown_derivations(experiment):
+        return {}
+    found = {}
+    for name, system in systems.items():
+        files = {
+            "weights": system.tuned[0] / decoding.WEIGHTS,
+            "test source": texts.test_source,
+            "sentences": sentences / decoding.SENTENCES,
+        }
+        found[name] = Stage("trees", decoding.trees, system.decoder, {**system.decoder_inputs, **files})
+    return found
 
 
 def format_plan(plan: Plan, is_made: Callable[[Stage], bool]) -> str:

@@ -50,7 +50,7 @@ from lscfg.tuning.experiment.plan import Input, Output, Plan, Stage, format_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.stages import decoding, model, rules, text
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
-from lscfg.tuning.report.content import Content, headline
+from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline
 from lscfg.tuning.report.page import render
 
 RESULTS = ("results.json", "manifest.json", "report.html")
@@ -424,8 +424,9 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     plan, texts = run.plan, run.plan.texts
     references = run.lines(*texts.test_reference)
     outputs = {name: run.outputs(name)[0] for name in plan.systems}
-    lines = run.json(plan.sentences / decoding.SENTENCES) if plan.sentences else []
-    charts = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
+    chosen = run.json(plan.sentences / decoding.SENTENCES) if plan.charts or plan.trees else {"charts": [], "trees": []}
+    found = {name: run.json(stage / decoding.CHARTS) for name, stage in plan.charts.items()}
+    charts = {name: Charts(chart["model"], chart["one state"]) for name, chart in found.items()}
     (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
     weights = {
         name: [read_weights(run.cache.path(stage / decoding.WEIGHTS)) for stage in system.tuned]
@@ -435,7 +436,15 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     (target,) = run.lines(texts.target)
     training = Counter(word for line in target for word in line.split() if word in seen)
     counts = {word: training[word] for word in sorted(seen)}
-    return Content(path.stem, results, sources, references, outputs, lines, charts, examples, weights, counts)
+    made = {name: run.json(stage / decoding.TREES) for name, stage in plan.trees.items()}
+    trees = TreeRecords(
+        chosen["trees"],
+        {name: found["states"] for name, found in made.items()},
+        {name: found["trees"] for name, found in made.items()},
+    )
+    return Content(
+        path.stem, results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees
+    )
 
 
 def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,23 +111,32 @@ class Found:
     sentences: list[int]
 
 
-Matches = Mapping[str, Sequence[Counter[tuple[str, ...]]]]
-"""By system, of each sentence the matches of its n-grams of all orders."""
+@dataclass(frozen=True)
+class Matches:
+    """How often n-grams of all orders match.
+
+    Attributes:
+        lines: in each sentence; total: in all.
+    """
+
+    lines: list[Counter[tuple[str, ...]]]
+    total: Counter[tuple[str, ...]]
 
 
-def gram_matches(content: Content) -> Matches:
-    """The matches of all n-grams, clipped as BLEU clips them."""
+def gram_matches(content: Content) -> dict[str, Matches]:
+    """By system, the matches of all n-grams, clipped as BLEU clips them."""
     limits = [
         _sum(clipped_counts([line.split() for line in group], order) for order in range(1, ORDER + 1))
         for group in zip(*content.references, strict=True)
     ]
-    return {
-        name: [
+    found = {}
+    for name, lines in content.outputs.items():
+        counts = [
             Counter(gram for order in range(1, ORDER + 1) for gram in grams(line.split(), order)) & limit
             for line, limit in zip(lines, limits, strict=True)
         ]
-        for name, lines in content.outputs.items()
-    }
+        found[name] = Matches(counts, _sum(counts))
+    return found
 
 
 def _sum(counts: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]:
@@ -137,13 +146,12 @@ def _sum(counts: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]
     return total
 
 
-def distinguishing(matches: Matches, one: str, other: str) -> list[Found]:
+def distinguishing(one: Matches, other: Matches) -> list[Found]:
     """The n-grams that ``other`` finds more often than ``one``, by (b + 1) / (a + b + 2), which smooths b / (a + b).
 
     N-grams within a longer one that has the same matches are left out: they tell nothing more.
     """
-    before, after = _sum(matches[one]), _sum(matches[other])
-    numbers = {gram: (before[gram], b) for gram, b in after.items() if b > before[gram]}
+    numbers = {gram: (one.total[gram], b) for gram, b in other.total.items() if b > one.total[gram]}
 
     def order(gram: tuple[str, ...]) -> tuple[float, int, tuple[str, ...]]:
         a, b = numbers[gram]
@@ -155,7 +163,7 @@ def distinguishing(matches: Matches, one: str, other: str) -> list[Found]:
             break
         if not any(numbers[longer] == numbers[gram] and _within(gram, longer) for longer in chosen):
             chosen.append(gram)
-    pairs = list(zip(matches[one], matches[other], strict=True))
+    pairs = list(zip(one.lines, other.lines, strict=True))
     return [
         Found(" ".join(gram), numbers[gram], [k for k, (a, b) in enumerate(pairs) if b[gram] > a[gram]])
         for gram in chosen
@@ -187,7 +195,7 @@ class Breakdown:
         return cls(
             by_frequency(content) if content.training else [],
             by_length(content),
-            {(one, other): distinguishing(matches, one, other) for one, other in pairs},
+            {(one, other): distinguishing(matches[one], matches[other]) for one, other in pairs},
         )
 
     def sets(self) -> dict[str, dict[str, Any]]:

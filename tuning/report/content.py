@@ -18,6 +18,37 @@ CHARTED_WORDS = range(5, 10)
 """Lengths of sentences whose charts have something to show and can still be read, if there are such."""
 
 
+Spans = list[list[float]]
+"""The spans of a sentence with their marginals, [i, j, value]; none without a parse."""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Charts of a model.
+
+    Attributes:
+        model: of each sentence that has charts; one_state: under the same rules with one state, None if not known.
+    """
+
+    model: list[Spans]
+    one_state: list[Spans] | None = None
+
+
+@dataclass(frozen=True)
+class TreeRecords:
+    """Derivations of translations.
+
+    Attributes:
+        sentences: which have some, counted from 0.
+        states: by system, a name for each state of its model; empty without a model whose states can be named.
+        systems: by system, of each of these sentences a record of ``lscfg.tuning.report.trees``, None without a parse.
+    """
+
+    sentences: list[int] = field(default_factory=list)
+    states: dict[str, list[str]] = field(default_factory=dict)
+    systems: dict[str, list[list[dict[str, Any]] | None]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Content:
     """The results of an experiment and the text behind them."""
@@ -32,14 +63,15 @@ class Content:
     """One output of each system."""
     charted: list[int]
     """Sentences with charts, counted from 0."""
-    charts: dict[str, list[list[list[float]]]]
-    """By system and, as in ``charted``, sentence: the spans with their marginals, [i, j, value]."""
+    charts: dict[str, Charts]
+    """By system."""
     examples: int
     """Gains and losses that are shown of each system."""
     weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """By system, of each tuning."""
     training: dict[str, int] = field(default_factory=dict)
     """How often the words of references and outputs stand in the training text; empty where that is not known."""
+    trees: TreeRecords = field(default_factory=TreeRecords)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -76,10 +108,18 @@ def headline(results: dict[str, Any]) -> str:
         return f"No system has a better test BLEU than the baseline {base['system']} ({base['test_bleu']:.2f})."
     gain = best["test_bleu"] - base["test_bleu"]
     sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
+    bound = "≤" if best["p_value"] <= 1 / (results["randomisation trials"] + 1) else "="
     return (
         f"{best['system']} has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
-        f"{base['system']} ({base['test_bleu']:.2f}), {sure} (p = {best['p_value']:.4f})."
+        f"{base['system']} ({base['test_bleu']:.2f}), {sure} (p {bound} {best['p_value']:.4f})."
     )
+
+
+def different_sentences(outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
+    """The sentences, counted from 0, whose BLEU differs between systems, those that differ most first."""
+    scores = np.stack([sentence_bleu(lines, references) for lines in outputs.values()])
+    spread = scores.max(axis=0) - scores.min(axis=0)
+    return [int(k) for k in np.argsort(-spread, kind="stable") if spread[k] > 0]
 
 
 def charted_sentences(

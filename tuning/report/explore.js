@@ -1,26 +1,13 @@
-"use strict";
-(() => {
-const data = JSON.parse(document.getElementById("data").textContent);
-const at = (id) => document.getElementById(id);
+// The list of test sentences, and the tables whose rows open their sentences.
 const lists = document.querySelectorAll("select[data-state]");
 const STEP = 20;
 const all = data.sources.map((_, k) => k);
-const words = (text) => text.split(/\s+/u).filter(Boolean);
 const lengths = data.sources.map((text) => words(text).length);
 // `set` is a row of a table: a name, its sentences, and what to mark in them; `only` is a single sentence.
 const state = { a: 0, b: 0, show: "all", sort: "difference", query: "", set: null, only: null, shown: STEP };
 
-// An element with attributes and children; text is never read as HTML.
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
-
 const bleu = (system, k) => data.bleu[system][k];
+const chosen = () => [...new Set([state.a, state.b])];
 const difference = (k) => bleu(state.b, k) - bleu(state.a, k);
 const signed = (tenths) => (tenths > 0 ? "+" : tenths < 0 ? "−" : "") + (Math.abs(tenths) / 10).toFixed(1);
 
@@ -32,6 +19,7 @@ const SHOWN = {
   worse: (k) => difference(k) < 0,
   other: (k) => data.outputs[state.a][k] !== data.outputs[state.b][k],
   same: (k) => data.outputs[state.a][k] === data.outputs[state.b][k],
+  trees: (k) => derivations.has(k),
 };
 const ORDERS = {
   difference: (k) => -difference(k),
@@ -51,22 +39,12 @@ function found() {
   if (state.only !== null) return [state.only];
   const query = words(state.query).join(" ").toLowerCase();
   const fits = (k) => SHOWN[state.show](k)
-    && (!query || texts(k).some((text) => words(text).join(" ").toLowerCase().includes(query)));
+    && (!query || texts(k).some((text) => text.toLowerCase().includes(query)));
   const order = ORDERS[state.sort];
   return (state.set ? state.set.sentences : all).filter(fits).sort((k, l) => order(k) - order(l) || k - l);
 }
 
 // ---- sentences as HTML ----
-
-function languageOf(text) {
-  if (/[\u3040-\u30ff]/u.test(text)) return "ja";
-  if (/[\uac00-\ud7af]/u.test(text)) return "ko";
-  return /[\u4e00-\u9fff]/u.test(text) ? "zh" : null;
-}
-
-function plain(text) {
-  return element("span", { lang: languageOf(text), dir: "auto" }, text);
-}
 
 // Which words the chosen row of a table is about.
 function hits(list) {
@@ -101,14 +79,6 @@ function target(text, orders) {
 
 const output = (system, k) => target(data.outputs[system][k], data.orders[system][k]);
 
-function definitions(rows, kind) {
-  const list = element("dl", { class: kind });
-  for (const [name, ...values] of rows) {
-    list.append(element("div", {}, element("dt", {}, name), element("dd", {}, ...values)));
-  }
-  return list;
-}
-
 function translation(system, k) {
   const score = element("span", { class: "score" }, (bleu(system, k) / 10).toFixed(1));
   return [data.systems[system], output(system, k), " ", score];
@@ -121,7 +91,7 @@ function sentence(k) {
   const head = element("h3", {}, link, " ", element("b", {}, signed(gain)));
   const item = element("article", { class: `example ${gain > 0 ? "gain" : gain < 0 ? "loss" : ""}`, "data-sentence": k });
   item.append(head, definitions([["source", plain(data.sources[k])], ...references], "text"));
-  item.append(definitions([translation(state.a, k), translation(state.b, k)], "text pair"));
+  item.append(definitions(chosen().map((system) => translation(system, k)), "text pair"));
   const others = data.systems.map((_, system) => system).filter((system) => system !== state.a && system !== state.b);
   if (others.length) {
     const more = element("details", {}, element("summary", {}, "other systems"));
@@ -130,6 +100,7 @@ function sentence(k) {
     });
     item.append(more);
   }
+  if (derivations.has(k)) item.append(derivations.details(k, chosen()));
   return item;
 }
 
@@ -149,9 +120,10 @@ function show() {
 }
 
 function change(what) {
-  Object.assign(state, { shown: STEP, only: null }, what);
+  const systems = "a" in what || "b" in what; // others show the same sentence
+  Object.assign(state, { shown: STEP }, systems ? {} : { only: null }, what);
   for (const list of lists) list.value = state[list.dataset.state];
-  if (at("grams") && ("a" in what || "b" in what)) at("grams").replaceChildren(grams(state.a, state.b), grams(state.b, state.a));
+  if (at("grams") && systems) at("grams").replaceChildren(grams(state.a, state.b), grams(state.b, state.a));
   show();
 }
 
@@ -198,7 +170,10 @@ for (const list of lists) {
 at("search").addEventListener("input", (event) => change({ query: event.target.value }));
 at("controls").addEventListener("submit", (event) => event.preventDefault());
 at("swap").addEventListener("click", () => change({ a: state.b, b: state.a }));
-at("unset").addEventListener("click", () => change({ set: null }));
+at("unset").addEventListener("click", () => {
+  history.replaceState(null, "", "#explore"); // so that the link to the sentence works again
+  change({ set: null });
+});
 at("more").addEventListener("click", () => {
   const before = state.shown;
   state.shown += STEP;
@@ -210,7 +185,15 @@ for (const row of document.querySelectorAll("tr[data-set]")) {
   row.firstChild.replaceChildren(opener(row.firstChild.textContent, data.sets[row.dataset.set]));
 }
 for (const item of document.querySelectorAll(".scripted")) item.hidden = false;
+for (const figure of document.querySelectorAll(".heat figure")) {
+  const readout = figure.querySelector(".scripted");
+  if (readout) readout.textContent = "Point at a cell, or touch it.";
+  for (const cell of figure.querySelectorAll("rect")) {
+    for (const event of ["pointerenter", "click"]) {
+      cell.addEventListener(event, () => { readout.textContent = cell.textContent; });
+    }
+  }
+}
 change({ a: Number(at("a").value), b: Number(at("b").value) });
 at("explorer").hidden = false;
 follow();
-})();

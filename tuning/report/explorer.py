@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from lscfg.tuning.report.buckets import Breakdown, Found
-from lscfg.tuning.report.content import Content
+from lscfg.tuning.report.content import Content, TreeRecords
 
 ORDERS = (
     ("difference", "difference, B ahead first"),
@@ -27,6 +27,7 @@ SHOWN = (
     ("worse", "A is better"),
     ("other", "translated differently"),
     ("same", "translated alike"),
+    ("trees", "with derivations"),
 )
 """Values and names of what can be shown; the script has a function for each value."""
 
@@ -40,19 +41,50 @@ def explorer_data(content: Content, breakdown: Breakdown) -> dict[str, Any]:
     return {
         "systems": names,
         "baseline": names.index(content.results["baseline"]),
-        "sources": content.sources,
-        "references": content.references,
-        "outputs": list(content.outputs.values()),
+        "sources": _blanks(content.sources),
+        "references": [_blanks(lines) for lines in content.references],
+        "outputs": [_blanks(lines) for lines in content.outputs.values()],
         "bleu": [[round(10 * float(value)) for value in content.bleu[name]] for name in names],
         "orders": [content.orders[name] for name in names],
         "training": content.training,
         "sets": breakdown.sets(),
+        "trees": trees_data(content.trees, names),
         "grams": [[_grams(breakdown.grams.get((one, other), [])) for other in names] for one in names],
     }
 
 
+def _blanks(lines: Sequence[str]) -> list[str]:
+    """Words with one blank between them, since languages disagree on what else is white."""
+    return [" ".join(line.split()) for line in lines]
+
+
 def _grams(found: list[Found]) -> list[list[Any]]:
     return [[one.gram, *one.matches, one.sentences] for one in found]
+
+
+def trees_data(trees: TreeRecords, names: list[str]) -> dict[str, Any]:
+    """Derivations as lists, which are shorter than records: see ``derivations.js``."""
+    records = [record for found in trees.systems.values() for record in found if record]
+    features = sorted({name for rules in records for rule in rules for name in rule["scores"]})
+    number = {name: k for k, name in enumerate(features)}
+
+    def short(rule: dict[str, Any]) -> list[Any]:
+        scores = [[number[name], value] for name, value in rule["scores"].items()]
+        head = [*rule["span"], rule["source"], rule["target"], rule["children"], rule["category"], scores]
+        if "marginal" not in rule:
+            return [*head, None]
+        kept = ("span marginal", "states", "marginal", "given source", "gain", "context", "others")
+        return [*head, [rule[key] for key in kept]]
+
+    return {
+        "sentences": trees.sentences,
+        "features": features,
+        "states": [trees.states.get(name, []) for name in names],
+        "systems": [
+            [None if record is None else [short(rule) for rule in record] for record in trees.systems.get(name, [])]
+            for name in names
+        ],
+    }
 
 
 def data_block(data: dict[str, Any]) -> str:

@@ -100,5 +100,5 @@ def _weight(share: float | None, largest: float, values: Sequence[float]) -> str
     title = "weight " + ", ".join(decimal(value, 4) for value in values)
     return (
         f'<td title="{title}"><span class="sign"><span class="{kind}" style="{side}:50%;'
-        f'width:{50 * abs(share) / largest:.1f}%"></span></span> {signed(100 * share)}</td>'
+        f'width:{50 * abs(share) / largest:.1f}%"></span></span><span class="share">{signed(100 * share)}</span></td>'
     )

@@ -14,6 +14,7 @@ import numpy as np
 from lscfg.tuning.report import plots
 from lscfg.tuning.report.breakdown import breakdown_section
 from lscfg.tuning.report.buckets import Breakdown
+from lscfg.tuning.report.charts import charts_section
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
 from lscfg.tuning.report.explorer import data_block, explorer_data, explorer_section
 from lscfg.tuning.report.learning import tuning_section
@@ -30,7 +31,14 @@ from lscfg.tuning.report.markup import (
 )
 from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
-STYLE, SCRIPT = (Path(__file__).with_name(name).read_text("utf-8").strip() for name in ("style.css", "explore.js"))
+_FILES = [
+    Path(__file__).with_name(name).read_text("utf-8").strip()
+    for name in ("style.css", "elements.js", "derivations.js", "explore.js")
+]
+
+STYLE = _FILES[0]
+
+SCRIPT = "\n".join(['"use strict";', "{", *_FILES[1:], "}"])
 
 _HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode("utf-8")).digest()).decode()
 
@@ -39,7 +47,7 @@ POLICY = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-
 
 
 def render(content: Content, manifest: dict[str, Any]) -> str:
-    """The whole page. Equal arguments give equal bytes where the fonts are the same.
+    """The whole page. Equal arguments give equal bytes.
 
     Args:
         manifest: as in manifest.json; times and memory are nowhere else.
@@ -49,10 +57,10 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         ("results", "Results", _results(content)),
         ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
-        ("charts", "Charts", _charts(content)),
-        ("breakdown", "Where the systems differ", breakdown_section(content, breakdown)),
-        ("explore", "All test sentences", explorer_section(content)),
-        ("sentences", "Largest gains and losses", _sentences(content)),
+        ("charts", "Charts", charts_section(content)),
+        ("breakdown", "Where systems differ", breakdown_section(content, breakdown)),
+        ("explore", "Test sentences", explorer_section(content)),
+        ("sentences", "Gains and losses", _sentences(content)),
         ("cost", "Time and memory", _cost(manifest)),
         ("manifest", "What made it", _manifest(manifest)),
     ]
@@ -68,8 +76,8 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f'<link rel="icon" href="data:,">\n<title>{title} – lscfg</title>\n'
         f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n"
-        f"<header><h1>{title}</h1>{_lead(content)}\n"
-        f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>\n<main>\n{body}</main>\n'
+        f"<header><h1>{title}</h1>{_lead(content)}"
+        f'</header>\n<nav aria-label="Sections"><ul>{links}</ul></nav>\n<main>\n{body}</main>\n'
         f"<footer><p>Made by lscfg {escape(manifest['lscfg'])}. The numbers are in results.json and manifest.json "
         "beside this page, the translations in systems/.</p></footer>\n"
         f"{data_block(explorer_data(content, breakdown))}\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
@@ -211,37 +219,6 @@ def _grammars(content: Content) -> str:
     if figures:
         note = "Of the covariance of inside and outside features; a fast fall says that few states suffice."
         text += f'<h3>Singular values</h3><p class="note">{note}</p><div class="grid">{"".join(figures)}</div>'
-    return text
-
-
-def _charts(content: Content) -> str:
-    if not content.charts:
-        return "<p>No system has a model.</p>"
-    names = list(content.charts)
-    text = (
-        '<p class="note">Marginal probability of each span of the source sentence being one phrase (paper, Figure 3): '
-        "first word down, last word across. Blue is likely, white is 0, red is negative, grey spans have no node. "
-        "Below, the translation, with sentence BLEU; words that the reference lacks are underlined.</p>"
-    )
-    for position, k in enumerate(content.charted):
-        source = content.sources[k]
-        words = source.split()
-        references = [document[k] for document in content.references]
-        figures = []
-        for number, name in enumerate(names):
-            spans = content.charts[name][position]
-            title = f"Span marginals of sentence {k + 1} under {name}"
-            picture = "<p>No parse.</p>"
-            if spans and words:
-                picture = plots.heat_map(words, spans, title, f"chart{position}-{number}-")
-            figures.append(
-                f"<figure>{picture}<figcaption><b>{escape(name)}</b> "
-                f'<span class="score">BLEU {content.bleu[name][k]:.1f}</span><br>'
-                f"{matched_html(content.outputs[name][k], content.orders[name][k])}</figcaption></figure>"
-            )
-        lines = [("source", words_html(source)), *(("reference", words_html(line)) for line in references)]
-        text += f"<h3>Sentence {k + 1}</h3>{definitions(lines)}"
-        text += f'<div class="grid heat">{"".join(figures)}</div>'
     return text
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
-
-from lscfg.study.heatmap import draw
 
 
 def ticks(low: float, high: float, count: int = 4) -> list[float]:
@@ -104,7 +101,7 @@ def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: fl
         low: what lies below is drawn there.
         reference: the baseline's dev BLEU, a dashed line.
     """
-    width, height, left, right, top, bottom = 640, 300, 34, 10, 8, 268
+    width, height, left, right, top, bottom = 640, 300, 44, 10, 8, 262
     high = max(max(curve.values) for curve in curves)
     low = min(low, high)
     pad = 0.05 * (high - low) or 0.5
@@ -166,19 +163,3 @@ def spectrum_bars(name: str, values: Sequence[float]) -> str:
         parts.append(f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="middle">{k}</text>')
     listed = " ".join(f"{value:.4g}" for value in values)
     return _svg(width, height, f"Singular values of {name}: {listed}", parts)
-
-
-def heat_map(words: Sequence[str], spans: Sequence[Sequence[float]], title: str, prefix: str) -> str:
-    """The chart of a sentence as a part of a page: names of its own begin with ``prefix``, its style is the page's."""
-    svg = draw(words, {(int(i), int(j)): value for i, j, value in spans})
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.S)
-    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
-    svg = re.sub(r"url\(#", f"url(#{prefix}", svg)
-    svg = re.sub(r'href="#', f'href="#{prefix}', svg)
-    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.S)
-    head, rest = svg.split(">", 1)
-    head = re.sub(r' (?:width|height|version|xmlns(?::xlink)?)="[^"]*"', "", head)
-    head = f'{head} role="img" aria-label="{escape(title)}"'
-    return f"{head}><title>{escape(title)}</title>{rest}".strip()

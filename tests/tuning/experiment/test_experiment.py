@@ -15,6 +15,7 @@ from little_experiment import TOML, run_lscfg, stages_begun
 
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.formats.ini import read_ini
@@ -28,6 +29,7 @@ from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.installed import check_host
 from lscfg.tuning.experiment.plan import Output, Stage, make_plan
 from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
+from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
 from lscfg.tuning.experiment.stages.model import MODEL
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS
 from lscfg.tuning.replication import compare_runs
@@ -84,7 +86,7 @@ def test_manifest(whole):
     made = ["tune", "decode", "score"]
     # what can fail because of the input comes before what takes long
     shared = ["align", "derive", "grammar", "estimate"]
-    assert stages == ["language_model", *shared, *made, *made, "sentences", "charts"]
+    assert stages == ["language_model", *shared, *made, *made, "sentences", "charts", "trees", "trees"]
     names = [stage["name"] for stage in manifest["stages"]]
     assert names == ["lm", "align", "derive", "grammar-minimal", "estimate", *stages[5:]]
     assert [stage["systems"] for stage in manifest["stages"][3:7]] == [[], ["SPECTRAL"], ["MIN"], ["MIN"]]
@@ -145,7 +147,7 @@ sys.exit(main())
     run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path)
     assert run.returncode == 0 and "resumed after iteration 1" in run.stderr
     made = stages_begun(run.stderr)
-    assert made == ["tune", "decode", "score", "sentences", "charts"]
+    assert made == ["tune", "decode", "score", "sentences", "charts", "trees", "trees"]
     pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
     one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
     assert one == other and len(one) > 10000
@@ -159,7 +161,7 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     changed.write_text(TOML.replace("m = 3", "m = 2"))
     run = run_lscfg("run", changed, "-o", whole[0])
     made = stages_begun(run.stderr)
-    assert made == ["estimate", "tune", "decode", "score", "sentences", "charts"]
+    assert made == ["estimate", "tune", "decode", "score", "sentences", "charts", "trees", "trees"]
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
 
@@ -301,7 +303,7 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     cache, plan = StageCache(whole[0] / "cache"), make_plan(read_experiment(corpus / "all.toml"))
     sentence = (corpus / "test.ja").read_text().splitlines()[0]
     (tmp_path / "test").write_text(f"{sentence}\n\n")
-    (tmp_path / "numbers").write_text("[0, 1]")
+    (tmp_path / "numbers").write_text('{"charts": [0, 1], "trees": []}')
     files = {"test source": tmp_path / "test", "sentences": tmp_path / "numbers"}
     charts = plan.charts["SPECTRAL"]
     for name, file in charts.inputs.items():
@@ -309,12 +311,64 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
             make_with_sources(cache, file.stage)
     inputs = {**cache.inputs(charts.inputs), **files}
     made = StageCache(tmp_path).make(Stage("charts", charts.work, charts.settings, inputs), 1)
-    spans, empty = json.loads((made.path / "charts.json").read_text())
+    found = json.loads((made.path / "charts.json").read_text())
+    spans, empty = found["model"]
     (tmp_path / "one").write_text(sentence + "\n")
     record = json.loads(run_lscfg("marginals", inputs["model"], tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
     assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
-    assert empty == []
+    assert empty == [] == found["one state"][1]
+    parameters = Parameters.load(inputs["model"])
+    parameters.one_state().save(tmp_path / "one.lscfg", "float64")
+    record = json.loads(run_lscfg("marginals", tmp_path / "one.lscfg", tmp_path / "one").stdout)
+    expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
+    assert {(i, j): value for i, j, value in found["one state"][0]} == expected
+    assert found["one state"] != found["model"] and sorted(path.name for path in made.path.iterdir()) == [
+        "charts.json",
+        "stage.json",
+    ]
+
+
+def test_derivations_are_those_of_the_translations(whole, corpus):
+    """Their words are the output, their scores those of the decoder without the language model."""
+    cache, plan = StageCache(whole[0] / "cache"), make_plan(read_experiment(corpus / "e.toml"))
+    run = Run(read_experiment(corpus / "e.toml"), plan, cache)
+    for stage in plan.stages():
+        assert cache.found(stage)
+    numbers = run.json(plan.sentences / SENTENCES)["trees"]
+    assert 2 < len(numbers) <= 40 and set(run.json(plan.sentences / SENTENCES)["charts"]) <= set(numbers)
+    sources = read_lines(corpus / "test.ja")
+    for system in ("MIN", "SPECTRAL"):
+        output = read_lines(whole[0] / "systems" / system / "test.output")
+        weights = read_weights(whole[0] / "systems" / system / "weights")
+        with EmbeddedDecoder.from_ini(whole[0] / "systems" / system / "cdec.ini") as decoder:
+            lists = decoder.decode([sources[k] for k in numbers], weights)
+        for k, rules, (best, *_) in zip(numbers, run.json(plan.trees[system] / TREES)["trees"], lists, strict=True):
+            assert words_of(rules, 0) == output[k].split() == best.text.split()
+            own = {name: value for name, value in best.features.items() if not name.startswith("LanguageModel")}
+            for name, value in own.items():
+                total = sum(rule["scores"].get(name, 0.0) for rule in rules)
+                assert total == pytest.approx(value * weights[name], rel=2e-3, abs=1e-3), name
+            assert all(("marginal" in rule) == (system == "SPECTRAL" and rule["category"] == "X") for rule in rules)
+
+
+def words_of(rules, number):
+    """The target words of a rule with those below it."""
+    found = []
+    for word in rules[number]["target"].split():
+        gap = re.fullmatch(r"\[[^,]+,(\d+)\]", word)
+        found += words_of(rules, rules[number]["children"][int(gap[1]) - 1]) if gap else [word]
+    return found
+
+
+def test_no_derivations_but_of_the_embedded_decoder(corpus, monkeypatch):
+    assert set(make_plan(read_experiment(corpus / "e.toml")).trees) == {"MIN", "SPECTRAL"}
+    (corpus / "none.toml").write_text(TOML + "[report]\nderivations = 0\n")
+    assert make_plan(read_experiment(corpus / "none.toml")).trees == {}
+    experiment = read_experiment(corpus / "e.toml")
+    other = dataclasses.replace(experiment, decoder=dataclasses.replace(experiment.decoder, name="cdec"))
+    monkeypatch.setattr("lscfg.tuning.experiment.plan.programs", lambda *_: {})
+    assert make_plan(other).trees == {}
 
 
 @pytest.mark.skipif(find_cdec() is None, reason="no cdec; set CDEC_ROOT to its source tree")

@@ -124,6 +124,7 @@ seed = 70
 charts = ["EM"]
 sentences = [2]
 examples = 1
+derivations = 2
 
 [systems.HIERO]
 grammar = "hiero"
@@ -194,7 +195,7 @@ def tuned(decoder, sources, references, weights, settings, folder, **_):
 
 
 def charted(folder, settings, inputs, jobs):
-    (folder / "charts.json").write_text("[]")
+    (folder / "charts.json").write_text('{"model": [], "one state": null}')
 
 
 @pytest.fixture(scope="module")
@@ -469,5 +470,6 @@ def test_keys_of_evaluation_and_report(doubles):
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
     (made,) = (call.args for call in doubles.charts.mock_calls)
     assert made[2]["test source"] == doubles.folder / "test.f"
-    assert json.loads(made[2]["sentences"].read_text()) == [1]
+    assert json.loads(made[2]["sentences"].read_text()) == {"charts": [1], "trees": []}
+    assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2

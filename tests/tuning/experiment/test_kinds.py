@@ -153,7 +153,7 @@ def test_an_experiment_runs_with_toys(installed, experiment, tmp_path):
     both = (tmp_path / "out" / "systems" / "ALL" / "cdec.ini").read_text()
     assert "unknown=zero" in both and "scfg_max_span_limit=100" in both
     page = (tmp_path / "out" / "report.html").read_text()
-    charts = page[page.index('<section id="charts"') : page.index('<section id="sentences"')]
+    charts = page[page.index('<section id="charts"') : page.index('<section id="breakdown"')]
     assert "Span marginals of sentence" in charts and "<svg" in charts
     assert "TOY" in charts and "ALL" not in charts  # of an estimator's systems the one with the most states
 

@@ -173,7 +173,7 @@ def test_the_plan_says_what_is_made(corpus, tmp_path):
     own = ["tune", "decode", "score"]
     shared = [(name, "all") for name in ("lm", "align", "derive", "grammar-minimal")]
     model = ("estimate", "SPECTRAL")
-    charts = [("sentences", "all"), ("charts", "all")]
+    charts = [("sentences", "all"), ("charts", "all"), ("trees", "MIN"), ("trees", "SPECTRAL")]
     systems = {system: [(name, system) for name in own] for system in ("MIN", "SPECTRAL")}
     assert rows == missing == [*shared, model, *systems["MIN"], *systems["SPECTRAL"], *charts]
     assert not (tmp_path / "out").exists()

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
 from lscfg.tuning.decoders import open_decoder
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
+if TYPE_CHECKING:
+    from lscfg.decode.derivations import Translated
+
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
-SENTENCES, CHARTS = "sentences.json", "charts.json"
+SENTENCES, CHARTS, TREES = "sentences.json", "charts.json", "trees.json"
 
 
 @version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True)
@@ -81,30 +88,53 @@ def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / SCORES, scores)
 
 
-@version(1)
+@version(2)
 def sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Which sentences of the test set have charts, counted from 0: those asked for, else the most telling ones."""
+    """Which sentences of the test set have charts, and which derivations: those asked for, else the most telling ones.
+
+    ``charts`` and ``trees``: sentences, counted from 0; those with charts have derivations too.
+    """
     from lscfg.tuning.report import content
 
-    chosen = [number - 1 for number in settings["sentences"]]
-    if not chosen:
-        outputs = {name: read_lines(inputs[name]) for name in several("output", inputs)}
-        references = [read_lines(inputs[name]) for name in several("test reference", inputs)]
-        chosen = content.charted_sentences(read_lines(inputs["test source"]), outputs, references)
-    write_json(folder / SENTENCES, chosen)
+    outputs = {name: read_lines(inputs[name]) for name in several("output", inputs)}
+    references = [read_lines(inputs[name]) for name in several("test reference", inputs)]
+    sources = read_lines(inputs["test source"])
+    charted = [number - 1 for number in settings["sentences"]]
+    charted = charted or content.charted_sentences(sources, outputs, references)
+    others = content.different_sentences(outputs, references)
+    trees = sorted(list(dict.fromkeys([*charted, *others]))[: max(settings["trees"], len(charted))])
+    write_json(folder / SENTENCES, {"charts": charted, "trees": trees if settings["trees"] else []})
 
 
-@version(1)
+@version(2)
 def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Span marginals of sentences under a model: for each its spans [i, j, marginal], none where it has no parse."""
+    """Span marginals of sentences under a model, and under the one of the same rules with one state.
+
+    ``model`` and ``one state`` (null where the model does not have it): for each sentence its spans
+    [i, j, marginal], none where it has no parse.
+    """
+    from lscfg.model.parameters import Parameters
+
+    parameters = Parameters.load(inputs["model"])
+    alone = parameters.one_state() if parameters.rank > 1 else None
+    found = {"model": _span_marginals(inputs["model"], settings, inputs), "one state": None}
+    if alone is not None:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            path = Path(place) / "one.lscfg"
+            alone.save(path, np.float64)
+            found["one state"] = _span_marginals(path, settings, inputs)
+    write_json(folder / CHARTS, found)
+
+
+def _span_marginals(path: Path, settings: Facts, inputs: Files) -> list[list[list[float]]]:
     from lscfg.decode.decoder import first_parse
     from lscfg.decode.latent import UNKNOWN
     from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
 
     grammar = Grammar.from_files([inputs["rules"]])
-    binding = Binding(Model(inputs["model"]), grammar, UNKNOWN[settings["unknown"] or "compose"])
+    binding = Binding(Model(path), grammar, UNKNOWN[settings["unknown"] or "compose"])
     sources, found = read_lines(inputs["test source"]), []
-    for number in json.loads(inputs["sentences"].read_text(encoding="utf-8")):
+    for number in json.loads(inputs["sentences"].read_text(encoding="utf-8"))["charts"]:
         words = grammar.vocab.add_line(sources[number])
         forest, _ = first_parse(grammar, words, [ParseOptions(max(len(words), 1), False, 2, X)])
         spans = []
@@ -112,7 +142,36 @@ def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
             marginals = binding.infer(forest).nodes.tolist()
             spans = [[*span, value] for span, value in zip(forest.node_span.tolist(), marginals, strict=True)]
         found.append(spans)
-    write_json(folder / CHARTS, found)
+    return found
+
+
+@version(1, spare=(INI,))
+def trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The derivations of some translations, with what the model knows of each rule; see ``lscfg.tuning.report.trees``.
+
+    The decoder is the embedded one, which gives the same translations as in ``decode``.
+    """
+    from lscfg.formats.weights import read_weights
+    from lscfg.study.explain import Explainer
+    from lscfg.tuning.report.trees import tree_record
+
+    write_ini(folder / INI, decoder_config(settings, folder, inputs))
+    sources, weights = read_lines(inputs["test source"]), read_weights(inputs["weights"])
+    numbers = json.loads(inputs["sentences"].read_text(encoding="utf-8"))["trees"]
+    found = _with_derivations(folder / INI, [sources[k] for k in numbers], weights, jobs)
+    explainer = Explainer(folder / INI) if "model" in inputs else None
+    states = explainer.states if explainer else None
+    names = [states.name(h) for h in range(len(states.root))] if states else []
+    write_json(folder / TREES, {"states": names, "trees": [tree_record(one, weights, explainer) for one in found]})
+
+
+def _with_derivations(ini: Path, lines: list[str], weights: Mapping[str, float], jobs: int) -> list[Translated]:
+    """The translations; the decoder's memory is free when they are there."""
+    from lscfg.decode.decoder import EmbeddedDecoder
+    from lscfg.parallel.engine import in_processes
+
+    with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder:
+        return list(decoder.translate(lines, weights, derivations=True))
 
 
 def decoder_config(settings: Facts, folder: Path, inputs: Mapping[str, Path]) -> DecoderConfig:
