@@ -110,7 +110,7 @@ def work_in_child(job: Job) -> Any:
     return result
 
 
-def main() -> None:
+def _main() -> None:
     """Takes a job from standard input and puts its outcome on standard output."""
     end_with(int(sys.argv[1]))
     output = os.fdopen(os.dup(1), "wb")
@@ -127,4 +127,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -18,12 +18,13 @@ from unittest.mock import ANY, MagicMock, call
 import helpers
 import numpy as np
 import pytest
-from command_lines import CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, tune_words
+from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, tune_words
 from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
 from lscfg.corpus.align import AlignmentSettings, aligners
 from lscfg.decode.analysis import Cut
+from lscfg.errors import InputError
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
 from lscfg.grammar.source import RuleInputs, rule_source
@@ -93,6 +94,20 @@ def run(name: str) -> None:
 def run_words(words: list[str]) -> None:
     """Runs a line."""
     assert main(words) == 0
+
+
+@pytest.mark.parametrize("name", CLUSTER)
+def test_clusters(name, monkeypatch, capsys):
+    """What goes there as a whole, or opens its engine there."""
+
+    def stop(*given: object) -> None:
+        place = next(one for one in (getattr(item, "cluster", item) for item in given) if isinstance(one, str))
+        raise InputError(f"there: {place}")
+
+    monkeypatch.setattr("lscfg.parallel.jobs.run_there", stop)
+    monkeypatch.setattr("lscfg.parallel.cluster.on_cluster", stop)
+    assert main(shlex.split(CLUSTER[name])) == 1
+    assert capsys.readouterr().err.endswith("there: local:3\n")
 
 
 @pytest.mark.parametrize("name", aligners())
@@ -428,7 +443,7 @@ def test_run(double):
     run_experiment = double("lscfg.tuning.experiment.run.run_experiment", "")
     run("run")
     overrides = Overrides(data=Path("data"), runs=2, decoder="moses", systems=["A", "B"])
-    run_experiment.assert_called_once_with("e.toml", "folder", jobs=97, overrides=overrides)
+    run_experiment.assert_called_once_with("e.toml", "folder", jobs=97, overrides=overrides, cluster="local:3")
     show_plan = double("lscfg.tuning.experiment.run.show_plan", "")
     run("run nothing")
     show_plan.assert_called_once_with("e.toml", "folder", overrides)

@@ -58,7 +58,7 @@ LINES = {
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
     "--trials 60 --seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
-    "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97",
+    "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97 --cluster local:3",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
     "init raw": "init out -s f -t e --raw",
     "init": "init out -s f -t e --dev-source a1 --dev-reference e2 --test-source text --test-reference library "
@@ -78,6 +78,19 @@ LINES = {
     "moses convert": "moses convert -c cdec.ini -w weights -o folder",
     "moses weights": "moses weights moses.ini -c cdec.ini -o out",
 }
+
+CLUSTER = {
+    name: f"{line} --cluster local:3"
+    for name, line in {
+        **{name: LINES[name] for name in LINES if name.startswith("induce ")},
+        "derive": "derive f e a1 -o out",
+        "grammar": "grammar --hiero f e a1 -o out",
+        **{f"estimate {name}": f"estimate {name} deriv -o out" for name in kinds(ESTIMATORS)},
+        "decode": "decode text -c cdec.ini -w weights -o out",
+        "tune": "tune --config cdec.ini --source f --reference e --weights weights -o folder",
+    }.items()
+}
+"""Commands that go to a cluster."""
 
 TUNING = [item.name for item in settings_of(TuneSettings) if item.name != "optimiser"]
 CONTEXT = kind(CONTEXT_MODELS, "loglinear").Settings
@@ -108,6 +121,7 @@ def estimate_words(name: str) -> list[str]:
 
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
+    *map(shlex.split, CLUSTER.values()),
     *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),

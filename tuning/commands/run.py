@@ -58,4 +58,4 @@ def run(args: argparse.Namespace) -> None:
     if args.plan:
         print(show_plan(args.experiment, args.output, overrides))
         return
-    print(run_experiment(args.experiment, args.output, args.jobs, overrides, args.cluster))
+    print(run_experiment(args.experiment, args.output, jobs=args.jobs, overrides=overrides, cluster=args.cluster))
