@@ -70,7 +70,7 @@ def test_a_run_on_a_cluster_makes_the_same_files(corpus, plain, place, tmp_path)
     assert done.returncode == 0, done.stderr
     check_same(plain, tmp_path / "out")
     again = run_lscfg(*words, cwd=corpus)
-    assert "13 of 13 stages are there already" in again.stderr
+    assert re.search(r"(\d+) of \1 stages are there already", again.stderr)
 
 
 class Started:
