@@ -44,8 +44,8 @@ $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
 SANITIZED = build/sanitized
 SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
 # Of other programs, or of nothing that other tests do not ask of the kernel.
-NOT_SANITIZED = bleu c_interface cdec_decoder cdec_plugin* cdec_processes demo_corpus experiment* fuzz heatmap hosts \
-  ini moses_nbest moses_plugin options replication report tutorial
+NOT_SANITIZED = bleu c_interface cdec_decoder cdec_plugin* cdec_processes cluster* demo_corpus experiment* fuzz heatmap hosts \
+  ini moses_nbest moses_plugin options replication report* tutorial
 
 IN_SANITIZED = PYTHONPATH="$(CURDIR)/$(SANITIZED)/lib" LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
