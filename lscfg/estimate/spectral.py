@@ -25,7 +25,7 @@ from lscfg.estimate.features import (
     scale,
 )
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
-from lscfg.estimate.svd import SVD, RowBlocks, truncated_svd
+from lscfg.estimate.svd import SVD, Projected, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.grammar.table import RuleTable
@@ -79,13 +79,13 @@ class Embedding:
     """Every node in the latent space.
 
     Attributes:
-        y: float64 [nodes, m], Y(t) = U' phi(t); z: float64 [nodes, m], Z(o) = S^-1 V' psi(o).
+        y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o).
         sigma: float64 [m], singular values.
         columns: features of each template, for ``"inside"`` and ``"outside"``.
     """
 
-    y: np.ndarray
-    z: np.ndarray
+    y: Projected
+    z: Projected
     sigma: np.ndarray
     columns: dict[str, dict[str, int]]
 
@@ -113,8 +113,7 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
     singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
     condition = f"{sigma[0] / sigma[-1]:.1f}"
     log.table({"covariances": covariance.nnz, "singular values": singular_values, "condition": condition})
-    y, z = RowBlocks(phi, threads) @ u, RowBlocks(psi, threads) @ (v / sigma)
-    return Embedding(y, z, sigma, columns)
+    return Embedding(Projected(phi, u), Projected(psi, v / sigma), sigma, columns)
 
 
 @dataclass(frozen=True)
@@ -200,19 +199,18 @@ def estimate(
 
 def from_embedding(
     examples: Examples,
-    y: np.ndarray,
-    z: np.ndarray,
+    y: Rows,
+    z: Rows,
     settings: Settings,
     about: dict[str, Any],
     threads: int = 1,
 ) -> Estimate:
     """Steps 2 and 3 for embedded nodes, float64 [nodes, m] each."""
-    y, z = np.ascontiguousarray(y), np.ascontiguousarray(z / examples.n_examples)
     kept = keep_targets(examples, settings.max_targets)
     everything = np.ones(len(kept), bool)
     means = (np.zeros(0), np.zeros(0))
     if settings.smoothing:
-        means = y[examples.is_example].mean(axis=0), z[examples.is_example].mean(axis=0)
+        means = y[examples.is_example].mean(axis=0), (z[examples.is_example] / examples.n_examples).mean(axis=0)
     # singletons share their mass before any of them is dropped
     lexical = _moments(examples, everything, 0, y, z, means, settings, threads).array()
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
@@ -228,6 +226,15 @@ def from_embedding(
     return Estimate(rules, tensors, root, unk, about, one_state(examples, kept))
 
 
+Rows = np.ndarray | Projected
+"""Something whose rows are chosen by their numbers."""
+
+
+def _bound(rows: Rows) -> float:
+    """No absolute value is larger."""
+    return rows.bound() if isinstance(rows, Projected) else float(np.abs(rows).max(initial=0))
+
+
 BLOCK = 1 << 20
 """Values of a block of tensors: it should stay in the cache while tokens are added to it."""
 
@@ -236,8 +243,8 @@ def _moments(
     examples: Examples,
     kept: np.ndarray,
     arity: int,
-    y: np.ndarray,
-    z: np.ndarray,
+    y: Rows,
+    z: Rows,
     means: tuple[np.ndarray, np.ndarray],
     settings: Settings,
     threads: int,
@@ -255,7 +262,7 @@ def _moments(
     borders = np.searchsorted(rows, np.arange(0, n + size, size))
 
     # a sum over tokens cannot be larger; where even that is far from the largest number, values need no look
-    bound = np.abs(z).max(initial=0) * np.abs(y).max(initial=0) ** arity * len(nodes)
+    bound = _bound(z) * _bound(y) ** arity * len(nodes)
     safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
     def make(spaces: list[np.ndarray], precision: np.dtype, block: int) -> np.ndarray:
@@ -264,10 +271,13 @@ def _moments(
         out.fill(0)
         tokens = slice(borders[block], borders[block + 1])
         here, local = nodes[tokens], rows[tokens] - first
-        children = examples.children[here, :arity]
-        add_moments(local, here, children, z, y, out, max(threads - 1, 1))
+        outside = z[here] / examples.n_examples
+        inside = y[examples.children[here, :arity].ravel()]
+        number = np.arange(len(here))
+        children = np.arange(len(inside)).reshape(-1, arity) if arity else np.empty((len(here), 0), np.int64)
+        add_moments(local, number, children, outside, inside, out, max(threads - 1, 1))
         if arity and settings.smoothing:
-            smooth(out, local, here, children, z, y, means, settings.smoothing)
+            smooth(out, local, number, children, outside, inside, means, settings.smoothing)
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:

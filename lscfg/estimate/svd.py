@@ -46,6 +46,29 @@ class RowBlocks:
         return products[0] if len(products) == 1 else np.concatenate(products)
 
 
+class Projected:
+    """A sparse matrix times a dense one, whose rows are made when they are asked for.
+
+    The product of all nodes of a large corpus would take more memory than all else.
+
+    Attributes:
+        shape: of the product.
+    """
+
+    def __init__(self, matrix: sparse.csr_matrix, directions: np.ndarray):
+        self._matrix, self._directions = matrix, directions
+        self.shape = (matrix.shape[0], directions.shape[1])
+
+    def __getitem__(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Some rows, float64 [rows, columns]: by their numbers, by bool [all rows], or a range of them."""
+        return self._matrix[rows] @ self._directions
+
+    def bound(self) -> float:
+        """No absolute value is larger."""
+        sums = np.abs(self._matrix) @ np.ones(self._matrix.shape[1])
+        return float(sums.max(initial=0) * np.abs(self._directions).max(initial=0))
+
+
 def truncated_svd(
     matrix: sparse.csr_matrix, rank: int, seed: int, method: str = "arpack", threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -245,7 +245,7 @@ def test_smoothing_is_the_formula_of_cohen_et_al():
         embedding = embed(examples, SpectralSettings(m=m))
         for c in (0.5, 20.0):
             model = estimate_spectral(trees, SpectralSettings(m=m, smoothing=c), 3)
-            for rule, expected in smoothed_by_hand(model, examples, embedding.y, embedding.z, c):
+            for rule, expected in smoothed_by_hand(model, examples, embedding.y[:], embedding.z[:], c):
                 assert np.allclose(model.tensor(rule), expected, rtol=0, atol=1e-13)
         plain = estimate_spectral(trees, SpectralSettings(m=m))
         barely = estimate_spectral(trees, SpectralSettings(m=m, smoothing=1e-14))

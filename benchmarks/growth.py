@@ -1,0 +1,160 @@
+"""How time and memory of each stage grow with the corpus: CPU seconds, wall seconds and peak memory, with exponents.
+
+    python benchmarks/growth.py grow train.ja train.en train.align --copies 16 --output big
+    python benchmarks/growth.py measure train.ja train.en train.align --copies 1,4,16 --stages derive,em
+
+A corpus is grown by copies of itself. In copies a share of the tokens, drawn at random, has other names than their words:
+``word~1``, ``word~2`` and so on. The numbers of names of a word grow by a law of powers, and tokens prefer frequent names
+(Pitman and Yor 1997). So new rules come for ever, of rare words and frequent ones. By default the minimal rules of 49,500
+Japanese-English pairs grow as those of halves of this text do: with exponent 0.76. ``measure`` prints the exponent.
+
+Each stage is a command, or several, in processes of their own. Peaks are of the largest process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from lscfg.extract.derive import Derivations
+from lscfg.io.text import read_lines
+
+PROGRAM = """
+import sys
+from lscfg.cli import main
+status = main()
+with open("/proc/self/status") as file:
+    print(next(line.split()[1] for line in file if line.startswith("VmHWM")), file=sys.stderr)
+sys.exit(status)
+"""
+"""The command, and at last its own peak in KiB: what wait4 reports begins with the process that started it."""
+
+STAGES = {
+    "derive": "derive {f} {e} {a} -o {out}/derivations",
+    "minimal grammar": "grammar {out}/derivations -o {out}/minimal.gz",
+    "hiero grammar": "grammar --hiero {f} {e} {a} -o {out}/hiero.gz",
+    "hiero for a text": "grammar --hiero {f} {e} {a} --filter {text} -o {out}/filtered.gz",
+    "lm": "lm {e} -o {out}/lm.arpa.gz --order 4 --estimator lscfg",
+    "spectral": "estimate spectral {out}/derivations -o {out}/spectral.lscfg",
+    "em": "estimate em {out}/derivations --iterations 1 -o {out}/em.lscfg",
+    "clusters": "estimate clusters {out}/derivations --iterations 1 -o {out}/clusters.lscfg",
+    "context": "estimate mle {out}/derivations --context {f} -o {out}/context.lscfg",
+}
+"""Lines of commands by stage; ``derive`` comes first, since others take what it writes."""
+
+
+def grow(lines: list[str], copies: int, share: float, exponent: float, seed: int) -> Iterator[str]:
+    """Lines of one side, copy after copy; the first is the text itself."""
+    rng = random.Random(seed)
+    given: dict[str, list[int]] = defaultdict(list)  # numbers of the names that a word has got, one for each token
+    names: Counter[str] = Counter()
+    yield from lines
+    for _ in range(1, copies):
+        for line in lines:
+            words = line.split()
+            for k, word in enumerate(words):
+                if rng.random() < share:
+                    before = given[word]
+                    new = not before or rng.random() * len(before) < exponent * names[word]
+                    names[word] += new
+                    number = names[word] if new else rng.choice(before)
+                    before.append(number)
+                    words[k] = f"{word}~{number}"
+            yield " ".join(words)
+
+
+def write_grown(args: argparse.Namespace, copies: int, folder: Path) -> dict[str, Path]:
+    """The three files of the grown corpus."""
+    found = {name: folder / f"{name}.{copies}" for name in "fea"}
+    for number, (name, path) in enumerate(zip("fea", (args.source, args.target, args.alignment), strict=True)):
+        lines = read_lines(path)
+        with found[name].open("w", encoding="utf-8") as file:
+            grown = lines * copies if name == "a" else grow(lines, copies, args.share, args.exponent, args.seed + number)
+            file.writelines(f"{line}\n" for line in grown)
+    return found
+
+
+def run(line: str, jobs: int) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and peak MiB of a command."""
+    begin, before = time.perf_counter(), os.times()
+    words = [sys.executable, "-P", "-c", PROGRAM, *line.split(), "--quiet"]
+    words += [] if line.startswith("lm ") else ["--jobs", str(jobs)]
+    done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"lscfg {line}: {done.stderr}")
+    wall, after = time.perf_counter() - begin, os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return wall, cpu, int(done.stderr.split()[-1]) / 1024
+
+
+def exponent(before: tuple[float, float], after: tuple[float, float]) -> float:
+    """Of the law of powers through two points (size, value)."""
+    return math.log(after[1] / before[1]) / math.log(after[0] / before[0])
+
+
+def measure(args: argparse.Namespace) -> None:
+    """The table of all stages and sizes."""
+    sizes = [int(copies) for copies in args.copies.split(",")]
+    stages = args.stages.split(",") if args.stages else list(STAGES)
+    rows: dict[str, list[tuple[float, float, float]]] = {stage: [] for stage in stages}
+    types: list[tuple[int, int]] = []
+    for copies in sizes:
+        with tempfile.TemporaryDirectory(dir=args.folder) as name:
+            folder = Path(name)
+            files = write_grown(args, copies, folder)
+            pairs = copies * len(read_lines(args.source))
+            given = {**files, "out": folder, "text": args.text}
+            run(STAGES["derive"].format(**given), args.jobs)
+            types.append((pairs, len(Derivations.load(folder / "derivations").rules)))
+            for stage in stages:
+                figures = run(STAGES[stage].format(**given), args.jobs)
+                rows[stage].append(figures)
+                print(f"{pairs} pairs, {stage}: %.1f s wall, %.1f s CPU, %.0f MiB" % figures, flush=True)
+    print("\n| stage |" + "".join(f" {pairs:,} pairs |" for pairs, _ in types) + " exponent of CPU | of memory |")
+    print("| --- " * (len(sizes) + 3) + "|")
+    for stage, found in rows.items():
+        cells = "".join(f" {wall:.1f} s, {cpu:.1f} s CPU, {peak:,.0f} MiB |" for wall, cpu, peak in found)
+        ends = [(types[k][0], found[k]) for k in (-2, -1)] if len(sizes) > 1 else []
+        last = "".join(
+            f" {exponent((ends[0][0], ends[0][1][k]), (ends[1][0], ends[1][1][k])):.2f} |" if ends else " |"
+            for k in (1, 2)
+        )
+        print(f"| {stage} |{cells}{last}")
+    print("\nminimal rules: " + ", ".join(f"{n:,}" for _, n in types), end="")
+    print(f"; exponent {exponent(types[-2], types[-1]):.2f}" if len(types) > 1 else "")
+
+
+def main() -> None:
+    """Reads the command line and does the action."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("grow", "measure"))
+    parser.add_argument("source")
+    parser.add_argument("target")
+    parser.add_argument("alignment")
+    parser.add_argument("--copies", default="1,4,16", help="sizes, separated by commas")
+    parser.add_argument("--share", type=float, default=0.075, help="share of the tokens with other names")
+    parser.add_argument("--exponent", type=float, default=0.7, help="of the names of a word, by tokens that have them")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stages", help=f"some of {', '.join(STAGES)}")
+    parser.add_argument("--text", help="text of 'hiero for a text'")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where to work, or write")
+    args = parser.parse_args()
+    if args.action == "measure":
+        measure(args)
+    else:
+        for copies in args.copies.split(","):
+            write_grown(args, int(copies), args.folder)
+
+
+if __name__ == "__main__":
+    main()
