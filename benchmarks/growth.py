@@ -3,10 +3,10 @@
     python benchmarks/growth.py grow train.ja train.en train.align --copies 16 --output big
     python benchmarks/growth.py measure train.ja train.en train.align --copies 1,4,16 --stages derive,em
 
-A corpus is grown by copies of itself. In copies a share of the tokens, drawn at random, has other names than their words:
-``word~1``, ``word~2`` and so on. The numbers of names of a word grow by a law of powers, and tokens prefer frequent names
-(Pitman and Yor 1997). So new rules come for ever, of rare words and frequent ones. By default the minimal rules of 49,500
-Japanese-English pairs grow as those of halves of this text do: with exponent 0.76. ``measure`` prints the exponent.
+A corpus is grown by copies of itself. In copies a share of the tokens, drawn at random, has other names than their
+words: ``word~1``, ``word~2`` and so on. The numbers of names of a word grow by a law of powers, and tokens prefer
+frequent names (Pitman and Yor 1997). So new rules come for ever, of rare words and frequent ones. By default the
+minimal rules of 49,500 Japanese-English pairs grow as those of halves of this text do: with exponent 0.76.
 
 Each stage is a command, or several, in processes of their own. Peaks are of the largest process.
 """
@@ -78,7 +78,9 @@ def write_grown(args: argparse.Namespace, copies: int, folder: Path) -> dict[str
     for number, (name, path) in enumerate(zip("fea", (args.source, args.target, args.alignment), strict=True)):
         lines = read_lines(path)
         with found[name].open("w", encoding="utf-8") as file:
-            grown = lines * copies if name == "a" else grow(lines, copies, args.share, args.exponent, args.seed + number)
+            grown = (
+                lines * copies if name == "a" else grow(lines, copies, args.share, args.exponent, args.seed + number)
+            )
             file.writelines(f"{line}\n" for line in grown)
     return found
 

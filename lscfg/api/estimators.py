@@ -24,8 +24,7 @@ from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
 from lscfg.settings import settings_of
 
 if TYPE_CHECKING:
-    from lscfg.estimate.spectral import Estimate
-    from lscfg.model.parameters import Parameters
+    from lscfg.model.parameters import Estimate, Parameters
 
 
 class LatentEstimator:

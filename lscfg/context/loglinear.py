@@ -22,7 +22,6 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.estimate.spectral import Estimate
 from lscfg.extract.derive import Derivations
 from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.table import RuleTable
@@ -30,7 +29,7 @@ from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
 from lscfg.kernel import ContextTrainer
 from lscfg.model.context import ContextModel, context_items
-from lscfg.model.parameters import Parameters
+from lscfg.model.parameters import Estimate, Parameters
 from lscfg.settings import Declared, setting
 
 AnyModel = TypeVar("AnyModel", Parameters, Estimate)

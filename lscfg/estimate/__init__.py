@@ -10,9 +10,8 @@ from lscfg.kinds import ESTIMATORS, kind
 from lscfg.settings import Declared
 
 if TYPE_CHECKING:
-    from lscfg.estimate.spectral import Estimate
     from lscfg.extract.derive import Derivations
-    from lscfg.model.parameters import Parameters
+    from lscfg.model.parameters import Estimate, Parameters
 
 
 class Estimator(Protocol):

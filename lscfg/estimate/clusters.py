@@ -19,11 +19,11 @@ from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
-from lscfg.model.parameters import Parameters
+from lscfg.model.parameters import Estimate
 from lscfg.settings import setting
 
 HELP = "clusters of the spectral embedding, then a few iterations of EM"
-VERSION = 1
+VERSION = 2
 CHECKPOINTS = em.CHECKPOINTS
 
 DIRECTIONS = 64
@@ -42,6 +42,9 @@ more."""
 SAMPLE = 50_000
 """Nodes that k-means is run on; all others go to the nearest centre."""
 
+BLOCK = 1 << 16
+"""Nodes whose centres are sought at a time."""
+
 SWEEPS = 50
 """Most sweeps of k-means."""
 
@@ -55,7 +58,7 @@ class Settings(em.Iterations):
 
 def estimate(
     derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
-) -> Parameters:
+) -> Estimate:
     """Parameters that EM finds from counts of clusters; see ``lscfg.estimate.em.estimate``.
 
     Raises:
@@ -79,24 +82,43 @@ def cluster_states(examples: Examples, training: np.ndarray, m: int, seed: int) 
     Raises:
         InputError: fewer different nodes than states.
     """
-    points = embedding(examples, training, seed)
+    points = UnitEmbedding.of(examples, training, seed)
     rng = np.random.default_rng(seed)
     nodes = np.nonzero(training)[0]
     if len(nodes) > SAMPLE:
         nodes = np.sort(rng.choice(nodes, SAMPLE, replace=False))
     centres = k_means(points[nodes], m, rng)
-    return nearest(points, centres)[0]
+    blocks = (slice(first, first + BLOCK) for first in range(0, len(training), BLOCK))
+    return np.concatenate([nearest(points[block], centres)[0] for block in blocks])
 
 
-def embedding(examples: Examples, training: np.ndarray, seed: int) -> np.ndarray:
-    """Each node as two unit vectors, of its inside and its outside, float32 [nodes, 2k]; zero if nothing is known."""
-    phi, psi = (
-        scale(_frequent(features, training), training)
-        for features in (inside_features(examples, INSIDE), outside_features(examples, OUTSIDE))
-    )
-    covariance = ((phi[training].T @ psi[training]) / max(int(training.sum()), 1)).tocsr()
-    u, _, vt = randomized_svd(covariance, DIRECTIONS, seed, OVERSAMPLING, ITERATIONS)
-    return np.hstack([_unit_rows(phi, u), _unit_rows(psi, vt.T)])
+@dataclass(frozen=True)
+class UnitEmbedding:
+    """Each node as two unit vectors, of its inside and its outside; zero if nothing is known.
+
+    Rows are made when they are asked for: those of a large corpus do not fit into memory.
+
+    Attributes:
+        sides: scaled features of all nodes, float32 [nodes, features], and singular vectors, float32 [features, k].
+    """
+
+    sides: list[tuple[sparse.csr_matrix, np.ndarray]]
+
+    @classmethod
+    def of(cls, examples: Examples, training: np.ndarray, seed: int) -> UnitEmbedding:
+        """The embedding by the covariance of features of the nodes ``training``, bool [nodes]."""
+        phi, psi = (
+            scale(_frequent(features, training), training)
+            for features in (inside_features(examples, INSIDE), outside_features(examples, OUTSIDE))
+        )
+        covariance = ((phi[training].T @ psi[training]) / max(int(training.sum()), 1)).tocsr()
+        u, _, vt = randomized_svd(covariance, DIRECTIONS, seed, OVERSAMPLING, ITERATIONS)
+        single = np.float32
+        return cls([(phi.astype(single), u.astype(single)), (psi.astype(single), vt.T.astype(single))])
+
+    def __getitem__(self, nodes: np.ndarray | slice) -> np.ndarray:
+        """Rows of some nodes, float32 [nodes, 2k]."""
+        return np.hstack([_unit_rows(features[nodes] @ directions) for features, directions in self.sides])
 
 
 def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_matrix:
@@ -105,8 +127,7 @@ def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_m
     return features[:, np.nonzero(count >= min(RARE, count.max(initial=1)))[0]]
 
 
-def _unit_rows(features: sparse.csr_matrix, directions: np.ndarray) -> np.ndarray:
-    points = (features.astype(np.float32) @ directions.astype(np.float32)).astype(np.float32)
+def _unit_rows(points: np.ndarray) -> np.ndarray:
     length = np.sqrt(np.einsum("nk,nk->n", points, points))
     points /= np.where(length > 0, length, 1)[:, None]
     return points

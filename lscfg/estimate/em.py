@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,15 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.estimate.checkpoint import check_state
-from lscfg.estimate.mle import by_arity, one_state, spread_oov
+from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors as files
 from lscfg.io.layout import check_layout, check_range
+from lscfg.io.tensors import Blocks
 from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
 from lscfg.log import info, warn
-from lscfg.model.parameters import Parameters
+from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.settings import Declared, setting
 
 HELP = "expectation maximisation"
@@ -51,6 +52,9 @@ FREQUENT = 10
 
 LONG = 4
 """Sides of more words than this are one class."""
+
+BLOCK = 1 << 20
+"""Values of parameters that are made at a time when the model is written."""
 
 DEAD = 1e-60
 """A state with less than this part of a token is given up."""
@@ -274,7 +278,7 @@ class EMRun:
         self.tying = Tying.of(self.examples, counts, self.limit)
         self.train = Expectation(self.pieces.trees(self.tying, chosen), threads)
         self.test = Expectation(self.pieces.trees(self.tying, self.held_out), threads) if chosen is not None else None
-        if not len(self.train.trees):
+        if not self.train.nodes:
             raise InputError("no sentence is left to train on; hold out less")
         self.folder = Path(checkpoint) if checkpoint else None
         self.best: _Best | None = None
@@ -286,7 +290,7 @@ class EMRun:
 
     # ---- the iterations ----
 
-    def run(self) -> Parameters:
+    def run(self) -> Estimate:
         """The parameters of the best model of all restarts."""
         settings = self.settings
         run = self.resumed or _Run(0, [], self.begin(0))
@@ -307,7 +311,8 @@ class EMRun:
         settings = self.settings
         while True:
             iteration = len(run.history)
-            impossible = self.train.infer(run.weights)
+            last = iteration >= settings.iterations
+            impossible = self.train.infer(run.weights, count=not last)
             if impossible:
                 warn(f"{impossible} trees are impossible and not counted")
             run.history.append(self._likelihoods(run.weights))
@@ -315,12 +320,12 @@ class EMRun:
             held = f", held out {step['held out']:.5f}" if "held out" in step else ""
             info(f"restart {run.restart + 1}, iteration {iteration}: log-likelihood {step['train']:.6f} per rule{held}")
             scores = [s.get("held out", s["train"]) for s in run.history]
-            last = iteration >= settings.iterations
             stop = "held out" in step and iteration - int(np.argmax(scores)) >= settings.patience
             # without held-out trees only the last iteration is a candidate: the likelihood decides between restarts
             candidate = ("held out" in step or last) and np.isfinite(scores[-1])
             if candidate and (self.best is None or scores[-1] > self.best.score):
-                self.best = _Best(scores[-1], run.restart, iteration, run.weights.copy())
+                weights = run.weights if last else run.weights.copy()
+                self.best = _Best(scores[-1], run.restart, iteration, weights)
                 self._save_best()
             if last or stop:
                 return
@@ -329,7 +334,7 @@ class EMRun:
 
     def step(self, weights: Weights, trees: Expectation, tying: Tying) -> None:
         """The M step, in place, after ``infer``: counts, shrunk if the settings say so, and their normalisation."""
-        roots = trees.root_counts(weights)
+        roots = trees.root_counts()
         totals = trees.count(weights)
         weights.root = _distributions(roots)
         if self.settings.smoothed:
@@ -351,10 +356,10 @@ class EMRun:
 
     def _likelihoods(self, weights: Weights) -> dict[str, float]:
         """Natural logarithms for each rule token, as their number does not change."""
-        step = {"train": float(self.train.log_likelihood.sum()) / len(self.train.trees.arity)}
+        step = {"train": float(self.train.log_likelihood.sum()) / self.train.nodes}
         if self.test:
-            self.test.infer(weights, outside=False)
-            step["held out"] = float(self.test.log_likelihood.sum()) / max(len(self.test.trees.arity), 1)
+            self.test.infer(weights, count=False)
+            step["held out"] = float(self.test.log_likelihood.sum()) / max(self.test.nodes, 1)
         return step
 
     # ---- the beginning ----
@@ -406,7 +411,7 @@ class EMRun:
 
     # ---- the result ----
 
-    def _parameters(self, best: _Best, histories: list[list[dict[str, float]]]) -> Parameters:
+    def _parameters(self, best: _Best, histories: list[list[dict[str, float]]]) -> Estimate:
         weights, tying, counts = best.weights, self.tying, self.examples.counts
         if self.test:
             # one more iteration over all trees, so that rules of held-out trees get parameters too
@@ -417,19 +422,13 @@ class EMRun:
             self.step(weights, everything, tying)
         return self._expand(weights, tying, best, histories)
 
-    def _expand(
-        self, weights: Weights, tying: Tying, best: _Best, histories: list[list[dict[str, float]]]
-    ) -> Parameters:
+    def _expand(self, weights: Weights, tying: Tying, best: _Best, histories: list[list[dict[str, float]]]) -> Estimate:
         """One tensor for each rule, and the OOV rule."""
         examples = self.examples
         rows = by_arity(tying.row, examples)
-        tensors = []
-        for k in ARITIES:
-            tensor = weights.tensors[k][rows[k]]
-            tensor *= weights.scale.reshape(-1, *[1] * k)
-            tensors.append(tensor)
         counts = by_arity(examples.counts, examples)[0]
-        tensors[0], unk = (share_oov if self.settings.smoothed else spread_oov)(tensors[0], counts)
+        share = share_oov if self.settings.smoothed else spread_oov
+        lexical, unk = share(weights.tensors[0][rows[0]] * weights.scale, counts)
         settings = self.settings
         about = {
             "method": "clusters" if self.beginning else "em",
@@ -444,7 +443,8 @@ class EMRun:
         if self.test:
             about["held-out log-likelihood a rule"] = _column(histories, "held out")
         root, one = weights.root[PI].copy(), one_state(examples)
-        return Parameters(examples.rules, (tensors[0], tensors[1], tensors[2]), root, unk, about, one)
+        tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
+        return Estimate(examples.rules, tensors, root, unk, about, one)
 
     # ---- checkpoints ----
 
@@ -516,7 +516,7 @@ class EMRun:
 
 def estimate(
     derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
-) -> Parameters:
+) -> Estimate:
     """Parameters that EM finds; t(rule, states | state) sums to 1 for each state, the OOV rule included.
 
     A state that no tree uses any more has only zeros. Parameters of rules that were seen once share their mass with the
@@ -532,23 +532,16 @@ def estimate(
     return EMRun(derivations, settings, settings.init, threads, None, folder, resume).run()
 
 
-def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gives the OOV rule the mass of one more singleton; singletons keep what they have of states of their own.
+def _expanded(weights: Weights, rows: np.ndarray, arity: int) -> Blocks:
+    """Parameters of rules of one arity, whose tensors are the rows: only in a file does each rule have its own."""
+    size = max(BLOCK // weights.m ** (arity + 1), 1)
 
-    Args:
-        tensors: float64 [rules without nonterminals, m]; counts: int64 [the same rules], their tokens.
+    def parts(precision: np.dtype) -> Iterator[np.ndarray]:
+        for first in range(0, len(rows), size):
+            tensor = weights.tensors[arity][rows[first : first + size]]
+            yield rounded(tensor * weights.scale.reshape(-1, *[1] * arity), precision)
 
-    Returns:
-        The changed tensors, and the tensor of the OOV rule [m].
-    """
-    singletons = counts == 1
-    n = int(singletons.sum())
-    if not n:
-        return spread_oov(tensors, counts)
-    tensors = tensors.copy()
-    unk = tensors[singletons].sum(axis=0) / (n + 1)
-    tensors[singletons] *= n / (n + 1)
-    return tensors, unk
+    return Blocks((len(rows), *[weights.m] * (arity + 1)), parts)
 
 
 def training_nodes(examples: Examples, pieces: Pieces, chosen: np.ndarray) -> np.ndarray:

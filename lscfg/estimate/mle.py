@@ -45,6 +45,25 @@ def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.
     return tensors, share
 
 
+def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gives the OOV rule the mass of one more singleton; singletons keep what they have of states of their own.
+
+    Args:
+        tensors: float64 [rules without nonterminals, m]; counts: int64 [the same rules], their tokens.
+
+    Returns:
+        The changed tensors, and the tensor of the OOV rule [m].
+    """
+    singletons = counts == 1
+    n = int(singletons.sum())
+    if not n:
+        return spread_oov(tensors, counts)
+    tensors = tensors.copy()
+    unk = tensors[singletons].sum(axis=0) / (n + 1)
+    tensors[singletons] *= n / (n + 1)
+    return tensors, unk
+
+
 def by_arity(values: np.ndarray, examples: Examples) -> list[np.ndarray]:
     """Splits values [rules, ...] into those of arity 0, 1 and 2."""
     return [values[examples.rules.arity == k] for k in range(MAX_ARITY + 1)]

@@ -15,9 +15,8 @@ from lscfg.kinds import CONTEXT_MODELS, kind
 from lscfg.settings import Declared
 
 if TYPE_CHECKING:
-    from lscfg.estimate.spectral import Estimate
     from lscfg.extract.derive import Derivations
-    from lscfg.model.parameters import Parameters
+    from lscfg.model.parameters import Estimate, Parameters
 
 M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
 

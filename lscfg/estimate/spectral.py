@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 
 from lscfg import log
@@ -28,11 +27,9 @@ from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.estimate.svd import SVD, Projected, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
-from lscfg.grammar.table import RuleTable
 from lscfg.io.tensors import Blocks
 from lscfg.kernel import add_moments
-from lscfg.model.context import ContextModel
-from lscfg.model.parameters import OneState, Parameters, rounded, save_model
+from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.parallel.engine import Serial, in_threads
 from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
@@ -116,43 +113,6 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
     return Embedding(Projected(phi, u), Projected(psi, v / sigma), sigma, columns)
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Parameters of which the largest, those of two nonterminals, are made when they are asked for.
-
-    At m = 16 they are 600 MB for 50,000 sentence pairs: made in blocks that stay in the cache and go to the file one by
-    one, they take half of the time and a third of the memory that they take as one array.
-
-    Attributes: as those of ``Parameters``, ``tensors`` being blocks.
-    """
-
-    rules: RuleTable
-    tensors: tuple[Blocks, Blocks, Blocks]
-    root: np.ndarray
-    unk: np.ndarray
-    about: dict[str, Any]
-    one: OneState
-    context: ContextModel | None = None
-
-    @property
-    def rank(self) -> int:
-        """m, the number of hidden states."""
-        return len(self.root)
-
-    def parameters(self) -> Parameters:
-        """All of them in memory."""
-        first, second, third = (blocks.array() for blocks in self.tensors)
-        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about, self.one, self.context)
-
-    def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
-        """Writes the model file, the same bytes as ``parameters().save``.
-
-        Raises:
-            InputError: a value is not finite in the precision, or the file cannot be written.
-        """
-        save_model(path, self, self.tensors, precision)
-
-
 def estimate(
     derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
 ) -> Estimate:
@@ -216,7 +176,7 @@ def from_embedding(
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
     lexical = lexical[by_arity(kept, examples)[0]]
     tensors = (
-        Blocks(lexical.shape, lambda precision: iter([rounded(lexical, precision)])),
+        blocks_of(lexical),
         _moments(examples, kept, 1, y, z, means, settings, threads),
         _moments(examples, kept, 2, y, z, means, settings, threads),
     )

@@ -6,8 +6,8 @@ blocks is summed in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -16,13 +16,16 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
-from lscfg.parallel.engine import Engine, in_threads
+from lscfg.parallel.engine import in_threads
 
 MAX_STATES: int = lib.LSCFG_EM_MAX_STATES
 """Most hidden states that the kernel's buffers hold."""
 
 BLOCKS = 64
 """Pieces that the trees, and the rows of each arity, are cut into for the threads."""
+
+NODES = 1 << 22
+"""Nodes whose inside and outside vectors are in memory at a time: 1.1 GB of them with 16 states."""
 
 CHUNK = 4096
 """Tokens of one row that are summed in one go; the sums of more are added in order."""
@@ -81,8 +84,7 @@ class TreeSet:
             nodes = np.nonzero(self.arity == k)[0]
             nodes = nodes[np.argsort(self.row[nodes], kind="stable")]
             begin = np.searchsorted(self.row[nodes], np.arange(self.rows[k] + 1))
-            length = np.diff(begin)
-            n_chunks = np.maximum(-(-length // CHUNK), 1)
+            n_chunks = -(-np.diff(begin) // CHUNK)
             chunks = np.empty(int(n_chunks.sum()), _CHUNK_TYPE)
             chunks["row"] = np.repeat(np.arange(self.rows[k]), n_chunks)
             inner = np.arange(len(chunks)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks)
@@ -94,6 +96,23 @@ class TreeSet:
             ends = np.searchsorted(cost, np.linspace(0, cost[-1] if len(cost) else 0, BLOCKS + 1)[1:-1])
             found.append((nodes.astype(np.int32), chunks, [0, *ends.tolist(), len(chunks)]))
         return found
+
+    def parts(self, most: int) -> Iterator[TreeSet]:
+        """The trees in order, in sets of at most so many nodes, or of one tree."""
+        first = 0
+        while first < len(self):
+            begin = self.first_node[first]
+            last = max(first + 1, int(np.searchsorted(self.first_node, begin + most, "right")) - 1)
+            nodes = slice(begin, self.first_node[last])
+            yield TreeSet(
+                self.first_node[first : last + 1] - begin,
+                self.root_kind[first:last],
+                self.arity[nodes],
+                self.row[nodes],
+                np.where(self.children[nodes] >= 0, self.children[nodes] - begin, -1),
+                self.rows,
+            )
+            first = last
 
     @cached_property
     def blocks(self) -> list[int]:
@@ -126,55 +145,94 @@ class Weights:
         return Weights([t.copy() for t in self.tensors], self.scale.copy(), self.root.copy())
 
 
-@dataclass
 class Expectation:
     """Inside and outside over trees, and expected counts; keeps its arrays from call to call.
 
-    Attributes:
+    Vectors of nodes are those of a part of the trees at a time, so memory does not grow with them.
+
+    Args:
         trees: the trees.
         threads: how many to use; results do not depend on it.
+
+    Attributes:
+        log_likelihood: float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``.
+        nodes: number of all nodes.
+        rows: number of tensors by arity.
     """
 
-    trees: TreeSet
-    threads: int = 1
-    log_likelihood: np.ndarray = field(init=False)
-    """float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``."""
-    _engine: Engine = field(init=False)
+    def __init__(self, trees: TreeSet, threads: int = 1):
+        self.log_likelihood = np.empty(len(trees))
+        self.nodes, self.rows = len(trees.arity), trees.rows
+        self._parts = [trees] if self.nodes <= NODES else list(trees.parts(NODES))
+        self._sums: list[np.ndarray] = []
+        self._roots = self._inside = self._outside = np.empty((0, 0))
+        self._factor = np.empty(max((len(part.arity) for part in self._parts), default=0))
+        self._engine = in_threads(max(threads, 1), BLOCKS)
 
-    def __post_init__(self) -> None:
-        self.log_likelihood = np.empty(len(self.trees))
-        self._inside = self._outside = np.empty((0, 0))
-        self._factor = np.empty(len(self.trees.arity))
-        self._engine = in_threads(max(self.threads, 1), BLOCKS)
-
-    def infer(self, weights: Weights, outside: bool = True) -> int:
-        """Inside vectors, likelihood and, if asked for, outside vectors of all trees.
+    def infer(self, weights: Weights, count: bool = True) -> int:
+        """Likelihoods of all trees and, if asked for, what ``root_counts`` and ``count`` need.
 
         Returns:
             The number of impossible trees; they add nothing to counts.
         """
-        trees = self.trees
-        shape = (len(trees.arity), weights.m)
+        shape = (len(self._factor), weights.m)
         if self._inside.shape != shape:
             self._inside = np.empty(shape)
-        if outside and self._outside.shape != shape:
-            self._outside = np.empty(shape)
-        em, _owners = self._view(weights)
-        fixed = [_integers(trees.first_node, "int64_t"), _integers(trees.root_kind, "int32_t")]
-        out = [_reals(a) for a in (self.log_likelihood, self._inside, self._factor)]
+        if count:
+            if self._outside.shape != shape:
+                self._outside = np.empty(shape)
+            if [one.shape for one in self._sums] != [one.shape for one in weights.tensors]:
+                self._sums = [np.empty(tensor.shape) for tensor in weights.tensors]
+            for one in self._sums:
+                one.fill(0)
+            self._roots = np.zeros(weights.root.shape)
+        impossible = first = 0
+        for part in self._parts:
+            em, _owners = self._view(part, weights)
+            impossible += self._trees(part, em, self.log_likelihood[first : first + len(part)], count)
+            first += len(part)
+            if count:
+                self._roots += self._root_states(part, weights)
+                for arity in ARITIES:
+                    self._add_outer(part, em, arity)
+        return impossible
+
+    def _trees(self, part: TreeSet, em: Any, log_likelihood: np.ndarray, outside: bool) -> int:
+        fixed = [_integers(part.first_node, "int64_t"), _integers(part.root_kind, "int32_t")]
+        out = [_reals(a) for a in (log_likelihood, self._inside, self._factor)]
         out.append(_reals(self._outside) if outside else ffi.NULL)
 
         def block(first: int, last: int) -> int:
             return int(lib.lscfg_em_trees(em, *fixed, first, last, *out))
 
-        return sum(self._each(trees.blocks, block))
+        return sum(self._each(part.blocks, block))
 
-    def root_counts(self, weights: Weights) -> np.ndarray:
-        """Expected states of the roots by kind, float64 [kinds, m]; of the last ``infer``."""
-        states = self._inside[self.trees.first_node[:-1]] * weights.root[self.trees.root_kind]
+    def _root_states(self, part: TreeSet, weights: Weights) -> np.ndarray:
+        states = self._inside[part.first_node[:-1]] * weights.root[part.root_kind]
         total = states.sum(axis=1, keepdims=True)
         states = np.divide(states, total, out=np.zeros_like(states), where=total > 0)
-        return np.stack([states[self.trees.root_kind == kind].sum(axis=0) for kind in range(len(weights.root))])
+        return np.stack([states[part.root_kind == kind].sum(axis=0) for kind in range(len(weights.root))])
+
+    def _add_outer(self, part: TreeSet, em: Any, arity: int) -> None:
+        nodes, chunks, cuts = part.tokens[arity]
+        sums = self._sums[arity]
+        pieces = np.empty((int(chunks["part"].max(initial=-1)) + 1, *sums.shape[1:]))
+        pointer = ffi.cast("lscfg_em_chunk *", ffi.from_buffer(chunks)) if len(chunks) else ffi.NULL
+        fixed = [_integers(nodes, "int32_t"), *map(_reals, (self._inside, self._outside, sums, pieces))]
+
+        def block(first: int, last: int) -> None:
+            _check(lib.lscfg_em_outer(em, arity, pointer + first, last - first, *fixed))
+
+        self._each(cuts, block)
+        divided = chunks[chunks["part"] >= 0]
+        divided = divided[np.argsort(divided["row"], kind="stable")]
+        begin = np.flatnonzero(np.diff(divided["row"], prepend=-1))
+        for same in np.split(divided, begin)[1:]:
+            sums[same["row"][0]] += pieces[same["part"]].sum(axis=0)
+
+    def root_counts(self) -> np.ndarray:
+        """Expected states of the roots by kind, float64 [kinds, m]; of the last ``infer`` that was to count."""
+        return self._roots
 
     def count(self, weights: Weights) -> list[np.ndarray]:
         """Replaces the tensors by expected counts, after ``infer`` with the same weights.
@@ -182,28 +240,16 @@ class Expectation:
         Returns:
             Expected counts by row and state of the left-hand side, by arity: float64 [rows, m].
         """
-        return [self._count(weights, k) for k in ARITIES]
+        return [self._count(weights.tensors[k], k) for k in ARITIES]
 
-    def _count(self, weights: Weights, arity: int) -> np.ndarray:
-        em, _owners = self._view(weights)
-        nodes, chunks, cuts = self.trees.tokens[arity]
-        tensor = weights.tensors[arity]
-        totals = np.zeros((len(tensor), weights.m))
-        parts = np.empty((int(chunks["part"].max(initial=-1)) + 1, *tensor.shape[1:]))
-        pointer = ffi.cast("lscfg_em_chunk *", ffi.from_buffer(chunks)) if len(chunks) else ffi.NULL
-        fixed = [_integers(nodes, "int32_t"), *map(_reals, (self._inside, self._outside, tensor, totals, parts))]
+    def _count(self, tensor: np.ndarray, arity: int) -> np.ndarray:
+        totals = np.empty((len(tensor), tensor.shape[1]))
+        arrays = [_reals(a) for a in (self._sums[arity], tensor, totals)]
 
         def block(first: int, last: int) -> None:
-            _check(lib.lscfg_em_counts(em, arity, pointer + first, last - first, *fixed))
+            lib.lscfg_em_counts(tensor.shape[1], arity, first, last, *arrays)
 
-        self._each(cuts, block)
-        divided = chunks[chunks["part"] >= 0]
-        divided = divided[np.argsort(divided["row"], kind="stable")]
-        begin = np.flatnonzero(np.diff(divided["row"], prepend=-1))
-        for same in np.split(divided, begin)[1:]:
-            row = same["row"][0]
-            tensor[row] *= parts[same["part"]].sum(axis=0)
-            totals[row] = tensor[row].sum(axis=tuple(range(1, arity + 1)))
+        self._each(np.linspace(0, len(tensor), BLOCKS + 1).astype(int).tolist(), block)
         return totals
 
     def shrink(self, weights: Weights, totals: list[np.ndarray], plan: Shrinkage) -> None:
@@ -245,22 +291,22 @@ class Expectation:
         blocks = [(first, last) for first, last in pairwise(cuts) if first < last]
         return list(self._engine.map(lambda block: work(*block), blocks))
 
-    def _view(self, weights: Weights) -> tuple[Any, list[Any]]:
-        """The kernel's view, and what it points into."""
+    def _view(self, trees: TreeSet, weights: Weights) -> tuple[Any, list[Any]]:
+        """The kernel's view of some trees, and what it points into."""
         m = weights.m
         if not 1 <= m <= MAX_STATES:
             raise InputError(f"the number of hidden states must be 1 to {MAX_STATES}, got {m}")
         for k, tensor in enumerate(weights.tensors):
-            if tensor.shape != (self.trees.rows[k], *[m] * (k + 1)):
-                raise ValueError(f"tensors of arity {k} have shape {tensor.shape} for {self.trees.rows[k]} rows")
+            if tensor.shape != (trees.rows[k], *[m] * (k + 1)):
+                raise ValueError(f"tensors of arity {k} have shape {tensor.shape} for {trees.rows[k]} rows")
             if tensor.dtype != np.float64 or not tensor.flags.c_contiguous:
                 raise ValueError("tensors must be contiguous and of type float64")
-        if weights.root.shape[1] != m or self.trees.root_kind.max(initial=0) >= len(weights.root):
+        if weights.root.shape[1] != m or trees.root_kind.max(initial=0) >= len(weights.root):
             raise ValueError(f"root distributions of shape {weights.root.shape}")
         owners = [
-            ffi.from_buffer("int8_t[]", self.trees.arity),
-            _integers(self.trees.row, "int32_t"),
-            _integers(self.trees.children, "int32_t"),
+            ffi.from_buffer("int8_t[]", trees.arity),
+            _integers(trees.row, "int32_t"),
+            _integers(trees.children, "int32_t"),
             *(_reals(t) for t in weights.tensors),
             _reals(weights.scale),
             _reals(weights.root),

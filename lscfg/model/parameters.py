@@ -153,6 +153,48 @@ class Parameters:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """Parameters whose tensors are made when they are asked for: what an estimator of many states returns.
+
+    At m = 16 those of two nonterminals are 600 MB for 50,000 sentence pairs: made in blocks that stay in the cache and
+    go to the file one by one, they take half of the time and a third of the memory that they take as one array.
+
+    Attributes: as those of ``Parameters``, ``tensors`` being blocks.
+    """
+
+    rules: RuleTable
+    tensors: tuple[tensors.Blocks, tensors.Blocks, tensors.Blocks]
+    root: np.ndarray
+    unk: np.ndarray
+    about: dict[str, Any]
+    one: OneState
+    context: ContextModel | None = None
+
+    @property
+    def rank(self) -> int:
+        """m, the number of hidden states."""
+        return len(self.root)
+
+    def parameters(self) -> Parameters:
+        """All of them in memory."""
+        first, second, third = (blocks.array() for blocks in self.tensors)
+        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about, self.one, self.context)
+
+    def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
+        """Writes the model file, the same bytes as ``parameters().save``.
+
+        Raises:
+            InputError: a value is not finite in the precision, or the file cannot be written.
+        """
+        save_model(path, self, self.tensors, precision)
+
+
+def blocks_of(array: np.ndarray) -> tensors.Blocks:
+    """An array that is there already as one block."""
+    return tensors.Blocks(array.shape, lambda precision: iter([rounded(array, precision)]))
+
+
 def _check_about(about: Mapping[str, Any]) -> None:
     """Refuses facts that are shown, but are not what estimators write; others may be anything.
 

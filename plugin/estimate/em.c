@@ -232,7 +232,7 @@ INLINE void gather(int32_t m, const double *source, double *restrict target) {
     for (int32_t h = 0; h < m; h++) target[h] = 1;
 }
 
-INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk,
+INLINE void outer(int32_t m, int wide, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk,
                    const int32_t *tokens, const double *inside, const double *outside, double *sum) {
   double u[BATCH * LSCFG_EM_MAX_STATES], side[2][BATCH * LSCFG_EM_MAX_STATES];
   memset(sum, 0, (size_t)length_of(m, arity) * sizeof *sum);
@@ -267,27 +267,27 @@ INLINE void counts(int32_t m, int wide, const lscfg_em *em, int32_t arity, const
     default: return call(m);  \
   }
 #define TREES(m) trees(m, WIDTH, em, first_node, root_kind, first, last, ll, inside, factor, outside)
-#define COUNTS(m) counts(m, WIDTH, em, arity, chunk, tokens, inside, outside, sum)
+#define OUTER(m) outer(m, WIDTH, em, arity, chunk, tokens, inside, outside, sum)
 #define TREES_PARAMETERS                                                                                           \
   int32_t m, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first, int64_t last, \
       double *ll, double *inside, double *factor, double *outside
-#define COUNTS_PARAMETERS                                                                           \
+#define OUTER_PARAMETERS                                                                           \
   int32_t m, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens, \
       const double *inside, const double *outside, double *sum
 
 #define WIDTH 0
 /* clang-format off */
 static int64_t trees_narrow(TREES_PARAMETERS) { BY_SIZE(TREES) }
-static void counts_narrow(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
+static void outer_narrow(OUTER_PARAMETERS) { BY_SIZE(OUTER) }
 #undef WIDTH
 
 #ifdef SIMD_X86
 #define WIDTH 1
 SIMD_FOR_AVX2 static int64_t trees_wide(TREES_PARAMETERS) { BY_SIZE(TREES) }
-SIMD_FOR_AVX2 static void counts_wide(COUNTS_PARAMETERS) { BY_SIZE(COUNTS) }
+SIMD_FOR_AVX2 static void outer_wide(OUTER_PARAMETERS) { BY_SIZE(OUTER) }
 #else
 #define trees_wide trees_narrow
-#define counts_wide counts_narrow
+#define outer_wide outer_narrow
 #endif
 /* clang-format on */
 
@@ -309,24 +309,32 @@ static void row_totals(int32_t m, int64_t width, const double *row, double *tota
   }
 }
 
-int lscfg_em_counts(const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, int64_t n, const int32_t *tokens,
-                    const double *inside, const double *outside, double *tensor, double *totals, double *parts) {
+int lscfg_em_outer(const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, int64_t n, const int32_t *tokens,
+                   const double *inside, const double *outside, double *sums, double *parts) {
   int64_t length = length_of(em->m, arity);
   double *sum = malloc((size_t)length * sizeof *sum);
-  void (*counts_of)(COUNTS_PARAMETERS) = simd_level() ? counts_wide : counts_narrow;
+  void (*outer_of)(OUTER_PARAMETERS) = simd_level() ? outer_wide : outer_narrow;
   if (!sum) return LSCFG_ENOMEM;
   for (int64_t c = 0; c < n; c++) {
     if (chunk[c].part >= 0) {
-      counts_of(em->m, em, arity, chunk + c, tokens, inside, outside, parts + chunk[c].part * length);
+      outer_of(em->m, em, arity, chunk + c, tokens, inside, outside, parts + chunk[c].part * length);
       continue;
     }
-    double *row = tensor + chunk[c].row * length;
-    counts_of(em->m, em, arity, chunk + c, tokens, inside, outside, sum);
-    for (int64_t k = 0; k < length; k++) row[k] *= sum[k];
-    row_totals(em->m, length / em->m, row, totals + chunk[c].row * em->m);
+    double *row = sums + chunk[c].row * length;
+    outer_of(em->m, em, arity, chunk + c, tokens, inside, outside, sum);
+    for (int64_t k = 0; k < length; k++) row[k] += sum[k];
   }
   free(sum);
   return LSCFG_OK;
+}
+
+void lscfg_em_counts(int32_t m, int32_t arity, int64_t first, int64_t last, const double *sums, double *tensor,
+                     double *totals) {
+  int64_t length = length_of(m, arity);
+  for (int64_t r = first; r < last; r++) {
+    for (int64_t k = r * length; k < (r + 1) * length; k++) tensor[k] *= sums[k];
+    row_totals(m, length / m, tensor + r * length, totals + r * m);
+  }
 }
 
 void lscfg_em_sum(int64_t length, int64_t first, int64_t last, const double *tensor, double *out) {

@@ -79,6 +79,7 @@ static void check_trees(const lscfg_derivations_view *v) {
 static int8_t arity[NODES];
 static int32_t row[NODES], children[NODES][2];
 static double tensor[3][RULES * M * M * M], totals[3][RULES * M], scale[M], root[M];
+static double sums[RULES * M * M * M];
 
 /* Expected counts of all rules of an arity in place of their parameters. */
 static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k, const double *inside,
@@ -93,7 +94,10 @@ static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k,
       if (v->node_rule[node] == r) tokens[n++] = node;
     chunks[n_chunks++].end = n;
   }
-  return had(!lscfg_em_counts(em, k, chunks, n_chunks, tokens, inside, outside, tensor[k], totals[k], NULL));
+  memset(sums, 0, sizeof sums);
+  if (!had(!lscfg_em_outer(em, k, chunks, n_chunks, tokens, inside, outside, sums, NULL))) return 0;
+  lscfg_em_counts(M, k, 0, n_chunks, sums, tensor[k], totals[k]);
+  return 1;
 }
 
 /* A state is shared out among all rules, whatever their arity. */

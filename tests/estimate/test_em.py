@@ -93,7 +93,7 @@ def test_expected_counts_are_those_of_enumeration(m, n, longest, limit):
     expectation = Expectation(trees)
     assert expectation.infer(weights) == 0
     assert np.allclose(expectation.log_likelihood, likelihoods, rtol=0, atol=1e-10)
-    assert np.allclose(expectation.root_counts(weights), roots, atol=1e-10)
+    assert np.allclose(expectation.root_counts(), roots, atol=1e-10)
     totals = expectation.count(weights)
     for k in ARITIES:
         assert np.allclose(weights.tensors[k], counts[k], rtol=0, atol=1e-10)
@@ -124,6 +124,24 @@ def test_chunks_of_frequent_rules_add_up(monkeypatch):
         totals = expectation.count(weights)
         results.append([*weights.tensors, *totals])
     assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(*results, strict=True))
+
+
+@pytest.mark.parametrize("most", [1, 40])
+def test_trees_in_parts_give_the_same_counts(monkeypatch, most):
+    _, trees = pieces_of(corpus(300))
+    assert sum(len(part) for part in trees.parts(most)) == len(trees)
+    assert all(len(part) == 1 or len(part.arity) <= most for part in trees.parts(most))
+    results = []
+    for nodes, threads in ((len(trees.arity), 1), (most, 1), (most, 3)):
+        monkeypatch.setattr("lscfg.kernel.expectation.NODES", nodes)
+        weights = random_weights(trees, 4, 1)
+        expectation = Expectation(trees, threads)
+        expectation.infer(weights)
+        totals = expectation.count(weights)
+        results.append([expectation.log_likelihood, expectation.root_counts(), *weights.tensors, *totals])
+    whole, parts, threaded = results
+    assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(whole, parts, strict=True))
+    assert all((a == b).all() for a, b in zip(parts, threaded, strict=True))
 
 
 @pytest.mark.parametrize("m", [2, 3, 8])
@@ -251,7 +269,7 @@ def test_the_best_of_all_beginnings_is_kept(options):
             em = EMRun(derivations, EMSettings(2, seed=seed, **options))
             beginning = em.begin(restart)
             em.begin = lambda _, beginning=beginning: beginning
-            singles.append(em.run())
+            singles.append(em.run().parameters())
         histories = [single.about[name][0] for single in singles]
         best = int(np.argmax([max(history) for history in histories]))
         winners.add(best)
@@ -373,7 +391,7 @@ def test_impossible_trees_are_told_of(capsys):
     weights = em.begin(0)
     weights.tensors[0][:] = 0
     # but for a binary rule over two that are not observed
-    assert em.train.infer(weights) == np.isneginf(em.train.log_likelihood).sum() >= len(em.train.trees) - 1
+    assert em.train.infer(weights) == np.isneginf(em.train.log_likelihood).sum() >= len(em.train.log_likelihood) - 1
     em.begin = lambda restart: weights
     with pytest.raises(InputError, match="no beginning gives"):
         em.run()

@@ -24,7 +24,7 @@ def estimate_spectral(derivations: Derivations, settings: spectral.Settings, thr
 def estimate_iterated(derivations: Derivations, settings: em.Iterations, *arguments, **options) -> Parameters:
     """EM from clusters, if the settings are of these, else from random numbers."""
     found = clusters if isinstance(settings, clusters.Settings) else em
-    return found.estimate(derivations, settings, *arguments, **options)
+    return found.estimate(derivations, settings, *arguments, **options).parameters()
 
 
 def hiero_tokens(src: Path, tgt: Path, alignments: list[Path]) -> RuleTokens:

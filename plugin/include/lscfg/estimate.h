@@ -83,11 +83,15 @@ typedef struct {
   int64_t row, begin, end, part;
 } lscfg_em_chunk;
 
-/* Expected counts of rows of one arity: tensor[row] *= the sum of outer products over the row's tokens, and
- * totals[row][m] = the counts by state of the left-hand side; or, where a row has several chunks, the sum alone into
- * parts[part]. Different chunks may be computed by several threads at the same time. */
-int lscfg_em_counts(const lscfg_em *, int32_t arity, const lscfg_em_chunk *, int64_t n, const int32_t *tokens,
-                    const double *inside, const double *outside, double *tensor, double *totals, double *parts);
+/* Sums of outer products over the tokens of rows of one arity: sums[row] += those of a chunk, or, where a row has
+ * several chunks, parts[part] = those. Different chunks may be computed by several threads at the same time. */
+int lscfg_em_outer(const lscfg_em *, int32_t arity, const lscfg_em_chunk *, int64_t n, const int32_t *tokens,
+                   const double *inside, const double *outside, double *sums, double *parts);
+
+/* Expected counts of the rows first .. last-1: tensor[row] *= sums[row], and totals[row][m] = the counts by state of
+ * the left-hand side. */
+void lscfg_em_counts(int32_t m, int32_t arity, int64_t first, int64_t last, const double *sums, double *tensor,
+                     double *totals);
 
 /* out[length] += the rows first .. last-1. */
 void lscfg_em_sum(int64_t length, int64_t first, int64_t last, const double *tensor, double *out);
