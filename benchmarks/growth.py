@@ -43,7 +43,7 @@ STAGES = {
     "minimal grammar": "grammar {out}/derivations -o {out}/minimal.gz",
     "hiero grammar": "grammar --hiero {f} {e} {a} -o {out}/hiero.gz",
     "hiero for a text": "grammar --hiero {f} {e} {a} --filter {text} -o {out}/filtered.gz",
-    "lm": "lm {e} -o {out}/lm.arpa.gz --order 4 --estimator lscfg",
+    "lm": "lm {e} -o {out}/lm.arpa.gz --order 4 --estimator lscfg --discount-fallback",
     "spectral": "estimate spectral {out}/derivations -o {out}/spectral.lscfg",
     "em": "estimate em {out}/derivations --iterations 1 -o {out}/em.lscfg",
     "clusters": "estimate clusters {out}/derivations --iterations 1 -o {out}/clusters.lscfg",
@@ -121,6 +121,8 @@ def measure(args: argparse.Namespace) -> None:
                 figures = run(STAGES[stage].format(**given), args.jobs)
                 rows[stage].append(figures)
                 print(f"{pairs} pairs, {stage}: %.1f s wall, %.1f s CPU, %.0f MiB" % figures, flush=True)
+                for made in {*folder.iterdir()} - {*files.values(), folder / "derivations"}:
+                    made.unlink()  # a model may be gigabytes
     print("\n| stage |" + "".join(f" {pairs:,} pairs |" for pairs, _ in types) + " exponent of CPU | of memory |")
     print("| --- " * (len(sizes) + 3) + "|")
     for stage, found in rows.items():

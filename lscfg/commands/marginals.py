@@ -124,13 +124,13 @@ def run(args: argparse.Namespace) -> None:
             grammars.write(number, analysis)
         return number, analysis
 
-    output = atomic_write(args.output) if args.output else nullcontext(sys.stdout)
+    output = atomic_write(args.output, "wb") if args.output else nullcontext(sys.stdout.buffer)
     size = _Size(total, not cut.is_none)
     with in_threads(args.jobs) as engine, output as file:
         for number, analysis in progress(engine.map(work, items), "marginals", total):
             if with_json:
                 file.writelines(size.of(analyser.json_parts(number, analysis, cut)))
-                file.write("\n")
+                file.write(b"\n")
                 size.end()
     if with_json:
         info(size.told(args.output))
@@ -148,18 +148,18 @@ class _Size:
     """
 
     LARGE = 1_000_000_000
-    """Characters of which a user should know beforehand."""
+    """Bytes of which a user should know beforehand."""
     SAMPLE = 5
     """Sentences of which the size of all is foretold."""
 
     def __init__(self, total: int | None, is_cut: bool):
         self._total, self._warned = total, is_cut
-        self._sentences = self._characters = 0
+        self._sentences = self._bytes = 0
 
-    def of(self, parts: Iterable[str]) -> Iterator[str]:
+    def of(self, parts: Iterable[bytes]) -> Iterator[bytes]:
         """The parts, counted."""
         for part in parts:
-            self._characters += len(part)
+            self._bytes += len(part)
             yield part
 
     def end(self) -> None:
@@ -167,17 +167,17 @@ class _Size:
         from lscfg.log import warn
 
         self._sentences += 1
-        expected = self._characters
+        expected = self._bytes
         if self._total is not None and self._sentences >= min(self.SAMPLE, self._total):
-            expected = self._characters * self._total // self._sentences
+            expected = self._bytes * self._total // self._sentences
         if expected > self.LARGE and not self._warned:
             self._warned = True
             warn(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only")
 
     def told(self, path: str | None) -> str:
         """One line of log."""
-        mean = self._characters / max(1, self._sentences)
-        line = f"{self._sentences} sentences, {self._characters / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB a sentence"
+        mean = self._bytes / max(1, self._sentences)
+        line = f"{self._sentences} sentences, {self._bytes / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB a sentence"
         if path is not None and path.endswith(".gz") and os.path.isfile(path):
             line += f"; compressed {os.path.getsize(path) / 1e6:.1f} MB"
         return line

@@ -17,10 +17,14 @@ from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.kernel import PAPER_FEATURES, PASS, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel.text import Strings, number_strings, print_rows
 from lscfg.log import warn
 
-BLOCK = 1 << 14
-"""Edges whose JSON is made at a time."""
+BLOCK = 1 << 16
+"""Applications whose JSON is made at a time."""
+
+DIGITS = 9
+"""Of numbers in JSON."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class Analyser:
     ):
         self.grammar, self.latent, self.config = grammar, latent, config
         self._options = options
-        self._quoted: dict[int, tuple[str, str]] = {}  # sides of rules as JSON, by rule
+        self._quoted: dict[int, tuple[bytes, bytes]] = {}  # sides of rules as JSON, by rule
 
     @classmethod
     def from_model(
@@ -177,13 +181,13 @@ class Analyser:
 
     def json(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> str:
         """The JSON object of a sentence (docs/FORMATS.md), in one line without a newline; numbers have nine digits."""
-        return "".join(self.json_parts(number, analysis, cut))
+        return b"".join(self.json_parts(number, analysis, cut)).decode()
 
-    def json_parts(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> Iterator[str]:
-        """The same in parts, since the text of a large forest takes more memory than the forest."""
+    def json_parts(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> Iterator[bytes]:
+        """The same in parts, as UTF-8, since the text of a large forest takes more memory than the forest."""
         head = {"id": number, "words": analysis.words, "parsed": analysis.forest is not None}
         if analysis.forest is None or analysis.inference is None or analysis.features is None:
-            yield json.dumps(head, ensure_ascii=False)
+            yield json.dumps(head, ensure_ascii=False).encode()
             return
         forest, inference = analysis.forest, analysis.inference
         head |= {
@@ -206,56 +210,55 @@ class Analyser:
                 forest.node_cat.tolist(), forest.node_span.tolist(), inference.nodes.tolist(), strict=True
             )
         )
-        yield f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": ['
-        begun = False
-        for first in range(0, forest.n_edges, BLOCK):
-            if edges := self._edges(analysis, forest, inference.apps, analysis.features, first, keep):
-                yield "," * begun + ",".join(edges)
-                begun = True
-        yield "]}"
+        yield f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": ['.encode()
+        before = -1
+        for first in range(0, forest.n_apps, BLOCK):
+            apps = np.arange(first, min(first + BLOCK, forest.n_apps))
+            if keep is not None:
+                apps = apps[keep[apps]]
+            if len(apps):
+                yield self._applications(analysis, apps, before)
+                before = int(forest.app_edge[apps[-1]])
+        yield b"]}" if before < 0 else b"]}]}"
 
-    def _edges(
-        self,
-        analysis: Analysis,
-        forest: Forest,
-        marginals: np.ndarray,
-        features: np.ndarray,
-        first: int,
-        keep: np.ndarray | None,
-    ) -> list[str]:
-        """A block of edges from this one on, without those of which no application is kept."""
-        template = "[%s," + ",".join(["%.9g"] * (1 + features.shape[1])) + "]"
-        here = slice(first, first + BLOCK)
-        begins, n = forest.edge_apps[first : first + BLOCK + 1], len(self.grammar)
-        apps_here = slice(begins[0], begins[-1])
-        begins = (begins - begins[0]).tolist()
-        rules = forest.app_rule[apps_here].tolist()
-        for rule in {*rules}.difference(self._quoted):
-            if rule < n:
-                self._quoted[rule] = _quoted(self.sides(rule))
-        rows = np.column_stack((marginals[apps_here], features[apps_here])).tolist()
-        heads, all_tails = forest.edge_head[here].tolist(), forest.edge_tail[here].tolist()
-        kept = None if keep is None else keep[apps_here].tolist()
-        quoted, edges = self._quoted, []
-        for e, (head, tails) in enumerate(zip(heads, all_tails, strict=True)):
-            apps: Sequence[int] = range(begins[e], begins[e + 1])
-            passes = ""
-            if kept is not None and not (apps := [a for a in apps if kept[a]]):
-                continue
-            if rules[apps[0]] < n:
-                source = quoted[rules[apps[0]]][0]
-                targets = ",".join([template % (quoted[rules[a]][1], *rows[a]) for a in apps])
-            else:
-                extra = rules[apps[0]] - n
-                word = forest.node_span[head, 0]
-                sides = analysis.sides.get(int(apps_here.start) + apps[0]) or extra_sides(extra, analysis.words[word])
-                source, target = _quoted(sides)
-                passes = '"pass":true,' if extra >= PASS else ""
-                targets = template % (target, *rows[apps[0]])
-            tail = ",".join([str(t) for t in tails if t >= 0])
-            edges.append(f'{{"node":{head},"tails":[{tail}],"source":{source},{passes}"targets":[{targets}]}}')
-        return edges
+    def _applications(self, analysis: Analysis, apps: np.ndarray, before: int) -> bytes:
+        """Some applications; each edge begins before its first one, and is ended by the next; before: the last edge."""
+        forest, inference, features = analysis.forest, analysis.inference, analysis.features
+        assert forest is not None and inference is not None and features is not None
+        edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self.grammar)
+        targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._quotes(rule)[1])
+        extra: dict[int, bytes] = {}  # source sides of rules that the grammar does not have, by place
+        for place in np.flatnonzero(rules >= n).tolist():
+            app, number = int(apps[place]), int(rules[place]) - n
+            word = int(forest.node_span[forest.edge_head[edges[place]], 0])
+            source, quoted = _quoted(analysis.sides.get(app) or extra_sides(number, analysis.words[word]))
+            extra[place] = source + (b',"pass":true' if number >= PASS else b"")
+            target[place] = len(targets)
+            targets.append(quoted)
+        begins = np.flatnonzero(np.diff(edges, prepend=before))
+        heads = forest.edge_head[edges[begins]].tolist()
+        tails = forest.edge_tail[edges[begins]].tolist()
+        opened = [b","]
+        for place, rule, head, below in zip(begins.tolist(), rules[begins].tolist(), heads, tails, strict=True):
+            source = extra[place] if rule >= n else self._quotes(rule)[0]
+            tail = ",".join([str(t) for t in below if t >= 0])
+            end = b"]}," if place or before >= 0 else b""
+            opened.append(b'%s{"node":%d,"tails":[%s],"source":%s,"targets":[' % (end, head, tail.encode(), source))
+        opens = np.zeros(len(apps), np.int32)
+        opens[begins] = np.arange(1, len(begins) + 1)
+        values = np.column_stack((inference.apps[apps], features[apps]))
+        labels = Strings.of([b","] * values.shape[1] + [b"]"])
+        return print_rows(Strings.of(opened), Strings.of(targets), (opens, target), labels, values, DIGITS)
+
+    def _quotes(self, rule: int) -> tuple[bytes, bytes]:
+        """Both sides of a rule as JSON; nothing of one that the grammar does not have."""
+        found = self._quoted.get(rule)
+        if found is None:
+            found = self._quoted[rule] = _quoted(self.sides(rule)) if rule < len(self.grammar) else (b"", b"")
+        return found
 
 
-def _quoted(sides: tuple[str, str]) -> tuple[str, str]:
-    return json.dumps(sides[0], ensure_ascii=False), json.dumps(sides[1], ensure_ascii=False)
+def _quoted(sides: tuple[str, str]) -> tuple[bytes, bytes]:
+    """Source side, and target side with the bracket before it, as JSON."""
+    source, target = (json.dumps(side, ensure_ascii=False).encode() for side in sides)
+    return source, b"[" + target

@@ -8,19 +8,24 @@ yield of fixed words, so that the grammar's derivations are those of the forest.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from lscfg.corpus.parallel import check_words
-from lscfg.decode.analysis import Analyser, Analysis
+from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.io.text import write_blocks
 from lscfg.kernel import Forest
+from lscfg.kernel.text import Strings, number_strings, print_rows
+
+DIGITS = 12
+"""Of feature values."""
 
 MAX_SPAN = 100_000
 """Span limit of the decoder: the forests have kept to the configuration's."""
@@ -50,11 +55,13 @@ class SentenceGrammars:
         if twice:
             raise InputError(f"the grammar has a feature {min(twice)} already; take it out of the grammar")
         indptr, indices, values = grammar.features()
-        items = [f"{names[k]}={value:.12g}" for k, value in zip(indices.tolist(), values.tolist(), strict=True)]
+        items = [f"{names[k]}={value:.{DIGITS}g}" for k, value in zip(indices.tolist(), values.tolist(), strict=True)]
         self._rule_features = [
             " ".join(items[begin:end]) for begin, end in zip(indptr.tolist(), indptr[1:].tolist(), strict=False)
         ] + ["", "Glue=1", "PassThrough=1"]
-        self._templates: dict[int, tuple[str, str]] = {}
+        self._templates: dict[int, tuple[str, bytes]] = {}
+        labels = [f"{' ' if k else ''}{name}=" for k, name in enumerate(analyser.latent.names)]
+        self._labels = Strings.of([*map(str.encode, labels), b"\n"])
 
     def write(self, number: int, analysis: Analysis) -> None:
         """Writes the grammar of a sentence. May be called by several threads at a time.
@@ -65,8 +72,7 @@ class SentenceGrammars:
         if not analysis.words:
             return
         check_words(analysis.words)
-        text = "".join(line + "\n" for line in self.rules(analysis))
-        write_blocks(grammar_path(self._folder, number), [text.encode])
+        write_blocks(grammar_path(self._folder, number), self._blocks(analysis), level=1)  # read once
 
     def finish(self) -> None:
         """Writes what cdec reads beside the grammars: its input, and its configuration."""
@@ -86,36 +92,51 @@ class SentenceGrammars:
 
     def rules(self, analysis: Analysis) -> list[str]:
         """The rules of a sentence's grammar; one of its words alone where it has no parse."""
+        return b"".join(block() for block in self._blocks(analysis)).decode().splitlines()
+
+    def _blocks(self, analysis: Analysis) -> Iterator[Callable[[], bytes]]:
         goal, forest, grammar = self._config.goal, analysis.forest, self._analyser.grammar
         if forest is None or analysis.features is None:
             words = " ".join(analysis.words)
-            return [f"[{goal}] ||| {words} ||| {words} |||"]
+            yield f"[{goal}] ||| {words} ||| {words} |||\n".encode
+            return
         names = [
             f"{grammar.category_name(category)}_{i}_{j}"
             for category, (i, j) in zip(forest.node_cat.tolist(), forest.node_span.tolist(), strict=True)
         ]
         names[-1] = goal  # the root, which is nobody's tail
-        latent = self._latent(analysis.features)
-        lines = []
-        heads, tails = forest.edge_head.tolist(), forest.edge_tail.tolist()
-        for a, (rule, edge) in enumerate(zip(forest.app_rule.tolist(), forest.app_edge.tolist(), strict=True)):
-            src, tgt = self._template(rule, forest, heads[edge], analysis.words)
-            below = tuple(names[tail] for tail in tails[edge] if tail >= 0)
-            features = f"{self._rule_features[rule]} {latent[a]}".strip()
-            lines.append(f"[{names[heads[edge]]}] ||| {src % below} ||| {tgt} ||| {features}")
-        return lines
+        for first in range(0, forest.n_apps, BLOCK):
+            apps = slice(first, min(first + BLOCK, forest.n_apps))
+            yield partial(self._lines, forest, analysis.features, analysis.words, names, apps)
 
-    def _latent(self, features: np.ndarray) -> list[str]:
-        template = " ".join(f"{name}=%.12g" for name in self._analyser.latent.names)
-        return [template % tuple(row) for row in features.tolist()]
+    def _lines(self, forest: Forest, features: np.ndarray, words: list[str], names: list[str], apps: slice) -> bytes:
+        """The rules of some applications: what the edge has, what the rule has, and the latent features."""
+        edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self._analyser.grammar)
+        begins = np.flatnonzero(np.diff(edges, prepend=-1))
+        heads = forest.edge_head[edges[begins]].tolist()
+        tails = forest.edge_tail[edges[begins]].tolist()
+        opened = []
+        for rule, head, below in zip(rules[begins].tolist(), heads, tails, strict=True):
+            source, _ = self._template(rule, words, int(forest.node_span[head, 0]))
+            filled = source % tuple(names[tail] for tail in below if tail >= 0)
+            opened.append(f"[{names[head]}] ||| {filled}".encode())
+        opens = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(rules)))
+        targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._target(rule, words))
+        for place in np.flatnonzero(rules >= n).tolist():
+            word = int(forest.node_span[forest.edge_head[edges[place]], 0])
+            target[place] = len(targets)
+            targets.append(self._template(int(rules[place]), words, word)[1])
+        both = Strings.of(opened), Strings.of(targets)
+        return print_rows(*both, (opens, target), self._labels, features[apps], DIGITS)
 
-    def _template(self, rule: int, forest: Forest, head: int, words: list[str]) -> tuple[str, str]:
-        """Source side with a place for each tail's name, and target side."""
+    def _template(self, rule: int, words: list[str], word: int) -> tuple[str, bytes]:
+        """Source side with a place for each tail's name; target side and features of the rule."""
         grammar = self._analyser.grammar
         extra = rule - len(grammar)
         if extra >= 0:
-            word = words[int(forest.node_span[head, 0])]
-            return (("[%s,1]", "[1]"), ("[%s,1] [%s,2]", "[1] [2]"), (word.replace("%", "%%"), word))[extra]
+            text = words[word]
+            source, target = (("[%s,1]", "[1]"), ("[%s,1] [%s,2]", "[1] [2]"), (text.replace("%", "%%"), text))[extra]
+            return source, self._behind(rule, target)
         known = self._templates.get(rule)
         if known is None:
             word_of, k, src = grammar.vocab.word, 0, []
@@ -123,5 +144,13 @@ class SentenceGrammars:
                 k += symbol < 0
                 src.append(word_of(symbol).replace("%", "%%") if symbol >= 0 else f"[%s,{k}]")
             tgt = [word_of(symbol) if symbol >= 0 else f"[{-symbol}]" for symbol in grammar.tgt(rule)]
-            known = self._templates[rule] = " ".join(src), " ".join(tgt)
+            known = self._templates[rule] = " ".join(src), self._behind(rule, " ".join(tgt))
         return known
+
+    def _target(self, rule: int, words: list[str]) -> bytes:
+        """Target side and features of a rule of the grammar; nothing of another one."""
+        return self._template(rule, words, 0)[1] if rule < len(self._analyser.grammar) else b""
+
+    def _behind(self, rule: int, target: str) -> bytes:
+        features = self._rule_features[rule]
+        return f" ||| {target} ||| {features}{' ' if features else ''}".encode()

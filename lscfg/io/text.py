@@ -345,11 +345,16 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
             binary.close()
 
 
-def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], bytes]], threads: int = 1) -> None:
+def write_blocks(
+    path: str | os.PathLike[str], blocks: Iterable[Callable[[], bytes]], threads: int = 1, level: int = 5
+) -> None:
     """Writes the bytes that each of ``blocks`` makes, in order, atomically; .gz is compressed.
 
     Blocks are made and compressed by ``threads`` threads, each block for itself, so that the number of threads does not
     change the file.
+
+    Args:
+        level: of compression, 1 (fast) to 9.
 
     Raises:
         InputError: the file cannot be written.
@@ -360,7 +365,7 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
         data = block()
         if not zipped:
             return data, data
-        deflate = zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS)
+        deflate = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
         # a flushed block ends at a byte and leaves the stream open for the next one
         return data, deflate.compress(data) + deflate.flush(zlib.Z_SYNC_FLUSH)
 
@@ -373,7 +378,7 @@ def write_blocks(path: str | os.PathLike[str], blocks: Iterable[Callable[[], byt
             checksum, size = zlib.crc32(data, checksum), size + len(data)
             raw.write(packed)
         if zipped:
-            raw.write(zlib.compressobj(5, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
+            raw.write(zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
             raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))
 
 

@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <locale.h>
+#include <math.h>
 #ifdef __APPLE__
 #include <xlocale.h>
 #endif
@@ -86,6 +87,106 @@ int print_plain(char *text, size_t size, const char *format, ...) {
   return length;
 }
 
+enum { MOST_DIGITS = 15, EXACT_LONG = 27 }; /* powers of ten that 64 bits hold without those of two: 10^0 .. 10^27 */
+
+#if LDBL_MANT_DIG >= 64
+static const char two_digits[] =
+    "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+/* value * 10^power, to some 2^-60 of it. */
+static long double scale_by_ten(long double value, int power) {
+  static const long double ten[EXACT_LONG + 1] = {
+      1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
+      1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+  for (; power > EXACT_LONG; power -= EXACT_LONG) value *= ten[EXACT_LONG];
+  for (; power < -EXACT_LONG; power += EXACT_LONG) value /= ten[EXACT_LONG];
+  return power < 0 ? value / ten[-power] : value * ten[power];
+}
+
+/* The number > 0 as digits, the first of them not 0, and the power of ten of the first. Returns 0 where another way has
+ * to say how the last digit is rounded. */
+static int find_digits(double value, int digits, char *found, int *exponent) {
+  static const int64_t ten[MOST_DIGITS + 1] = {1,
+                                               10,
+                                               100,
+                                               1000,
+                                               10000,
+                                               100000,
+                                               1000000,
+                                               10000000,
+                                               100000000,
+                                               1000000000,
+                                               10000000000,
+                                               100000000000,
+                                               1000000000000,
+                                               10000000000000,
+                                               100000000000000,
+                                               1000000000000000};
+  int twos;
+  frexp(value, &twos);
+  *exponent = (int)floor((twos - 1) * 0.30102999566398119521); /* of 2^(twos - 1) <= value: right, or one too small */
+  long double scaled = scale_by_ten(value, digits - 1 - *exponent);
+  if (scaled >= ten[digits]) scaled = scale_by_ten(value, digits - 1 - ++*exponent);
+  int64_t number = (int64_t)scaled; /* faster than without a sign */
+  long double rest = scaled - number;
+  if (fabsl(rest - 0.5L) <= scaled * 0x1p-58L) return 0;
+  number += rest > 0.5L;
+  if (number >= ten[digits]) {
+    number /= 10;
+    ++*exponent;
+  }
+  int k = digits;
+  for (; k > 1; number /= 100) {
+    k -= 2;
+    memcpy(found + k, two_digits + 2 * (number % 100), 2);
+  }
+  if (k) found[0] = (char)('0' + number);
+  return 1;
+}
+
+/* As printf's %.*g, without a NUL. Returns the length, at most digits + 8, or 0 where another way has to be taken. */
+static int print_short(double value, int digits, char *text) {
+  char found[MOST_DIGITS], *p = text;
+  int exponent, n = digits;
+  if (digits < 1 || digits > MOST_DIGITS || !isfinite(value)) return 0;
+  if (signbit(value)) *p++ = '-';
+  if (value == 0) {
+    *p++ = '0';
+    return (int)(p - text);
+  }
+  if (!find_digits(fabs(value), digits, found, &exponent)) return 0;
+  while (n > 1 && found[n - 1] == '0') n--;
+  int plain = exponent >= -4 && exponent < digits, before = plain ? exponent + 1 : 1; /* digits before the point */
+  if (before <= 0) {
+    *p++ = '0';
+    *p++ = '.';
+    for (int k = before; k < 0; k++) *p++ = '0';
+  }
+  for (int k = 0; k < n || k < before; k++) {
+    if (k == before && before > 0) *p++ = '.';
+    *p++ = k < n ? found[k] : '0';
+  }
+  if (!plain) {
+    int size = exponent < 0 ? -exponent : exponent;
+    *p++ = 'e';
+    *p++ = exponent < 0 ? '-' : '+';
+    if (size >= 100) *p++ = (char)('0' + size / 100);
+    *p++ = (char)('0' + size / 10 % 10);
+    *p++ = (char)('0' + size % 10);
+  }
+  return (int)(p - text);
+}
+#else
+static int print_short(double value, int digits, char *text) {
+  (void)value, (void)digits, (void)text;
+  return 0;
+}
+#endif
+
 int lscfg_print_double(double value, int32_t digits, char *text, size_t size) {
-  return print_plain(text, size, "%.*g", (int)digits, value);
+  int length = size > MOST_DIGITS + 8 ? print_short(value, digits, text) : 0;
+  if (!length) return print_plain(text, size, "%.*g", (int)digits, value);
+  text[length] = '\0';
+  return length;
 }

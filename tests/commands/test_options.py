@@ -239,7 +239,7 @@ def test_each_setting_of_the_context_model_alone(double, derivations, given, nam
 @pytest.fixture
 def analyser(double):
     """What analyses, of a model or of an ini."""
-    made = MagicMock(**{"json_parts.return_value": [""]})
+    made = MagicMock(**{"json_parts.return_value": [b""]})
     double("lscfg.decode.analysis.Analyser.from_model", made)
     double("lscfg.decode.analysis.Analyser.from_ini", made)
     return made

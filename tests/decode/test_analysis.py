@@ -74,7 +74,7 @@ def test_a_forest_in_blocks_is_the_same_json(tmp_path, monkeypatch):
     assert json.loads(whole)["id"] == 5
     monkeypatch.setattr(lscfg.decode.analysis, "BLOCK", 3)
     parts = list(analyser.json_parts(5, analysis))
-    assert "".join(parts) == whole and len(parts) == 2 + math.ceil(analysis.forest.n_edges / 3) > 4
+    assert b"".join(parts).decode() == whole and len(parts) == 2 + math.ceil(analysis.forest.n_apps / 3) > 4
 
 
 def test_a_sentence_of_too_large_a_forest_costs_itself_only(tmp_path, capsys):

@@ -36,6 +36,20 @@ int lscfg_parse_double(const char *text, size_t length, double *value);
 /* Writes at most so many significant digits, as printf's %.*g. Returns the length, as snprintf does. */
 int lscfg_print_double(double value, int32_t digits, char *text, size_t size);
 
+/* ---- rows of text ---- */
+
+typedef struct {
+  const char *bytes;
+  const int64_t *begin; /* [strings + 1] */
+} lscfg_strings;
+
+/* One behind the other, for each of n rows: the string which[0][row] of first, the string which[1][row] of second, for
+ * each column its label and values[row][column] with so many digits, and the last label. Returns the length, or -1
+ * where the text has not so much room. */
+int64_t lscfg_print_rows(int64_t n, const lscfg_strings *first, const lscfg_strings *second,
+                         const int32_t *const which[2], const lscfg_strings *labels, int32_t columns,
+                         const double *values, int32_t digits, char *text, int64_t room);
+
 /* ---- vocabulary: interned words; adding is not thread-safe, looking up is ---- */
 
 typedef struct lscfg_vocab lscfg_vocab;
