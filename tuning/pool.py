@@ -79,13 +79,16 @@ class Pool:
         self, candidates: Candidates, hypotheses: Sequence[Hypothesis], values: NDArray[np.float32]
     ) -> None:
         columns = candidates.columns
+        column_of = {self.names[number]: column for number, column in columns.items()}
         cells: list[int] = []
         for hypothesis in hypotheses:
-            for name in hypothesis.features:
-                number = self._number.setdefault(name, len(self._number))
-                if number == len(self.names):
-                    self.names.append(name)
-                cells.append(columns.setdefault(number, len(columns)))
+            if not column_of.keys() >= hypothesis.features.keys():
+                for name in hypothesis.features:
+                    number = self._number.setdefault(name, len(self._number))
+                    if number == len(self.names):
+                        self.names.append(name)
+                    column_of[name] = columns.setdefault(number, len(columns))
+            cells.extend(map(column_of.__getitem__, hypothesis.features))
         rows = np.repeat(np.arange(len(hypotheses)), [len(hypothesis.features) for hypothesis in hypotheses])
         features = np.zeros((len(hypotheses), len(columns)), dtype=np.float32)
         features[rows, cells] = values

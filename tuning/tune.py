@@ -389,21 +389,26 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]
     """
     good_names: set[str] = set()
 
-    def copy(sentence: int, hypothesis: Hypothesis) -> Hypothesis:
-        text = " ".join(hypothesis.text.split())
-        for name in hypothesis.features.keys() - good_names:
-            if not is_feature_name(name):
-                raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
-            good_names.add(name)
-        if "|||" in text and "|||" in text.split():
-            raise InputError(f"sentence {sentence}: ||| in the translation {quote(text)}")
-        if not math.isfinite(hypothesis.score):
-            raise InputError(f"sentence {sentence}: model score {hypothesis.score} of {quote(text)} is not finite")
-        values = np.array(list(hypothesis.features.values()), dtype=np.float32).tolist()
-        return Hypothesis(text, dict(zip(hypothesis.features, values, strict=True)), hypothesis.score)
+    def copy(sentence: int, hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+        values = iter(np.array([v for h in hypotheses for v in h.features.values()], dtype=np.float32).tolist())
+        copies = []
+        for hypothesis in hypotheses:
+            text = " ".join(hypothesis.text.split())
+            if not good_names.issuperset(hypothesis.features):
+                for name in hypothesis.features:
+                    if not is_feature_name(name):
+                        raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
+                    good_names.add(name)
+            if "|||" in text and "|||" in text.split():
+                raise InputError(f"sentence {sentence}: ||| in the translation {quote(text)}")
+            if not math.isfinite(hypothesis.score):
+                raise InputError(f"sentence {sentence}: model score {hypothesis.score} of {quote(text)} is not finite")
+            features = dict(zip(hypothesis.features, values, strict=False))  # takes as many as there are names
+            copies.append(Hypothesis(text, features, hypothesis.score))
+        return copies
 
     with np.errstate(over="ignore"):  # what 32 bits cannot hold becomes infinite, which the pool refuses by name
-        return [[copy(number, hypothesis) for hypothesis in hypotheses] for number, hypotheses in enumerate(lists, 1)]
+        return [copy(number, hypotheses) for number, hypotheses in enumerate(lists, 1)]
 
 
 def _describe(history: Sequence[Iteration]) -> str:

@@ -218,9 +218,11 @@ class EmbeddedDecoder:
         return [self._hypotheses(found) for found in self.decode_arrays(sentences, weights, k, unique)]
 
     def _hypotheses(self, found: Translations) -> list[Hypothesis]:
+        names = self.feature_names
+        rows = zip(found.texts, found.features.tolist(), found.scores.tolist(), strict=True)
         return [
-            Hypothesis(text, {self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)}, float(score))
-            for text, row, score in zip(found.texts, found.features, found.scores, strict=True)
+            Hypothesis(text, {name: value for name, value in zip(names, row, strict=True) if value}, score)
+            for text, row, score in rows
         ]
 
     def decode_arrays(

@@ -26,11 +26,10 @@ def format_hypothesis(sentence: int, hypothesis: Hypothesis) -> str:
 
 
 def write_kbest(path: str | PathLike[str], lists: Iterable[Sequence[Hypothesis]]) -> None:
-    """Writes one k-best list per sentence, sentences numbered from 0."""
-    with atomic_write(path) as file:
+    """Writes one k-best list per sentence, sentences numbered from 0; compression is fast, as most lists are for now."""
+    with atomic_write(path, level=1) as file:
         for sentence, hypotheses in enumerate(lists):
-            for hypothesis in hypotheses:
-                file.write(format_hypothesis(sentence, hypothesis) + "\n")
+            file.writelines([format_hypothesis(sentence, hypothesis) + "\n" for hypothesis in hypotheses])
 
 
 def parse_hypothesis(

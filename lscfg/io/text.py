@@ -323,17 +323,17 @@ def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO]:
+def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) -> Iterator[IO]:
     """Opens a temporary neighbour of ``path`` for writing; it takes the name only when all went well.
 
     ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A name ending in .gz is compressed, without a time stamp in it, so
-    that equal content gives equal bytes.
+    that equal content gives equal bytes; ``level`` is 1 (fast) to 9.
 
     Raises:
         InputError: the file cannot be written.
     """
     with _replacing(path) as raw:
-        binary = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if str(path).endswith(".gz") else raw
+        binary = gzip.GzipFile("", "wb", level, raw, mtime=0) if str(path).endswith(".gz") else raw
         if mode == "wb":
             yield binary  # type: ignore[misc]
         else:
