@@ -15,11 +15,14 @@ T = TypeVar("T")
 quiet = False
 """Set by ``--quiet``: no log lines and no progress; warnings and errors still show."""
 
+label = ""
+"""What lines begin with, where several processes write them; they have no progress bars."""
+
 
 def info(message: str) -> None:
     """One line of log, unless quiet."""
     if not quiet:
-        tqdm.write(f"[lscfg] {message}", file=sys.stderr)
+        tqdm.write(f"[lscfg] {label}{message}", file=sys.stderr)
 
 
 def table(figures: Mapping[str, object]) -> None:
@@ -37,7 +40,7 @@ def warn(message: str) -> None:
     """One line of warning, quiet or not."""
     held = _held.get()
     if held is None:
-        tqdm.write(f"[lscfg] warning: {message}", file=sys.stderr)
+        tqdm.write(f"[lscfg] {label}warning: {message}", file=sys.stderr)
     else:
         held.append(message)
 
@@ -68,12 +71,18 @@ def no_progress() -> Iterator[None]:
 
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
     """The items, with a progress bar on a terminal (none when quiet or when stderr is a file)."""
-    off = True if quiet or _hidden.get() else None  # None: it is off where stderr is no terminal
+    off = True if quiet or label or _hidden.get() else None  # None: it is off where stderr is no terminal
     return iter(tqdm(items, desc=what, total=total, disable=off, leave=False, file=sys.stderr))
 
 
 def meter(what: str, total: int | None = None) -> tqdm:
     """A progress bar over bytes, moved by its ``update``; shown when ``progress`` would be."""
     return tqdm(
-        desc=what, total=total, unit="B", unit_scale=True, disable=True if quiet else None, leave=False, file=sys.stderr
+        desc=what,
+        total=total,
+        unit="B",
+        unit_scale=True,
+        disable=True if quiet or label else None,
+        leave=False,
+        file=sys.stderr,
     )

@@ -26,7 +26,7 @@ def format_hypothesis(sentence: int, hypothesis: Hypothesis) -> str:
 
 
 def write_kbest(path: str | PathLike[str], lists: Iterable[Sequence[Hypothesis]]) -> None:
-    """Writes one k-best list per sentence, sentences numbered from 0; compression is fast, as most lists are for now."""
+    """Writes one k-best list per sentence, sentences numbered from 0. Compression is fast: few lists are kept."""
     with atomic_write(path, level=1) as file:
         for sentence, hypotheses in enumerate(lists):
             file.writelines([format_hypothesis(sentence, hypothesis) + "\n" for hypothesis in hypotheses])

@@ -1,4 +1,4 @@
-"""Whole pieces of work on a worker of a cluster, each in a process of its own: it may fork, and gives memory back."""
+"""Whole pieces of work, each in a process of its own: it may fork, and gives memory back. Here, or on a cluster."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -33,12 +34,14 @@ class Job:
         place: the cluster that the function shares blocks with, by ``in_processes``, if it does. It mostly waits for
             them then, so its worker takes other work meanwhile.
         quiet: no log lines.
+        label: what log lines begin with; there is no progress bar then.
     """
 
     function: Callable[[Any, int], Any]
     argument: Any
     place: Place | None = None
     quiet: bool = True
+    label: str = ""
 
 
 Command = Callable[[argparse.Namespace], None]
@@ -91,23 +94,56 @@ def work_in_child(job: Job) -> Any:
     threads = get_worker().state.nthreads
     if job.place is not None:
         secede()
-    own = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
-    found = subprocess.run(
-        [sys.executable, "-P", "-m", "lscfg.parallel.jobs", str(os.getpid())],
-        input=pickle.dumps((job, threads), pickle.HIGHEST_PROTOCOL),
-        stdout=subprocess.PIPE,
-        env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
-        start_new_session=True,  # an interruption at the keyboard is for the process that gave the job
-        check=False,
-    )
-    if found.returncode != 0 or not found.stdout:
-        how = f"signal {-found.returncode}" if found.returncode < 0 else f"exit status {found.returncode}"
-        raise WorkerError(f"a worker process died ({how}); is there enough memory?", 0)
-    well, result = pickle.loads(found.stdout)
-    if not well:
-        raise result
-    return result
+    return Children().run(job, threads)
+
+
+class Children:
+    """Processes of this machine that do jobs. Several threads may give some at the same time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+
+    def run(self, job: Job, threads: int) -> Any:
+        """The result of a job, when it is there.
+
+        Raises:
+            Exception: what the function raised.
+            WorkerError: the process died.
+        """
+        own = str(Path(__file__).resolve().parents[2])
+        path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
+        with self._lock:
+            if self._closed:
+                raise WorkerError("the work was given up", 0)
+            child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "lscfg.parallel.jobs", str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+                start_new_session=True,  # an interruption at the keyboard is for the process that gave the job
+            )
+            self._running.add(child)
+        try:
+            output, _ = child.communicate(pickle.dumps((job, threads), pickle.HIGHEST_PROTOCOL))
+        finally:
+            with self._lock:
+                self._running.discard(child)
+        if child.returncode != 0 or not output:
+            how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
+            raise WorkerError(f"a worker process died ({how}); is there enough memory?", 0)
+        well, result = pickle.loads(output)
+        if not well:
+            raise result
+        return result
+
+    def close(self) -> None:
+        """Ends all processes; their jobs fail."""
+        with self._lock:
+            self._closed = True
+            for child in self._running:
+                child.terminate()
 
 
 def _main() -> None:
@@ -116,7 +152,7 @@ def _main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed must not come between
     job, threads = pickle.load(sys.stdin.buffer)
-    log.quiet = job.quiet
+    log.quiet, log.label = job.quiet, job.label
     try:
         with joined_to(job.place):
             outcome = True, job.function(job.argument, threads)

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("distributed", reason="needs lscfg[cluster]")
 pytest.importorskip("cryptography", reason="needs lscfg[cluster]")
 
-from clusters import RealCluster, environment, free_port, real_cluster, relay, stop_for, until_joined
+from clusters import RealCluster, environment, forget_sockets, free_port, real_cluster, relay, stop_for, until_joined
 from work import bad_input, blob, die, disk_full, disk_full_where_told, reciprocal, slowly, square, two_parts, who
 
 import lscfg
@@ -25,6 +25,12 @@ from lscfg.parallel.engine import Serial, in_processes
 from lscfg.parallel.place import Place, read_place
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask closes its sockets late
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sockets():
+    yield
+    forget_sockets()
 
 
 @pytest.fixture(autouse=True)

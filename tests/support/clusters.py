@@ -1,16 +1,25 @@
 """Clusters of Dask's as real processes, which tests kill, stop and start again."""
 
+import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = str(Path(__file__).parent)
+
+
+def forget_sockets():
+    """Dask leaves sockets to the garbage collector, which would tell of them after some other test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 def free_port():

@@ -25,6 +25,8 @@ class Progress:
         self._plan, self._stages = plan, plan.stages()
         self._number = {stage.key: number for number, stage in enumerate(self._stages, 1)}
         self._done: set[str] = set()
+        self.at_once = 1
+        """How many of the stages that share work are made at the same time."""
         self._same: dict[tuple[str, tuple[str, ...]], float] = {}
         self._alike: dict[str, list[float]] = defaultdict(list)
         self._earlier: dict[str, list[float]] = defaultdict(list)
@@ -51,7 +53,11 @@ class Progress:
         """
         rest = [stage for stage in self._stages if stage.key not in self._done]
         expected = {stage: self._expected(stage) for stage in rest}
-        known = [seconds for seconds in expected.values() if seconds is not None]
+        known = [
+            seconds / (self.at_once if stage.shares else 1)
+            for stage, seconds in expected.items()
+            if seconds is not None
+        ]
         if not known or sum(known) < 1:
             return ""
         unknown = list(dict.fromkeys(stage.name for stage, seconds in expected.items() if seconds is None))

@@ -6,15 +6,12 @@ import dataclasses
 import json
 import os
 import platform
-import queue
 import re
 import shutil
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,7 @@ from safetensors import safe_open
 
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
-from lscfg.errors import InputError, LscfgError, WorkerError
+from lscfg.errors import InputError
 from lscfg.extras import installed_versions
 from lscfg.formats.weights import read_weights
 from lscfg.io.text import (
@@ -36,17 +33,15 @@ from lscfg.io.text import (
     replaced_folder,
     write_json,
 )
-from lscfg.parallel.cluster import Cluster, on_cluster
-from lscfg.parallel.jobs import Job, work_in_child
-from lscfg.parallel.order import as_needed
-from lscfg.parallel.place import Place
+from lscfg.parallel.cluster import on_cluster
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
-from lscfg.tuning.experiment.cache import Made, StageCache, locked, make_apart
+from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
 from lscfg.tuning.experiment.installed import check_host, programs
-from lscfg.tuning.experiment.plan import Input, Output, Plan, Stage, format_plan, make_plan
+from lscfg.tuning.experiment.making import make_stages
+from lscfg.tuning.experiment.plan import Input, Output, Plan, format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.stages import decoding, model, rules, text
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
@@ -104,7 +99,7 @@ def run_experiment(
         run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
         progress = Progress(run.plan, durations(folder / "manifest.json"))
         with on_cluster(cluster) as place:
-            _make_stages(run, jobs, progress, place)
+            make_stages(run, jobs, progress, place)
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         if run.plan.texts.prepared:
@@ -122,87 +117,6 @@ def run_experiment(
         f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
     ]
     return "\n".join([table, "", headline(results), *places])
-
-
-def _make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -> None:
-    """Makes the stages that are not there, and says which one is under way; on a cluster several may be."""
-    stages = run.plan.stages()
-    found = {stage: made for stage in stages if (made := run.cache.found(stage))}
-    for stage, made in found.items():
-        progress.finish(stage, made.record["seconds"])
-    if found:
-        log.info(f"{len(found)} of {len(stages)} stages are there already")
-    left = [stage for stage in stages if stage not in found]
-    if place is not None:
-        _make_on(place, run, left, progress)
-        return
-    for stage in left:
-        log.info(progress.title(stage))
-        _tell(progress, stage, _make(run, stage, jobs))
-
-
-def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) -> None:
-    """Makes each stage on some worker of the cluster, as soon as those that it needs are there.
-
-    Tunings, and translations, go beside each other. Where there are two workers or more for each, it shares its
-    sentences among its part of them.
-    """
-    missing = {stage.key for stage in stages}
-    embedded = run.experiment.decoder.name == "embedded"
-    sharing = Counter(stage.name for stage in stages if stage.shares and embedded)
-    parts = max(sharing.values(), default=1)
-    free: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for number in range(parts):
-        free.put(number)
-
-    @contextmanager
-    def part(stage: Stage) -> Iterator[Place | None]:
-        if stage.name not in sharing or engine.processes < 2 * parts:
-            yield None
-            return
-        number = free.get()
-        try:
-            yield dataclasses.replace(place, part=(number, parts))
-        finally:
-            free.put(number)
-
-    def make(stage: Stage) -> dict[str, Any]:
-        log.info(progress.title(stage))
-        with _naming_systems(run, stage), part(stage) as own:
-            (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), own)])
-        return record
-
-    def needs(stage: Stage) -> set[str]:
-        return {source.key for source in stage.sources} & missing
-
-    with Cluster(place, batch=1) as engine:
-        made = as_needed({stage.key: stage for stage in stages}, needs, make, engine.processes, engine.close)
-        for stage, record in made:
-            _tell(progress, stage, run.cache.adopt(stage, record))
-
-
-def _tell(progress: Progress, stage: Stage, made: Made) -> None:
-    """Says how long a stage took, and how long the rest may take."""
-    seconds = made.record["seconds"]
-    progress.finish(stage, seconds)
-    left = progress.left()
-    log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
-
-
-def _make(run: Run, stage: Stage, jobs: int) -> Made:
-    with _naming_systems(run, stage):
-        return run.cache.make(stage, jobs)
-
-
-@contextmanager
-def _naming_systems(run: Run, stage: Stage) -> Iterator[None]:
-    """An error says for which systems the stage was made."""
-    try:
-        yield
-    except LscfgError as error:
-        users = ", ".join(run.plan.users(stage))
-        said = f"stage {stage.name}: {error.reason}" if isinstance(error, WorkerError) else str(error)
-        raise LscfgError(f"system {users}: {said}" if users else said) from error
 
 
 def _check_places(folder: Path, experiment: Experiment) -> None:
@@ -470,7 +384,8 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
         "sha256": {str(file): file_hash(file) for file in files},
         "stages": [
             {**made.record, "folder": made.path.name, "reused": made.reused, "systems": run.plan.users(made.stage)}
-            for made in run.cache.made.values()
+            for made in (run.cache.made.get(stage.key) for stage in run.plan.stages())
+            if made
         ],
     }
 

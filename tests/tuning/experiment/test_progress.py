@@ -13,7 +13,7 @@ def work(folder, settings, inputs, jobs):
     """Of no stage."""
 
 
-work.version = 1
+work.version, work.shares = 1, False
 
 
 def plan(*parts):
@@ -95,3 +95,13 @@ def test_guesses_are_rounded():
         "3 min",
         "2 h 2 min",
     ]
+
+
+def test_stages_beside_each_other_share_the_time(monkeypatch):
+    monkeypatch.setattr(work, "shares", True)
+    made = plan(("tune", ["A"]), ("tune", ["B"]), ("tune", ["C"]))
+    progress = Progress(made)
+    progress.finish(made.stages()[0], 600)
+    assert progress.left() == "about 20 min left"
+    progress.at_once = 2
+    assert progress.left() == "about 10 min left"

@@ -1,0 +1,158 @@
+"""How the stages of a plan are made: one after the other, beside each other, or on a cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+import queue
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lscfg import log
+from lscfg.errors import LscfgError, WorkerError
+from lscfg.parallel.cluster import Cluster
+from lscfg.parallel.jobs import Children, Job, work_in_child
+from lscfg.parallel.order import as_needed
+from lscfg.parallel.place import Place
+from lscfg.tuning.experiment.cache import Made, make_apart
+from lscfg.tuning.experiment.plan import Stage
+from lscfg.tuning.experiment.progress import Progress, duration
+
+if TYPE_CHECKING:
+    from lscfg.tuning.experiment.run import Run
+
+MOST_BESIDE = 4
+"""Tunings at the same time, at most: each has grammar and model in memory of its own."""
+
+
+def make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -> None:
+    """Makes the stages that are not there, and says which ones are under way.
+
+    Args:
+        jobs: threads, or processes.
+        place: a cluster whose workers make them.
+
+    Raises:
+        LscfgError: a stage failed; what was finished is kept.
+    """
+    stages = run.plan.stages()
+    found = {stage: made for stage in stages if (made := run.cache.found(stage))}
+    for stage, made in found.items():
+        progress.finish(stage, made.record["seconds"])
+    if found:
+        log.info(f"{len(found)} of {len(stages)} stages are there already")
+    left = [stage for stage in stages if stage not in found]
+    if place is not None:
+        _make_on(place, run, left, progress)
+        return
+    together = jobs > 1 and run.experiment.decoder.name == "embedded"
+    before, beside, after = _parts(left) if together else (left, [], [])
+    for stage in before:
+        _make(run, stage, jobs, progress)
+    _make_beside(run, beside, jobs, progress)
+    for stage in after:
+        _make(run, stage, jobs, progress)
+
+
+def _parts(stages: list[Stage]) -> tuple[list[Stage], list[Stage], list[Stage]]:
+    """Tunings and translations, which can go beside each other, with what comes before them and after them."""
+    parts: tuple[list[Stage], list[Stage], list[Stage]] = ([], [], [])
+    part_of: dict[str, int] = {}
+    for stage in stages:  # each behind those that it needs
+        latest = max((part_of.get(source.key, 0) for source in stage.sources), default=0)
+        part = part_of[stage.key] = max(latest, 1) if stage.shares else 2 * (latest > 0)
+        parts[part].append(stage)
+    return parts
+
+
+def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -> None:
+    """Makes stages in processes of their own, with their parts of the threads: one alone leaves most of them idle."""
+    names = Counter(stage.name for stage in stages)
+    at_once = min(jobs, MOST_BESIDE, max(names.values(), default=0))
+    if at_once < 2:
+        for stage in stages:
+            _make(run, stage, jobs, progress)
+        return
+    progress.at_once = at_once
+    children, missing = Children(), {stage.key for stage in stages}
+
+    def make(stage: Stage) -> dict[str, Any]:
+        title = progress.title(stage)
+        log.info(title)
+        job = Job(make_apart, run.cache.order(stage), quiet=log.quiet, label=f"{title.split('/')[0]}: ")
+        with _naming_systems(run, stage):
+            record: dict[str, Any] = children.run(job, jobs // at_once)
+        return record
+
+    def needs(stage: Stage) -> set[str]:
+        return {source.key for source in stage.sources} & missing
+
+    for stage, record in as_needed({stage.key: stage for stage in stages}, needs, make, at_once, children.close):
+        _tell(progress, stage, run.cache.adopt(stage, record))
+
+
+def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) -> None:
+    """Makes each stage on some worker of the cluster, as soon as those that it needs are there.
+
+    Tunings, and translations, go beside each other. Where there are two workers or more for each, it shares its
+    sentences among its part of them.
+    """
+    missing = {stage.key for stage in stages}
+    embedded = run.experiment.decoder.name == "embedded"
+    sharing = Counter(stage.name for stage in stages if stage.shares and embedded)
+    parts = max(sharing.values(), default=1)
+    free: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(parts):
+        free.put(number)
+
+    @contextmanager
+    def part(stage: Stage) -> Iterator[Place | None]:
+        if stage.name not in sharing or engine.processes < 2 * parts:
+            yield None
+            return
+        number = free.get()
+        try:
+            yield dataclasses.replace(place, part=(number, parts))
+        finally:
+            free.put(number)
+
+    def make(stage: Stage) -> dict[str, Any]:
+        log.info(progress.title(stage))
+        with _naming_systems(run, stage), part(stage) as own:
+            (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), own)])
+        return record
+
+    def needs(stage: Stage) -> set[str]:
+        return {source.key for source in stage.sources} & missing
+
+    with Cluster(place, batch=1) as engine:
+        made = as_needed({stage.key: stage for stage in stages}, needs, make, engine.processes, engine.close)
+        for stage, record in made:
+            _tell(progress, stage, run.cache.adopt(stage, record))
+
+
+def _tell(progress: Progress, stage: Stage, made: Made) -> None:
+    """Says how long a stage took, and how long the rest may take."""
+    seconds = made.record["seconds"]
+    progress.finish(stage, seconds)
+    left = progress.left()
+    log.info(f"{progress.title(stage)}: {duration(seconds)}" + (f"; {left}" if left else ""))
+
+
+def _make(run: Run, stage: Stage, jobs: int, progress: Progress) -> None:
+    log.info(progress.title(stage))
+    with _naming_systems(run, stage):
+        made = run.cache.make(stage, jobs)
+    _tell(progress, stage, made)
+
+
+@contextmanager
+def _naming_systems(run: Run, stage: Stage) -> Iterator[None]:
+    """An error says for which systems the stage was made."""
+    try:
+        yield
+    except LscfgError as error:
+        users = ", ".join(run.plan.users(stage))
+        said = f"stage {stage.name}: {error.reason}" if isinstance(error, WorkerError) else str(error)
+        raise LscfgError(f"system {users}: {said}" if users else said) from error
