@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import queue
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from lscfg.tuning.experiment.run import Run
 
 MOST_BESIDE = 4
-"""Tunings at the same time, at most: each has grammar and model in memory of its own."""
+"""Tunings at the same time, at most."""
+
+ROOM = 4 << 30
+"""Bytes of the machine's memory for each of them: it has grammar, forests and parameters of its own."""
 
 
 def make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -> None:
@@ -69,7 +73,8 @@ def _parts(stages: list[Stage]) -> tuple[list[Stage], list[Stage], list[Stage]]:
 def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -> None:
     """Makes stages in processes of their own, with their parts of the threads: one alone leaves most of them idle."""
     names = Counter(stage.name for stage in stages)
-    at_once = min(jobs, MOST_BESIDE, max(names.values(), default=0))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    at_once = min(jobs, MOST_BESIDE, memory // ROOM, max(names.values(), default=0))
     if at_once < 2:
         for stage in stages:
             _make(run, stage, jobs, progress)
