@@ -17,7 +17,7 @@ from lscfg.parallel.jobs import Children, Job, work_in_child
 from lscfg.parallel.order import as_needed
 from lscfg.parallel.place import Place
 from lscfg.tuning.experiment.cache import Made, make_apart
-from lscfg.tuning.experiment.plan import Stage
+from lscfg.tuning.experiment.plan import Output, Stage
 from lscfg.tuning.experiment.progress import Progress, duration
 
 if TYPE_CHECKING:
@@ -93,7 +93,13 @@ def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -
     def needs(stage: Stage) -> set[str]:
         return {source.key for source in stage.sources} & missing
 
-    for stage, record in as_needed({stage.key: stage for stage in stages}, needs, make, at_once, children.close):
+    def size(stage: Stage) -> int:
+        """Bytes of grammar, model and so on: by them a stage takes long."""
+        paths = [run.cache.path(part) if isinstance(part, Output) else part for part in stage.inputs.values()]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    first = sorted(stages, key=size, reverse=True)  # the longest at last would leave threads idle at the end
+    for stage, record in as_needed({stage.key: stage for stage in first}, needs, make, at_once, children.close):
         _tell(progress, stage, run.cache.adopt(stage, record))
 
 
