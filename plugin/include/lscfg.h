@@ -23,5 +23,6 @@
 #include "lscfg/estimate.h"
 #include "lscfg/search.h"
 #include "lscfg/learn.h"
+#include "lscfg/sample.h"
 
 #endif
