@@ -91,7 +91,7 @@ class DeriveCounts:
     dropped: dict[str, int]
 
 
-class _Collector:
+class Collector:
     """What collectors of word-aligned sentence pairs share: the kernel's object, its errors and its tables."""
 
     def __init__(self, pointer: Any, release: Any) -> None:
@@ -135,7 +135,7 @@ class _Collector:
         }
 
 
-class Deriver(_Collector):
+class Deriver(Collector):
     """Collects the minimal derivation trees of word-aligned sentence pairs."""
 
     def __init__(self, options: DeriveOptions | None = None) -> None:
@@ -234,7 +234,7 @@ class Deriver(_Collector):
         }
 
 
-class HieroExtractor(_Collector):
+class HieroExtractor(Collector):
     """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options."""
 
     def __init__(

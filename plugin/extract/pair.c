@@ -46,6 +46,30 @@ int pair_reserve_children(lscfg_derivations *d, int64_t n) {
              : array_grow((void **)&d->child_spans, &d->child_spans_capacity, n, sizeof *d->child_spans);
 }
 
+int32_t pair_spell(const int32_t *const words[2], const span_pair span, const span_pair *children, int32_t arity,
+                   int32_t *child_at, int32_t *out, int32_t *n_src) {
+  int32_t n = 0, position = span[SRC][0];
+  for (int32_t k = 0; k < arity; k++) {
+    while (position < children[k][SRC][0]) out[n++] = words[SRC][position++];
+    out[n++] = -1;
+    position = children[k][SRC][1];
+    child_at[children[k][TGT][0]] = k + 1;
+  }
+  while (position < span[SRC][1]) out[n++] = words[SRC][position++];
+  *n_src = n;
+  for (position = span[TGT][0]; position < span[TGT][1];) {
+    int32_t child = child_at[position];
+    if (child) {
+      child_at[position] = 0;
+      out[n++] = -child;
+      position = children[child - 1][TGT][1];
+    } else {
+      out[n++] = words[TGT][position++];
+    }
+  }
+  return n;
+}
+
 int32_t pair_rule(lscfg_derivations *d, const span_pair span, const span_pair *children, int32_t arity) {
   int64_t room = (int64_t)span[SRC][1] - span[SRC][0] + span[TGT][1] - span[TGT][0];
   int64_t n_tgt_words = d->pair.words[TGT].size;
@@ -56,23 +80,7 @@ int32_t pair_rule(lscfg_derivations *d, const span_pair span, const span_pair *c
     memset(d->child_at.data + d->child_at.size, 0, (size_t)(n_tgt_words - d->child_at.size) * sizeof(int32_t));
     d->child_at.size = n_tgt_words;
   }
-  int32_t *out = d->rule_symbols.data, n_src = 0, n_tgt = 0, position = span[SRC][0];
-  for (int32_t k = 0; k < arity; k++) {
-    while (position < children[k][SRC][0]) out[n_src++] = d->pair.words[SRC].data[position++];
-    out[n_src++] = -1;
-    position = children[k][SRC][1];
-    d->child_at.data[children[k][TGT][0]] = k + 1;
-  }
-  while (position < span[SRC][1]) out[n_src++] = d->pair.words[SRC].data[position++];
-  for (position = span[TGT][0]; position < span[TGT][1];) {
-    int32_t child = d->child_at.data[position];
-    if (child) {
-      d->child_at.data[position] = 0;
-      out[n_src + n_tgt++] = -child;
-      position = children[child - 1][TGT][1];
-    } else {
-      out[n_src + n_tgt++] = d->pair.words[TGT].data[position++];
-    }
-  }
-  return derivations_rule(d, out, n_src, n_src + n_tgt, arity);
+  const int32_t *const words[2] = {d->pair.words[SRC].data, d->pair.words[TGT].data};
+  int32_t n_src, n = pair_spell(words, span, children, arity, d->child_at.data, d->rule_symbols.data, &n_src);
+  return derivations_rule(d, d->rule_symbols.data, n_src, n, arity);
 }

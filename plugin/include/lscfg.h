@@ -24,5 +24,6 @@
 #include "lscfg/search.h"
 #include "lscfg/learn.h"
 #include "lscfg/induce.h"
+#include "lscfg/sample.h"
 
 #endif

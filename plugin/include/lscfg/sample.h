@@ -1,0 +1,95 @@
+/* Grammars drawn at random from phrase-decomposition forests. See lscfg.h for what holds everywhere. */
+#ifndef LSCFG_SAMPLE_API_H
+#define LSCFG_SAMPLE_API_H
+
+#include "lscfg/extract.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [declarations] */
+
+/* ---- the forests of a corpus ---- */
+
+typedef struct lscfg_phrase_forests lscfg_phrase_forests;
+
+/* max_cut: a node with more words on a side is always cut, 1 to 1000000. max_words, drop: as of lscfg_derive_options. */
+lscfg_phrase_forests *lscfg_phrase_forests_new(int32_t max_cut, int32_t max_words, int32_t drop);
+void lscfg_phrase_forests_free(lscfg_phrase_forests *);
+/* Adds a sentence pair, as lscfg_derive does; a dropped pair is one without nodes. */
+int lscfg_phrase_forests_add(lscfg_phrase_forests *, const char *src, size_t src_length, const char *tgt,
+                             size_t tgt_length, const char *links, size_t links_length, int32_t *stream, lscfg_error *);
+
+typedef struct {
+  int64_t n_pairs, n_nodes, n_edges;
+  int64_t n_bare;     /* pairs of one node: no link, or nothing inside */
+  int32_t max_level;  /* minimal edges in a tree of the largest pair */
+  int64_t dropped[7]; /* pairs by LSCFG_PAIR_... */
+} lscfg_phrase_forests_view;
+
+void lscfg_phrase_forests_get(const lscfg_phrase_forests *, lscfg_phrase_forests_view *);
+
+/* ---- a chain of samples: a tree of each pair, and where it is cut into rules ---- */
+
+typedef struct lscfg_sampler lscfg_sampler;
+
+enum { LSCFG_SAMPLE_PY = 0, LSCFG_SAMPLE_DP = 1 };
+
+typedef struct {
+  int32_t model;      /* LSCFG_SAMPLE_...: a Pitman-Yor process for each length of rules, or one Dirichlet process */
+  double alpha;       /* > 0: concentration */
+  double discount;    /* of Pitman-Yor processes, in [0, 1) */
+  double mean_length; /* > 0: of the Poisson distribution of rule lengths */
+  int32_t density;    /* non-zero: weigh trees by the choices outside them; 0 gives a biased chain */
+  uint64_t seed;
+  int32_t chain;      /* 0 to 4095: chains of a seed are independent */
+  int32_t max_phrase; /* rules of larger spans of either side are not counted as kept_short */
+  int32_t places;     /* non-zero: keep where the rules are */
+} lscfg_sample_options;
+
+/* The sampler of forests that stay as they are while it lives. At first all nodes are cut and all edges drawn
+ * uniformly: this is sweep 0. NULL: no memory. */
+lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *, const lscfg_sample_options *);
+void lscfg_sampler_free(lscfg_sampler *);
+/* Draws the variables of the nodes of level <= max_level, for pairs first .. last - 1 in order. sweep: 1 to 1048575, the
+ * name of its random numbers. temperature: > 0, rule probabilities are taken to the power of its inverse. */
+int lscfg_sampler_sweep(lscfg_sampler *, int32_t sweep, int64_t first, int64_t last, int32_t max_level,
+                        double temperature, lscfg_error *);
+/* Adds the rules of all trees, as they are now, to those that are kept. */
+int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
+
+typedef struct {
+  int64_t n_tokens, n_types;        /* rules of all trees now */
+  double log_joint;                 /* of these, one behind the other in the order of their numbers */
+  int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something */
+  int64_t cuts_drawn, cuts_moved;
+} lscfg_sample_state;
+
+void lscfg_sampler_state(const lscfg_sampler *, lscfg_sample_state *);
+
+/* A rule may be in the table without being in any tree. */
+typedef struct {
+  const int32_t *count;      /* [rules] in all trees now */
+  const int64_t *kept;       /* [rules] in all that was kept */
+  const int64_t *kept_short; /* [rules] of these, where the spans are short and a word with a link is in the rule */
+  int64_t n_places;
+  const int32_t *places;  /* [n_places][8] of what was kept: rule, pair, source span, source spans of the first two
+                             nonterminals in order, -1 where there is none */
+  int64_t n_nodes;
+  const int32_t *edge;    /* [nodes] of all forests, one behind the other: the edge of each, counted from its first */
+  const uint8_t *cut;     /* [nodes] */
+  const int32_t *rule;    /* [nodes] of cut nodes of the trees; elsewhere without meaning */
+  lscfg_tables tables;
+} lscfg_sampler_view;
+
+/* Valid until the next call that changes the sampler. */
+void lscfg_sampler_get(const lscfg_sampler *, lscfg_sampler_view *);
+
+/* [end of declarations] */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+"""Samples of trees against all trees: every tree of a small corpus with every set of cuts, and its probability."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+
+from lscfg.extract.decomposition import decompose
+from lscfg.kernel.sample import PhraseForests, TreeSampler
+
+ALPHA, MEAN_LENGTH = 5.0, 2.0
+
+
+def forests_of(pairs, max_cut=7):
+    made = PhraseForests(max_cut)
+    for pair in pairs:
+        made.add(*pair)
+    return made
+
+
+class PairTrees:
+    """All trees of a pair with all cuts: for each the state (node, edge, cut) of its nodes, and its rules."""
+
+    def __init__(self, pair, max_cut):
+        made = decompose(*pair)
+        self.words = pair[0].split(), pair[1].split()
+        numbers = {node: k for k, node in enumerate(made.nodes())}
+        self.spans = [(made.forest.node_span[n].tolist(), made.forest.node_tgt[n].tolist()) for n in numbers]
+        self.edges = [[[numbers[t] for t in edge.tails] for edge in made.edges(node)] for node in numbers]
+        self.root, self.max_cut = len(numbers) - 1, max_cut
+        self.states = {}
+        for tree in self.trees(self.root):
+            free = [node for node in tree if node != self.root and not self.is_long(node)]
+            for cuts in itertools.product((0, 1), repeat=len(free)):
+                cut = dict.fromkeys(tree, 1) | dict(zip(free, cuts, strict=True))
+                key = tuple(sorted((node, edge, cut[node]) for node, edge in tree.items()))
+                self.states[key] = [self.rule(node, tree, cut) for node in tree if cut[node]]
+
+    def is_long(self, node):
+        return any(end - begin > self.max_cut for begin, end in self.spans[node])
+
+    def trees(self, node):
+        """Dictionaries from nodes to edges."""
+        for number, tails in enumerate(self.edges[node]):
+            for parts in itertools.product(*(list(self.trees(tail)) for tail in tails)):
+                tree = {node: number}
+                for part in parts:
+                    tree |= part
+                yield tree
+
+    def rule(self, head, tree, cut):
+        """The two sides as words, and numbers of nonterminals."""
+        frontier, todo = [], list(self.edges[head][tree[head]])
+        while todo:
+            node = todo.pop()
+            if cut[node]:
+                frontier.append(node)
+            else:
+                todo += self.edges[node][tree[node]]
+        frontier.sort(key=lambda node: self.spans[node][0])
+        sides = []
+        for side in (0, 1):
+            symbols = dict(enumerate(self.words[side]))
+            begin, end = self.spans[head][side]
+            for number, node in enumerate(frontier, 1):
+                first, last = self.spans[node][side]
+                symbols |= dict.fromkeys(range(first, last), None) | {first: number}
+            sides.append(tuple(symbols[k] for k in range(begin, end) if symbols[k] is not None))
+        return tuple(sides)
+
+    def read(self, edge, cut):
+        """The state that the sampler's arrays of this pair tell."""
+        found, todo = [], [self.root]
+        while todo:
+            node = todo.pop()
+            found.append((node, int(edge[node]), int(cut[node])))
+            todo += self.edges[node][edge[node]]
+        return tuple(sorted(found))
+
+
+def length_of(rule):
+    source, target = rule
+    gaps = [isinstance(symbol, int) for symbol in source]
+    scope = gaps[0] + gaps[-1] + sum(a and b for a, b in itertools.pairwise(gaps))
+    return len(source) + len(target) - 2 * sum(gaps) + scope
+
+
+def poisson(length):
+    return length * math.log(MEAN_LENGTH) - MEAN_LENGTH - math.lgamma(length + 1)
+
+
+def log_probability(rules, model, alpha=ALPHA, types=(1, 1)):
+    """Of all rules together, by the closed form of a Dirichlet process, or of one for each length."""
+    counts = Counter(rules)
+    groups = Counter(length_of(rule) for rule in rules) if model == "py" else Counter({0: len(rules)})
+    total = sum(math.lgamma(alpha) - math.lgamma(alpha + n) for n in groups.values())
+    for rule, n in counts.items():
+        if model == "py":
+            base = math.exp(poisson(length_of(rule)))
+            total += n * poisson(length_of(rule))
+        else:
+            base = types[0] ** -len(rule[0]) * types[1] ** -len(rule[1])
+        total += math.lgamma(n + alpha * base) - math.lgamma(alpha * base)
+    return total
+
+
+class CorpusTrees:
+    """All states of a small corpus with their probabilities."""
+
+    def __init__(self, pairs, model, max_cut=7, temperature=1.0):
+        self.pairs = [PairTrees(pair, max_cut) for pair in pairs]
+        types = [len({word for pair in pairs for word in pair[side].split()}) for side in (0, 1)]
+        self.logs = {}
+        for states in itertools.product(*(pair.states for pair in self.pairs)):
+            rules = [rule for pair, key in zip(self.pairs, states, strict=True) for rule in pair.states[key]]
+            self.logs[states] = log_probability(rules, model, ALPHA, types) / temperature
+        total = np.logaddexp.reduce(list(self.logs.values()))
+        self.exact = {state: math.exp(value - total) for state, value in self.logs.items()}
+
+    def state_of(self, sampler):
+        arrays, at, found = sampler.trees(), 0, []
+        for pair in self.pairs:
+            end = at + len(pair.edges)
+            found.append(pair.read(arrays["edge"][at:end], arrays["cut"][at:end]))
+            at = end
+        return tuple(found)
+
+    def distance(self, found):
+        """Total variation, and what it is expected to be for as many independent draws."""
+        n = sum(found.values())
+        assert found.keys() <= self.exact.keys()
+        tv = sum(abs(found[state] / n - p) for state, p in self.exact.items()) / 2
+        return tv, sum(math.sqrt(2 * p * (1 - p) / (math.pi * n)) for p in self.exact.values()) / 2
+
+
+def sampled_states(corpus, forests, sweeps, every=1, temperature=1.0, **options):
+    """How often each state is that of a sweep, of some sweeps behind the first ones."""
+    sampler, found = TreeSampler(forests, alpha=ALPHA, discount=0, mean_length=MEAN_LENGTH, **options), Counter()
+    for number in range(1, sweeps + 1):
+        sampler.sweep(number, temperature=temperature)
+        if number > 20 and number % every == 0:
+            found[corpus.state_of(sampler)] += 1
+    return found
