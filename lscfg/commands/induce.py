@@ -1,12 +1,13 @@
-"""``lscfg induce``: grammars from more than word-aligned text: translations propagated over graphs of phrases."""
+"""``lscfg induce``: grammars that are learned: sampled from all derivations, or propagated over graphs of phrases."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from lscfg.cli import add_action
 
-HELP = "translations for phrases that only monolingual text has"
+HELP = "rules sampled from all derivations; translations of phrases in monolingual text"
 EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
 
 
@@ -59,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(propagate, "grammar to write", required=True)
     add_options(propagate, PropagationSettings)
     add_jobs(propagate)
-    for action in (phrases, graph, propagate):
+    _add_sample(actions)
+    for action in actions.choices.values():
         add_cluster(action)
 
 
@@ -67,14 +69,44 @@ def run(args: argparse.Namespace) -> None:
     """Does the action.
 
     Raises:
-        InputError: see the functions of ``lscfg.induce.propagate``.
+        InputError: see the functions of ``lscfg.induce``.
     """
     if args.cluster:
         from lscfg.parallel.jobs import run_there
 
         return run_there(run, args)
 
-    {"phrases": _phrases, "graph": _graph, "propagate": _propagate}[args.action](args)
+    {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "sample": _sample}[args.action](args)
+
+
+def _add_sample(actions: Any) -> None:
+    from lscfg.grammar.select import MAX_TARGETS
+    from lscfg.induce.sample.rules import SamplingSettings
+    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.options import add_jobs, add_output
+    from lscfg.settings import add_options
+
+    sample = add_action(actions, "sample", "sample rules of any size from all derivations of aligned text")
+    sample.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    sample.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    sample.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j")
+    sample.add_argument(
+        "--filter",
+        type=InputFile,
+        metavar="TEXT",
+        help="text to be translated; rules that match none of its lines are left out",
+    )
+    sample.add_argument(
+        "--max-targets",
+        type=int,
+        default=MAX_TARGETS,
+        metavar="N",
+        help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
+    )
+    sample.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each sweep")
+    add_output(sample, "grammar to write, .gz allowed", required=True)
+    add_options(sample, SamplingSettings)
+    add_jobs(sample)
 
 
 def _phrases(args: argparse.Namespace) -> None:
@@ -141,3 +173,34 @@ def _propagate(args: argparse.Namespace) -> None:
         write_json(args.statistics, figures)
     write_lines(args.output, expansion.rule_lines(phrases, found))
     log.info(f"wrote {args.output}")
+
+
+def _sample(args: argparse.Namespace) -> None:
+    import json
+
+    from lscfg import log
+    from lscfg.corpus.parallel import check_sentences
+    from lscfg.grammar.select import check_max_targets, select_rules
+    from lscfg.grammar.source import RuleInputs
+    from lscfg.grammar.write import write_grammar
+    from lscfg.induce.sample.rules import SamplingSettings, sample_rules
+    from lscfg.io.text import read_lines, write_lines
+    from lscfg.settings import from_options
+
+    settings = from_options(SamplingSettings, args)
+    check_max_targets(args.max_targets)
+    sentences = None
+    if args.filter:
+        sentences = read_lines(args.filter)
+        check_sentences(sentences, args.filter, allow_empty=True)
+    inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
+    found = sample_rules(inputs, settings, args.jobs)
+    log.table(found.rules.statistics())
+    selection = select_rules(found.rules, args.max_targets, sentences)
+    for reason, count in selection.dropped.items():
+        if count:
+            log.info(f"dropped {count} rules: {reason}")
+    if args.trace:
+        write_lines(args.trace, [json.dumps(record) for record in found.trace])
+    write_grammar(args.output, found.rules, selection, args.jobs)
+    log.info(f"wrote {args.output}: {len(selection.kept)} rules")

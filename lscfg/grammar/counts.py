@@ -56,6 +56,10 @@ class RuleCounts:
         """Names of the features that a grammar of these rules has."""
         return FEATURES + GLUE_FEATURES if self.own_glue else FEATURES
 
+    def barred(self) -> dict[str, np.ndarray]:
+        """bool [rules] by reason: which rules have no place in a grammar, although they are counted."""
+        return {f"more than {self.max_arity} nonterminals": self.rules.arity > self.max_arity}
+
     def statistics(self) -> dict[str, int]:
         """Rule types and tokens by arity, for the log."""
         arity = np.minimum(self.rules.arity, MAX_ARITY + 1)

@@ -66,13 +66,23 @@ def matching_sides(rules: RuleTable, sentences: Sequence[str]) -> Iterator[np.nd
         yield matcher.match(np.array(words, np.int32))
 
 
+def check_max_targets(most: int) -> None:
+    """Refuses a number of target sides that a source side cannot have.
+
+    Raises:
+        InputError: it is negative.
+    """
+    if most < 0:
+        raise InputError(f"a source side keeps at least 1 target side (0: all), not {most}")
+
+
 def select_rules(
     counted: RuleCounts,
     max_targets: int = MAX_TARGETS,
     sentences: Sequence[str] | None = None,
     separately: bool = False,
 ) -> Selection:
-    """Which rules a grammar gets: of few enough nonterminals, with a frequent target side, of use for the text.
+    """Which rules a grammar gets: not barred by their source, with a frequent target side, of use for the text.
 
     Args:
         max_targets: target sides that a source side keeps, the most frequent ones; 0: all.
@@ -82,11 +92,13 @@ def select_rules(
     Raises:
         InputError: ``max_targets`` is negative.
     """
-    if max_targets < 0:
-        raise InputError(f"a source side keeps at least 1 target side (0: all), not {max_targets}")
+    check_max_targets(max_targets)
     rules = counted.rules
-    kept = rules.arity <= counted.max_arity
-    dropped = {f"more than {counted.max_arity} nonterminals": int((~kept).sum())}
+    kept = np.ones(len(rules), bool)
+    dropped = {}
+    for reason, barred in counted.barred().items():
+        dropped[reason] = int((kept & barred).sum())
+        kept &= ~barred
     if max_targets:
         frequent = most_frequent_targets(counted, max_targets)
         dropped[f"beyond the {max_targets} most frequent target sides"] = int((kept & ~frequent).sum())

@@ -164,12 +164,13 @@ class TreeSampler(Collector):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All as copies: ``count`` int32, ``kept`` and ``kept_short`` int64 [rules], ``places`` int32 [places, 8], and
-        what ``Deriver.tables`` names. Nothing may have been drawn since the last ``keep``."""
+        what ``Deriver.tables`` names."""
         v = self._view()
+        rest = np.zeros(v.tables.n_rules - v.n_kept, np.int64)
         return {
             "count": self._copy(v.count, v.tables.n_rules, np.int32),
-            "kept": self._copy(v.kept, v.tables.n_rules, np.int64),
-            "kept_short": self._copy(v.kept_short, v.tables.n_rules, np.int64),
+            "kept": np.append(self._copy(v.kept, v.n_kept, np.int64), rest),
+            "kept_short": np.append(self._copy(v.kept_short, v.n_kept, np.int64), rest),
             "places": self._copy(v.places, (v.n_places, 8), np.int32),
             **self._tables(v),
         }

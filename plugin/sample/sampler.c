@@ -387,7 +387,8 @@ static int keep_rule(lscfg_sampler *s, int64_t number, int32_t head) {
 static int reserve_kept(lscfg_sampler *s) {
   int64_t more = s->rules.count.size - s->kept.size;
   if (ARRAY_RESERVE(s->kept, more + 1) || ARRAY_RESERVE(s->kept_short, more + 1)) return LSCFG_ENOMEM;
-  while (s->kept.size < s->rules.count.size) s->kept.data[s->kept.size++] = s->kept_short.data[s->kept_short.size++] = 0;
+  while (s->kept.size < s->rules.count.size)
+    s->kept.data[s->kept.size++] = s->kept_short.data[s->kept_short.size++] = 0;
   return LSCFG_OK;
 }
 
@@ -417,6 +418,7 @@ void lscfg_sampler_get(const lscfg_sampler *s, lscfg_sampler_view *view) {
   corpus_tables tables = s->forests->text->tables;
   tables.rules = s->rules.rules;
   *view = (lscfg_sampler_view){.count = s->rules.count.data,
+                               .n_kept = s->kept.size,
                                .kept = s->kept.data,
                                .kept_short = s->kept_short.data,
                                .n_places = s->places.size / 8,

@@ -105,6 +105,7 @@ grammar t.deriv -o out
 grammar t.deriv --format moses -o out
 grammar --hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
+induce sample t.ja t.en t.al --filter short --sweeps 3 -o out
 induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
 induce graph phrases -o out
 induce propagate phrases graph -o out --gold g.gz

@@ -14,7 +14,8 @@ extern "C" {
 
 typedef struct lscfg_phrase_forests lscfg_phrase_forests;
 
-/* max_cut: a node with more words on a side is always cut, 1 to 1000000. max_words, drop: as of lscfg_derive_options. */
+/* max_cut: a node with more words on a side is always cut, 1 to 1000000. max_words, drop: as of
+ * lscfg_derive_options. */
 lscfg_phrase_forests *lscfg_phrase_forests_new(int32_t max_cut, int32_t max_words, int32_t drop);
 void lscfg_phrase_forests_free(lscfg_phrase_forests *);
 /* Adds a sentence pair, as lscfg_derive does; a dropped pair is one without nodes. */
@@ -52,8 +53,8 @@ typedef struct {
  * uniformly: this is sweep 0. NULL: no memory. */
 lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *, const lscfg_sample_options *);
 void lscfg_sampler_free(lscfg_sampler *);
-/* Draws the variables of the nodes of level <= max_level, for pairs first .. last - 1 in order. sweep: 1 to 1048575, the
- * name of its random numbers. temperature: > 0, rule probabilities are taken to the power of its inverse. */
+/* Draws the variables of the nodes of level <= max_level, for pairs first .. last - 1 in order. sweep: 1 to 1048575,
+ * the name of its random numbers. temperature: > 0, rule probabilities are taken to the power of its inverse. */
 int lscfg_sampler_sweep(lscfg_sampler *, int32_t sweep, int64_t first, int64_t last, int32_t max_level,
                         double temperature, lscfg_error *);
 /* Adds the rules of all trees, as they are now, to those that are kept. */
@@ -71,8 +72,9 @@ void lscfg_sampler_state(const lscfg_sampler *, lscfg_sample_state *);
 /* A rule may be in the table without being in any tree. */
 typedef struct {
   const int32_t *count;      /* [rules] in all trees now */
-  const int64_t *kept;       /* [rules] in all that was kept */
-  const int64_t *kept_short; /* [rules] of these, where the spans are short and a word with a link is in the rule */
+  int64_t n_kept;            /* rules that there were when rules were last kept; none was kept of those behind them */
+  const int64_t *kept;       /* [n_kept] in all that was kept */
+  const int64_t *kept_short; /* [n_kept] of these, where the spans are short and a word with a link is in the rule */
   int64_t n_places;
   const int32_t *places;  /* [n_places][8] of what was kept: rule, pair, source span, source spans of the first two
                              nonterminals in order, -1 where there is none */

@@ -1,0 +1,152 @@
+"""Markov chains of trees and rules, and when their samples are kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from lscfg import log
+from lscfg.corpus.parallel import stream_aligned
+from lscfg.errors import InputError
+from lscfg.kernel import LineError
+from lscfg.kernel.sample import SAMPLE_MODELS, PhraseForests, TreeSampler
+from lscfg.settings import Declared, setting
+
+MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
+"""What the names of the kernel's random numbers have room for."""
+
+
+@dataclass(frozen=True)
+class ChainSettings(Declared):
+    """How rules are sampled; the defaults are the paper's, but for sweeps that visit all levels from the first on.
+
+    Raises:
+        SettingError: a value is out of its range.
+    """
+
+    process: str = setting(
+        "py", "Pitman-Yor process for each length of rules (py), or one Dirichlet process (dp)", choices=SAMPLE_MODELS
+    )
+    alpha: float = setting(5.0, "concentration of the processes", above=0)
+    discount: float = setting(0.5, "discount of the Pitman-Yor processes; 0: Dirichlet processes", least=0, below=1)
+    mean_length: float = setting(2.0, "mean of the Poisson distribution of rule lengths", above=0, most=1000)
+    max_cut: int = setting(7, "most words of a phrase that need not be a nonterminal", least=1, most=1000)
+    max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
+    sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2)
+    sample: str = setting("average", "rules of many sweeps, or of the last one", choices=("average", "last"))
+    keep_every: int = setting(10, "sweeps from one that is kept to the next", least=1, most=MAX_SWEEPS)
+    burn_in: int = setting(
+        0, "sweeps before the first one that is kept; 0: the beginning is kept too", least=0, most=MAX_SWEEPS // 2
+    )
+    level_sweeps: int = setting(0, "sweeps before nodes of the next level take part; 0: all levels at once", least=0)
+    start_temperature: float = setting(
+        1.0, "temperature of the first sweep; it falls to 1 in burn-in", least=0.01, most=100
+    )
+    chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS)
+    seed: int = setting(1, "seed of what is drawn", least=0)
+
+    @property
+    def last(self) -> int:
+        """The last sweep."""
+        return self.burn_in + self.sweeps
+
+    def kept(self) -> tuple[int, ...]:
+        """The sweeps that are kept; 0 is the beginning."""
+        if self.sample == "last":
+            return (self.last,)
+        return tuple(range(self.burn_in, self.last + 1, self.keep_every))
+
+    def max_level(self, sweep: int) -> int | None:
+        """The highest level of nodes that take part in a sweep; None: all."""
+        return 1 + (sweep - 1) // self.level_sweeps if self.level_sweeps else None
+
+    def temperature(self, sweep: int) -> float:
+        """That of a sweep: falls to 1 by equal factors."""
+        left = max(0, self.burn_in - sweep) / max(1, self.burn_in - 1)
+        return float(self.start_temperature**left)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What a chain has kept.
+
+    Attributes:
+        arrays: of ``TreeSampler.arrays``.
+        trace: a record for each sweep.
+    """
+
+    arrays: dict[str, np.ndarray]
+    trace: list[dict[str, Any]]
+
+
+def read_forests(
+    src: str | os.PathLike[str],
+    tgt: str | os.PathLike[str],
+    alignments: Sequence[str | os.PathLike[str]],
+    settings: ChainSettings,
+) -> PhraseForests:
+    """The forests of all pairs, once for each alignment.
+
+    Raises:
+        InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed or out-of-range link; no pair is left.
+    """
+    forests = PhraseForests(settings.max_cut, settings.max_words)
+    for path in alignments:
+        for number, pair in enumerate(log.progress(stream_aligned(src, tgt, path), "forests"), 1):
+            try:
+                forests.add(*pair)
+            except LineError as error:
+                raise error.at(number, path) from None
+    sizes = forests.sizes()
+    left_out = sum(sizes.dropped.values())
+    if left_out == sizes.pairs:
+        raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", src)
+    if left_out:
+        log.warn(f"{left_out} of {sizes.pairs} pairs are left out: longer than {settings.max_words} words a side")
+    if sizes.bare:
+        log.warn(f"{sizes.bare} of {sizes.pairs} pairs have no phrase inside: each is one rule")
+    return forests
+
+
+def run_chain(forests: PhraseForests, settings: ChainSettings, chain: int, places: bool, max_phrase: int) -> Chain:
+    """Sweeps as often as the settings say, and keeps what they say."""
+    sampler = TreeSampler(
+        forests,
+        settings.process,
+        settings.alpha,
+        settings.discount,
+        settings.mean_length,
+        seed=settings.seed,
+        chain=chain,
+        max_phrase=max_phrase,
+        places=places,
+    )
+    kept = frozenset(settings.kept())
+    trace = []
+    for record in log.progress(_sweeps(sampler, settings), f"chain {chain + 1}", settings.last + 1):
+        trace.append({"chain": chain + 1, **record})
+        if record["sweep"] in kept:
+            sampler.keep()
+    open_level = settings.max_level(settings.last)
+    if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
+        highest = sampler.sizes.max_level
+        log.warn(f"nodes of level {open_level + 1} to {highest} took no part: their variables are as at the beginning")
+    return Chain(sampler.arrays(), trace)
+
+
+def _sweeps(sampler: TreeSampler, settings: ChainSettings) -> Iterator[dict[str, Any]]:
+    """Sweeps 0, which is the beginning, 1, ...: a record of each when it is done."""
+    before = asdict(sampler.state())
+    yield {"sweep": 0, **before}
+    for sweep in range(1, settings.last + 1):
+        began, temperature = perf_counter(), settings.temperature(sweep)
+        sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        after = asdict(sampler.state())
+        of_sweep = {name: after[name] - before[name] for name in after if name.endswith(("_drawn", "_moved"))}
+        yield {"sweep": sweep, **after, **of_sweep, "temperature": temperature, "seconds": perf_counter() - began}
+        before = after

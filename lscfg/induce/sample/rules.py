@@ -1,0 +1,167 @@
+"""The rules of samples as a grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.source import RuleInputs
+from lscfg.grammar.table import RuleTable
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.sample.chain import Chain, ChainSettings, read_forests, run_chain
+from lscfg.parallel.engine import available_cores, in_threads
+from lscfg.settings import setting
+
+FILTERS = ("hiero", "scope", "none")
+"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all."""
+
+MAX_SCOPE = 2
+
+
+@dataclass(frozen=True)
+class SamplingSettings(ChainSettings):
+    """How rules are sampled, and which of them a grammar gets."""
+
+    rule_filter: str = setting("hiero", "filter: as Hiero has them, of scope 2 at most, or none", choices=FILTERS)
+    max_phrase: int = setting(
+        10, "most words of a side that a rule of the Hiero filter covers in the text", least=1, most=1000
+    )
+    max_symbols: int = setting(
+        5, "most words and nonterminals on the source side of a rule of the Hiero filter", least=1, most=1000
+    )
+
+
+@dataclass(frozen=True)
+class SampledRules(RuleCounts):
+    """Rules of samples. A count is the mean over samples, so that relative frequencies are posterior means.
+
+    Attributes:
+        outside: bool [rules], whether the filter refuses a rule; filter: its name.
+        samples: how many there are; pairs: sentence pairs of each.
+    """
+
+    outside: np.ndarray
+    filter: str
+    samples: int
+    pairs: int
+
+    def barred(self) -> dict[str, np.ndarray]:
+        """Adds the rules that the filter refuses."""
+        return super().barred() | {f"outside the filter {self.filter}": self.outside}
+
+    def statistics(self) -> dict[str, int]:
+        """Adds sizes of the samples."""
+        kept = {"types in the filter": int((~self.outside).sum())}
+        return {"sentences": self.pairs, "samples": self.samples} | super().statistics() | kept
+
+
+class BareSampledRules(SampledRules):
+    """Rules without a filter: those of bare nonterminals are glue."""
+
+    own_glue = True
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What all chains have kept.
+
+    Attributes:
+        rules: the rule types, with counts; places: see ``RuleTokens``, if they were asked for.
+        trace: a record for each sweep, chain by chain.
+    """
+
+    rules: SampledRules
+    places: np.ndarray
+    trace: list[dict[str, Any]]
+
+
+def sample_rules(
+    inputs: RuleInputs, settings: SamplingSettings, jobs: int | None = None, places: bool = False
+) -> Sampled:
+    """Samples the rules of a corpus.
+
+    Args:
+        jobs: chains that run at the same time, which changes no result; None: one for each core.
+        places: keep where the rules are.
+
+    Raises:
+        InputError: see ``read_forests``.
+    """
+    forests = read_forests(inputs.source, inputs.target, inputs.alignments, settings)
+    workers = min(settings.chains, jobs or available_cores())
+
+    def run(chain: int) -> Chain:
+        return run_chain(forests, settings, chain, places, settings.max_phrase)
+
+    with in_threads(workers, ahead=1) as engine:
+        chains = list(engine.map(run, range(settings.chains)))
+    return _joined(chains, settings, forests.sizes().pairs, len(inputs.alignments))
+
+
+def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, alignments: int) -> Sampled:
+    arrays = chains[0].arrays
+    rules = RuleTable.from_arrays(arrays)
+    kept, short, places = arrays["kept"], arrays["kept_short"], arrays["places"]
+    for chain in chains[1:]:
+        rules, numbers = rules.with_those_of(RuleTable.from_arrays(chain.arrays))
+        kept, short = (np.concatenate([ours, np.zeros(len(rules) - len(ours), np.int64)]) for ours in (kept, short))
+        np.add.at(kept, numbers, chain.arrays["kept"])
+        np.add.at(short, numbers, chain.arrays["kept_short"])
+        more = chain.arrays["places"].copy()
+        more[:, 0] = numbers[more[:, 0]]
+        places = np.concatenate([places, more])
+    there = np.flatnonzero(kept)  # others were tried, in sweeps that were not kept
+    number = np.cumsum(kept > 0) - 1
+    places = places.copy()
+    places[:, 0] = number[places[:, 0]]
+    places[:, 1] %= pairs // alignments
+    rules, kept, short = rules.select(there), kept[there], short[there]
+    samples = len(settings.kept()) * len(chains)
+    kind = BareSampledRules if settings.rule_filter == "none" else SampledRules
+    made = kind(
+        rules,
+        kept / samples,
+        kept,
+        arrays["lexicon.words"],
+        arrays["lexicon.count"],
+        outside=_outside(rules, short, settings),
+        filter=settings.rule_filter,
+        samples=samples,
+        pairs=pairs,
+    )
+    return Sampled(made, places, [record for chain in chains for record in chain.trace])
+
+
+def scopes(rules: RuleTable) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [rules], twice: adjacent pairs of nonterminals on the source side, and with nonterminals at its ends."""
+    first, lengths = rules.offsets[:-1], np.diff(rules.offsets)
+    rule = np.repeat(np.arange(len(rules)), lengths)
+    gap = rules.symbols < 0
+    on_source = np.arange(len(rule)) - first[rule] < rules.src_length[rule]
+    gap_there = gap & on_source
+    pairs = gap_there[1:] & gap_there[:-1] & (rule[1:] == rule[:-1])
+    adjacent = np.bincount(rule[1:][pairs], minlength=len(rules))
+    ends = gap[first].astype(np.int64) + gap[first + rules.src_length - 1]
+    return adjacent, adjacent + ends
+
+
+def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) -> np.ndarray:
+    adjacent, scope = scopes(rules)
+    if settings.rule_filter == "scope":
+        return scope > MAX_SCOPE
+    if settings.rule_filter == "none":
+        return np.zeros(len(rules), bool)
+    return (adjacent > 0) | (rules.src_length > settings.max_symbols) | (short == 0)
+
+
+def sampled_tokens(found: Sampled) -> RuleTokens:
+    """Where the rules that a grammar gets are, as often as samples have them there."""
+    rules = found.rules
+    good = ~np.logical_or.reduce(list(rules.barred().values()))
+    places = found.places[good[found.places[:, 0]]]
+    places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
+    return RuleTokens(rules.rules.select(np.flatnonzero(good)), places)

@@ -1,0 +1,187 @@
+"""Sampled rules as a grammar: which sweeps count, filters, chains, the command and the system of an experiment."""
+
+import gzip
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from lscfg.cli import main
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.source import RuleInputs, rule_source, source_names
+from lscfg.induce.sample.chain import ChainSettings
+from lscfg.induce.sample.rules import SamplingSettings, sample_rules, scopes
+from lscfg.settings import SettingError
+
+SOURCE = ["a b c d", "a b c", "c a", "b d a", "a", "d c b a"]
+TARGET = ["p q r s", "p r q", "p r", "q s p", "p", "s r q p"]
+LINKS = ["0-0 1-1 2-2 3-3", "0-0 1-2 2-1", "0-1 1-0", "0-0 1-1 2-2", "0-0", "0-0 1-1 2-2 3-3"]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    for name, lines in (("f", SOURCE), ("e", TARGET), ("a", LINKS)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return RuleInputs(tmp_path / "f", tmp_path / "e", (tmp_path / "a",))
+
+
+def as_counts(rules):
+    """Counts by the text of a rule."""
+    lines = rules.rules.kernel.text(np.arange(len(rules.rules)), [], np.empty((len(rules.rules), 0)))
+    return dict(zip(lines.decode().splitlines(), rules.count.tolist(), strict=True))
+
+
+def test_the_average_is_the_mean_of_the_kept_sweeps(corpus):
+    sizes = {"keep_every": 3, "rule_filter": "none"}
+    average = sample_rules(corpus, SamplingSettings(sweeps=8, **sizes)).rules
+    single = [sample_rules(corpus, SamplingSettings(sweeps=n, sample="last", **sizes)).rules for n in (0, 3, 6)]
+    expected = {}
+    for rules in single:
+        assert rules.samples == 1 and (rules.count == rules.tokens).all()
+        for rule, count in as_counts(rules).items():
+            expected[rule] = expected.get(rule, 0) + count / 3
+    assert as_counts(average) == pytest.approx(expected)
+    assert average.samples == 3 and average.tokens.sum() == sum(rules.tokens.sum() for rules in single)
+
+
+def test_chains_are_joined_and_threads_change_nothing(corpus):
+    def run(chains, jobs):
+        return as_counts(sample_rules(corpus, SamplingSettings(sweeps=10, chains=chains), jobs).rules)
+
+    assert run(3, 1) == run(3, 3)
+    assert run(3, 1) != run(1, 1)
+    assert sum(run(3, 1).values()) < 3 * sum(run(1, 1).values())
+
+
+def test_pairs_count_once_for_each_alignment(corpus):
+    twice = RuleInputs(corpus.source, corpus.target, corpus.alignments * 2)
+    settings = SamplingSettings(sweeps=0, rule_filter="none")
+    once, both = sample_rules(corpus, settings), sample_rules(twice, settings, places=True)
+    assert both.rules.pairs == 2 * once.rules.pairs
+    assert both.places[:, 1].max() == once.rules.pairs - 1
+
+
+def test_filters_by_the_definition(corpus):
+    found = {
+        name: sample_rules(corpus, SamplingSettings(sweeps=30, rule_filter=name)).rules for name in ("none", "scope")
+    }
+    found["hiero"] = sample_rules(corpus, SamplingSettings(sweeps=30, max_symbols=2)).rules
+    assert as_counts(found["none"]) == as_counts(found["scope"]) == as_counts(found["hiero"])
+    rules = found["none"].rules
+    adjacent, scope = scopes(rules)
+    for k in range(len(rules)):
+        gaps = [symbol < 0 for symbol in rules.src(k).tolist()]
+        beside = sum(a and b for a, b in itertools.pairwise(gaps))
+        assert (adjacent[k], scope[k]) == (beside, beside + gaps[0] + gaps[-1])
+    kept = {name: set(select_rules(counted, 0).kept.tolist()) for name, counted in found.items()}
+    small = rules.arity <= 2
+    bare = np.array([(rules.src(k) < 0).all() for k in range(len(rules))])
+    assert kept["none"] == set(np.flatnonzero(small))
+    assert kept["scope"] == set(np.flatnonzero(small & (scope <= 2)))
+    assert kept["hiero"] == set(np.flatnonzero(small & (adjacent == 0) & (rules.src_length <= 2) & ~bare))
+    assert found["none"].own_glue and not found["scope"].own_glue
+    assert select_rules(found["scope"], 0).dropped["outside the filter scope"] == int((small & (scope > 2)).sum())
+
+
+def test_tokens_are_at_the_places_of_the_rules(corpus):
+    source = rule_source("sampled")
+    settings = source.Settings(sweeps=20, keep_every=5)
+    found = source.tokens(corpus, settings)
+    counted = source.rules(corpus, settings)
+    numbers = select_rules(counted, 0).kept
+    assert np.array_equal(np.bincount(found.places[:, 0], minlength=len(numbers)), counted.tokens[numbers])
+    for rule, pair, begin, end, *gaps in found.places.tolist():
+        words, symbols = SOURCE[pair].split(), []
+        position = begin
+        while position < end:
+            if position in gaps[::2]:
+                symbols.append(None)
+                position = gaps[2 * gaps[::2].index(position) + 1]
+            else:
+                symbols.append(words[position])
+                position += 1
+        spelt = [found.rules.words[s] if s >= 0 else None for s in found.rules.src(rule).tolist()]
+        assert symbols == spelt
+
+
+def test_sources_join_with_others():
+    assert source_names("sampled+minimal") == ("sampled", "minimal")
+    source = rule_source("sampled")
+    assert source.decoding(source.Settings()).glue
+    assert not source.decoding(source.Settings(rule_filter="none")).glue
+
+
+def test_which_sweeps_and_levels_and_temperatures():
+    settings = ChainSettings(sweeps=20, burn_in=20, keep_every=10, level_sweeps=10, start_temperature=8.0)
+    assert settings.kept() == (20, 30, 40)
+    assert [settings.max_level(t) for t in (1, 10, 11, 40)] == [1, 1, 2, 4]
+    assert [settings.temperature(t) for t in (1, 20, 40)] == pytest.approx([8, 1, 1])
+    assert ChainSettings().kept() == (0, 10, 20, 30, 40, 50, 60, 70) and ChainSettings().max_level(9) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"start_temperature": 200.0}, "start_temperature"),
+        ({"discount": 1.0}, "discount"),
+        ({"alpha": 0.0}, "alpha"),
+        ({"chains": 0}, "chains"),
+    ],
+)
+def test_settings_out_of_range(values, name):
+    with pytest.raises(SettingError) as error:
+        ChainSettings(**values)
+    assert error.value.name == name
+
+
+def arguments(corpus, out, *options):
+    return ["induce", "sample", str(corpus.source), str(corpus.target), str(corpus.alignments[0]), "-o", out, *options]
+
+
+def test_the_command_writes_a_grammar_and_a_trace(corpus, tmp_path, capsys):
+    out, trace = tmp_path / "out.gz", tmp_path / "trace"
+    (tmp_path / "text").write_text("a\n")
+    options = ["--trace", str(trace), "--sweeps", "12", "--rule-filter", "scope", "--filter", str(tmp_path / "text")]
+    assert main(arguments(corpus, str(out), *options)) == 0
+    lines = gzip.decompress(out.read_bytes()).decode().splitlines()
+    assert lines and all(line.split(" ||| ")[1] == "a" for line in lines)
+    records = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [record["sweep"] for record in records] == list(range(13))
+    assert all(record["types"] <= record["tokens"] for record in records)
+    assert f"{len(lines)} rules" in capsys.readouterr().err
+
+
+def test_the_same_seed_writes_the_same_bytes(corpus, tmp_path):
+    outputs = []
+    for name, options in (("one", "--jobs 1 --seed 3"), ("two", "--jobs 2 --seed 3"), ("three", "--jobs 2 --seed 4")):
+        out = tmp_path / name
+        assert main(arguments(corpus, str(out), "--chains", "2", "--sweeps", "20", *options.split())) == 0
+        outputs.append(out.read_bytes())
+    assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_levels_that_never_take_part_are_named(corpus, tmp_path, capsys):
+    assert main(arguments(corpus, str(tmp_path / "out"), "--sweeps", "4", "--level-sweeps", "2")) == 0
+    assert "nodes of level 3 to 7 took no part" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("a", "0-0\n" * 5, [], "lines, but"),
+        ("a", "9-0\n" * 6, [], "a:1"),
+        ("a", "x\n" * 6, [], "a:1"),
+        ("f", "\n" * 6, [], "f:1: empty line"),
+        ("f", "[X]\n" * 6, [], "f:1"),
+        ("f", "a b c\n" * 6, ["--max-words", "1"], "raise max_words"),
+        ("f", "a\n" * 6, ["--discount", "1"], "--discount must be less than 1"),
+        ("a", "0-0\n" * 6, ["--max-targets", "-1"], "at least 1"),
+    ],
+)
+def test_bad_input_is_one_error(corpus, tmp_path, capsys, name, text, options, message):
+    (tmp_path / name).write_text(text)
+    assert main(arguments(corpus, str(tmp_path / "out"), *options)) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("lscfg induce") and message in error
+    assert not (tmp_path / "out").exists()
