@@ -87,6 +87,7 @@ class Started:
             stderr=subprocess.PIPE,
             text=True,
             env=environment(),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell may have it ignored
         )
 
     def follow(self, action):
