@@ -7,7 +7,7 @@ from typing import Any
 
 from lscfg.cli import add_action
 
-HELP = "rules sampled from all derivations; translations of phrases in monolingual text"
+HELP = "sample rules; find translations in monolingual text"
 EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
 
 

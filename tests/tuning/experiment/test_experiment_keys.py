@@ -69,6 +69,27 @@ max_arity = 1
 max_targets = 9
 max_span = 11
 
+[sampling]
+process = "dp"
+alpha = 2.5
+discount = 0.25
+mean_length = 3.0
+max_cut = 6
+max_words = 50
+sweeps = 20
+sample = "last"
+keep_every = 2
+burn_in = 4
+level_sweeps = 3
+start_temperature = 5.0
+chains = 2
+seed = 17
+rule_filter = "scope"
+max_phrase = 8
+max_symbols = 4
+max_targets = 10
+max_span = 12
+
 [language_model]
 order = 2
 file = "arpa"

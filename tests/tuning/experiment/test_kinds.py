@@ -176,7 +176,11 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
         ("tilt = 0.25", "tilt = 1.5", r"toys.toml:2\d: tilt must be less than 1, not 1.5"),
         ("tilt = 0.25", "seed = 1", "seed is not for the estimator toy"),
         ("least = 2", "least = 0", r"toys.toml:1\d: least must be at least 1, not 0"),
-        ('grammar = "phrases"\n', 'grammar = "words"\n', "no grammar 'words'; there are hiero, minimal, phrases, both"),
+        (
+            'grammar = "phrases"\n',
+            'grammar = "words"\n',
+            "no grammar 'words'; there are hiero, minimal, phrases, sampled, both",
+        ),
     ],
 )
 def test_their_settings_are_checked_by_file_and_line(installed, experiment, old, new, message):
