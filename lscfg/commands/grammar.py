@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> None:
         sentences = read_lines(args.filter)
         check_sentences(sentences, args.filter, allow_empty=True)
 
-    grammars = read_rules(args)
+    grammars = read_rules(args, sentences)
     if both and args.output:
         with TemporaryDirectory() as folder:
             parts = [Path(folder, name) for name in grammars]
@@ -164,8 +164,12 @@ def _write_one(
     return len(selection.kept)
 
 
-def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
-    """The rules that the options name, by the name of the grammar in the table of sizes."""
+def read_rules(args: argparse.Namespace, sentences: list[str] | None) -> dict[str, RuleCounts]:
+    """The rules that the options name, by the name of the grammar in the table of sizes.
+
+    Args:
+        sentences: the text of --filter; Hiero rules that can match no part of it may be left out.
+    """
     from lscfg.extract.derive import Derivations
     from lscfg.extract.hiero import HieroLimits, extract_files
     from lscfg.extract.minimal import MinimalRules
@@ -175,7 +179,7 @@ def read_rules(args: argparse.Namespace) -> dict[str, RuleCounts]:
     if args.hiero:
         limits = from_options(HieroLimits, args)
         src, tgt, *alignments = args.hiero
-        grammars["HIERO"] = extract_files(src, tgt, alignments, limits)
+        grammars["HIERO"] = extract_files(src, tgt, alignments, limits, wanted=sentences)
     if args.derivations:
         grammars["MIN"] = MinimalRules.of(Derivations.load(args.derivations))
     return grammars

@@ -51,7 +51,7 @@ class Settings(HieroLimits):
 
 def rules(inputs: RuleInputs, settings: HieroLimits) -> HieroRules:
     """The rules of a corpus with all its alignments; see ``extract_files``."""
-    return extract_files(inputs.source, inputs.target, inputs.alignments, settings)
+    return extract_files(inputs.source, inputs.target, inputs.alignments, settings, wanted=inputs.wanted)
 
 
 def tokens(inputs: RuleInputs, settings: HieroLimits) -> RuleTokens:
@@ -119,7 +119,9 @@ def extract_hiero(
     Raises:
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
-    return _extract([(pairs, path)], limits, total)
+    extractor = _extractor(limits or HieroLimits())
+    bare = _add(extractor, pairs, path, total)
+    return _rules(extractor, bare)
 
 
 def extract_files(
@@ -128,38 +130,54 @@ def extract_files(
     alignments: Sequence[str | os.PathLike[str]],
     limits: HieroLimits | None = None,
     places: bool = False,
+    wanted: Sequence[str] | None = None,
 ) -> HieroRules:
     """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
 
     Args:
         places: keep where each rule is found, 32 bytes for each time.
+        wanted: sentences to be translated. The rules are then those that may match a part of one, their counts and
+            features as among all rules. The corpus is read twice, and memory grows with these rules only.
 
     Raises:
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
-    return _extract([(stream_aligned(src, tgt, path), path) for path in alignments], limits, None, places)
+    extractor = _extractor(limits or HieroLimits(), places)
+    for line in wanted or ():
+        extractor.want(line)
+    bare = sum(_add(extractor, stream_aligned(src, tgt, path), path) for path in alignments)
+    if wanted is None:
+        return _rules(extractor, bare)
+    for path in alignments:
+        for pair in progress(stream_aligned(src, tgt, path), "target sides"):
+            extractor.add_targets(*pair)
+    return _rules(extractor, bare, chosen=True)
 
 
-def _extract(
-    corpora: Sequence[tuple[Iterable[tuple[str, str, str]], str | os.PathLike[str] | None]],
-    limits: HieroLimits | None,
+def _extractor(limits: HieroLimits, places: bool = False) -> HieroExtractor:
+    return HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity, places)
+
+
+def _add(
+    extractor: HieroExtractor,
+    pairs: Iterable[tuple[str, str, str]],
+    path: str | os.PathLike[str] | None,
     total: int | None = None,
-    places: bool = False,
-) -> HieroRules:
-    limits = limits or HieroLimits()
-    extractor = HieroExtractor(
-        limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity, places
-    )
-    used = bare = 0
-    for pairs, path in corpora:
-        for number, pair in enumerate(progress(pairs, "hiero", total), 1):
-            try:
-                extractor.add(*pair)
-            except LineError as error:
-                raise error.at(number, path) from None
-            before, used = used, extractor.sizes()[2]
-            bare += used == before
-    sizes = extractor.sizes()
+) -> int:
+    """Adds all pairs; returns how many of them gave no rule."""
+    bare = 0
+    used = extractor.sizes()[2]
+    for number, pair in enumerate(progress(pairs, "hiero", total), 1):
+        try:
+            extractor.add(*pair)
+        except LineError as error:
+            raise error.at(number, path) from None
+        before, used = used, extractor.sizes()[2]
+        bare += used == before
+    return bare
+
+
+def _rules(extractor: HieroExtractor, bare: int, chosen: bool = False) -> HieroRules:
     arrays = extractor.arrays()
     return HieroRules(
         RuleTable.from_arrays(arrays),
@@ -167,7 +185,8 @@ def _extract(
         arrays["tokens"],
         arrays["lexicon.words"],
         arrays["lexicon.count"],
-        *sizes,
+        *extractor.sizes(),
         bare,
         arrays["places"],
+        target_count=arrays["target_count"] if chosen else None,
     )

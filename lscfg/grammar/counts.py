@@ -39,6 +39,8 @@ class RuleCounts:
         lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
         lexicon_count: int64 [pairs], how often.
         max_arity: most nonterminals of a rule that has a place in a grammar.
+        target_count: float64 [target sides], how often all rules of the corpus have each target side (by
+            ``rules.target_id``), where ``rules`` are not all; None where they are.
     """
 
     rules: RuleTable
@@ -47,6 +49,7 @@ class RuleCounts:
     lexicon: np.ndarray
     lexicon_count: np.ndarray
     max_arity: int = field(default=MAX_ARITY, kw_only=True)
+    target_count: np.ndarray | None = field(default=None, kw_only=True)
 
     own_glue: ClassVar[bool] = False
     """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""

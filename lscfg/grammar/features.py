@@ -23,7 +23,8 @@ class RuleFeatures:
         rules = counted.rules
         source, target = rules.source_id, rules.target_id
         self._count_f = np.bincount(source, counted.count)[source]
-        self._count_e = np.bincount(target, counted.count)[target]
+        of_side = counted.target_count
+        self._count_e = (np.bincount(target, counted.count) if of_side is None else of_side)[target]
         self._single_f = np.bincount(source, counted.tokens)[source] == 1
         # -log10 of relative frequencies of links, a word without a link counting as one to NULL
         pairs, links = counted.lexicon, counted.lexicon_count.astype(float)

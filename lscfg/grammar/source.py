@@ -28,12 +28,14 @@ class RuleInputs:
     Attributes:
         source, target: text, one sentence a line; alignments: files of Pharaoh links, each of all pairs.
         derivations: minimal derivation trees of the same pairs, once for each alignment.
+        wanted: sentences to be translated; a source may leave out rules that match no part of them. None: all rules.
     """
 
     source: Path
     target: Path
     alignments: tuple[Path, ...] = ()
     derivations: Path | None = None
+    wanted: Sequence[str] | None = None
 
     @classmethod
     def of(cls, files: Mapping[str, Path]) -> RuleInputs:
@@ -114,7 +116,7 @@ class RuleSource(Protocol):
     Settings: type[Declared]
 
     def rules(self, inputs: RuleInputs, settings: Any) -> RuleCounts:
-        """The rules and how often they occur."""
+        """The rules and how often they occur, their features those among all rules."""
 
     def tokens(self, inputs: RuleInputs, settings: Any) -> RuleTokens:
         """Where the corpus has them, in the sentence pairs of ``inputs``."""

@@ -253,6 +253,22 @@ class HieroExtractor(Collector):
         """
         self._add(lib.lscfg_hiero_add, src, tgt, links)
 
+    def want(self, line: str) -> None:
+        """Adds a line of a text to be translated, before the first pair: from now on only rules that may be of use for
+        the text are kept. What is left out has words side by side in its source side that the text has not."""
+        text = line.encode("utf-8")
+        self._check(lib.lscfg_hiero_want(self._pointer, text, len(text), self._error))
+
+    def add_targets(self, src: str, tgt: str, links: str) -> None:
+        """Counts the target sides of the rules that are there in all rules of one pair, also those that are left out.
+
+        For all pairs once more, after the last one was added.
+
+        Raises:
+            LineError: as for ``add``.
+        """
+        self._add(lib.lscfg_hiero_add_targets, src, tgt, links)
+
     def _view(self) -> Any:
         v = ffi.new("lscfg_hiero_view *")
         lib.lscfg_hiero_get(self._pointer, v)
@@ -264,12 +280,16 @@ class HieroExtractor(Collector):
         return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and what ``Deriver.tables`` names."""
+        """All as copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and what ``Deriver.tables`` names.
+
+        ``target_count``, float64, is empty without ``add_targets``.
+        """
         v = self._view()
         return {
             "count": self._copy(v.count, v.tables.n_rules, np.float64),
             "tokens": self._copy(v.tokens, v.tables.n_rules, np.int64),
             "places": self._copy(v.places, (v.n_places, 8), np.int32),
+            "target_count": self._copy(v.target_count, v.n_targets, np.float64),
             **self._tables(v),
         }
 

@@ -4,6 +4,7 @@
  * An initial phrase pair is tight, the words at its four borders are linked. Its source span therefore decides its
  * target span, and spans of the source side alone are enumerated here. */
 #include "extract/tables.h"
+#include "extract/wanted.h"
 
 /* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none. */
 typedef struct {
@@ -17,6 +18,11 @@ struct lscfg_hiero {
   ARRAY(int64_t) tokens; /* of each rule */
   ARRAY(int32_t) places; /* of each token, if they are kept */
   int64_t n_sentences, n_phrases, n_used;
+  /* where only the rules of use for some text are kept */
+  int32_t chosen; /* whether they are */
+  wanted_text wanted;
+  rule_table targets;          /* target sides of the rules, once a pair was added again */
+  ARRAY(double) target_count;  /* of each of them, in all rules */
   /* work space of one sentence pair, kept from pair to pair */
   sentence_pair pair;
   ARRAY(int32_t) hull;   /* lowest and highest link of each word, source words first */
@@ -30,16 +36,17 @@ lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *options) {
   lscfg_hiero *h = calloc(1, sizeof *h);
   if (!h) return NULL;
   h->options = *options;
-  if (corpus_tables_init(&h->tables)) {
-    free(h);
-    return NULL;
-  }
-  return h;
+  if (!corpus_tables_init(&h->tables) && !wanted_init(&h->wanted) && !rule_table_init(&h->targets)) return h;
+  lscfg_hiero_free(h);
+  return NULL;
 }
 
 void lscfg_hiero_free(lscfg_hiero *h) {
   if (!h) return;
   corpus_tables_release(&h->tables);
+  wanted_release(&h->wanted);
+  rule_table_release(&h->targets);
+  free(h->target_count.data);
   sentence_pair_release(&h->pair);
   free(h->count.data);
   free(h->tokens.data);
@@ -50,17 +57,6 @@ void lscfg_hiero_free(lscfg_hiero *h) {
   free(h->found.data);
   free(h->scratch.data);
   free(h);
-}
-
-/* The number of the rule, new or known; LSCFG_ENOMEM when memory or numbers are out. */
-static int32_t intern_rule(lscfg_hiero *h, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
-  if (ARRAY_RESERVE(h->count, 1) || ARRAY_RESERVE(h->tokens, 1)) return LSCFG_ENOMEM;
-  int32_t rule = rule_table_intern(&h->tables.rules, symbols, n_src, n, arity);
-  if (rule == h->count.size) {
-    h->count.data[h->count.size++] = 0;
-    h->tokens.data[h->tokens.size++] = 0;
-  }
-  return rule;
 }
 
 /* ---- initial phrase pairs ---- */
@@ -174,7 +170,13 @@ static int32_t *copy_side(const int32_t *words, int32_t begin, int32_t end, cons
   return out;
 }
 
-static int32_t rule_of(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token) {
+/* A rule as it is spelled in the work space. */
+typedef struct {
+  const int32_t *symbols;
+  int32_t n_src, n, arity;
+} spelling;
+
+static spelling spell(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token) {
   int32_t arity = (token->gap[0][0] >= 0) + (token->gap[1][0] >= 0);
   const int32_t *src_gaps[2] = {token->gap[0], token->gap[1]}, *tgt_gaps[2] = {NULL, NULL};
   int32_t src_symbols[2] = {-1, -1}, tgt_symbols[2] = {-1, -2};
@@ -190,7 +192,7 @@ static int32_t rule_of(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, co
   int32_t *start = h->scratch.data;
   int32_t *middle = copy_side(h->pair.words[SRC].data, i, j, src_gaps, src_symbols, arity, start);
   int32_t *end = copy_side(h->pair.words[TGT].data, tgt[0], tgt[1], tgt_gaps, tgt_symbols, arity, middle);
-  return intern_rule(h, start, (int32_t)(middle - start), (int32_t)(end - start), arity);
+  return (spelling){start, (int32_t)(middle - start), (int32_t)(end - start), arity};
 }
 
 static int keep_place(lscfg_hiero *h, int32_t rule, int32_t i, int32_t j, const rule_token *token) {
@@ -203,33 +205,91 @@ static int keep_place(lscfg_hiero *h, int32_t rule, int32_t i, int32_t j, const 
   return LSCFG_OK;
 }
 
-int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
-                    size_t n_links, int32_t *stream, lscfg_error *error) {
-  const char *const line[3] = {src, tgt, links};
-  const size_t length[3] = {n_src, n_tgt, n_links};
-  int code = sentence_pair_read(&h->pair, &h->tables.vocab, line, length, 0, stream, error);
-  if (code) return code > 0 ? LSCFG_EINPUT : code;
+static int count_rule(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token, double share) {
+  spelling r = spell(h, longest, i, j, token);
+  if (h->chosen && !wanted_side(&h->wanted, r.symbols, r.n_src)) return LSCFG_OK;
+  if (ARRAY_RESERVE(h->count, 1) || ARRAY_RESERVE(h->tokens, 1)) return LSCFG_ENOMEM;
+  int32_t rule = rule_table_intern(&h->tables.rules, r.symbols, r.n_src, r.n, r.arity);
+  if (rule < 0) return LSCFG_ENOMEM;
+  if (rule == h->count.size) {
+    h->count.data[h->count.size++] = 0;
+    h->tokens.data[h->tokens.size++] = 0;
+  }
+  h->count.data[rule] += share;
+  h->tokens.data[rule]++;
+  return h->options.places ? keep_place(h, rule, i, j, token) : LSCFG_OK;
+}
+
+static int count_target(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token, double share) {
+  spelling r = spell(h, longest, i, j, token);
+  int32_t side = rule_table_find(&h->targets, r.symbols + r.n_src, 0, r.n - r.n_src);
+  if (side >= 0) h->target_count.data[side] += share;
+  return LSCFG_OK;
+}
+
+typedef int visit(lscfg_hiero *, int32_t longest, int32_t i, int32_t j, const rule_token *, double share);
+
+/* All rule tokens of the pair that was read; *phrases and *used as in the view. */
+static int walk(lscfg_hiero *h, visit *take, int64_t *phrases, int64_t *used) {
   int32_t n = (int32_t)h->pair.words[SRC].size;
   int32_t longest = h->options.max_phrase < n ? h->options.max_phrase : n;
-  if (prepare(h) || link_counts_add_pair(&h->tables.lexicon, &h->pair)) return out_of_memory(error);
+  if (prepare(h)) return LSCFG_ENOMEM;
   find_phrases(h, longest);
   for (int32_t i = 0; i < n; i++)
     for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
       if (target_span(h, longest, i, j)[0] < 0) continue;
-      h->n_phrases++;
-      if (list_tokens(h, longest, i, j)) return out_of_memory(error);
-      h->n_used += h->found.size > 0;
+      if (list_tokens(h, longest, i, j)) return LSCFG_ENOMEM;
+      ++*phrases;
+      *used += h->found.size > 0;
       double share = 1.0 / (double)h->found.size;
-      for (int64_t k = 0; k < h->found.size; k++) {
-        int32_t rule = rule_of(h, longest, i, j, &h->found.data[k]);
-        if (rule < 0 || (h->options.places && keep_place(h, rule, i, j, &h->found.data[k])))
-          return out_of_memory(error);
-        h->count.data[rule] += share;
-        h->tokens.data[rule]++;
-      }
+      for (int64_t k = 0; k < h->found.size; k++)
+        if (take(h, longest, i, j, &h->found.data[k], share)) return LSCFG_ENOMEM;
     }
+  return LSCFG_OK;
+}
+
+static int read_pair(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
+                     size_t n_links, int32_t *stream, lscfg_error *error) {
+  const char *const line[3] = {src, tgt, links};
+  const size_t length[3] = {n_src, n_tgt, n_links};
+  int code = sentence_pair_read(&h->pair, &h->tables.vocab, line, length, 0, stream, error);
+  return code > 0 ? LSCFG_EINPUT : code;
+}
+
+int lscfg_hiero_add(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt, const char *links,
+                    size_t n_links, int32_t *stream, lscfg_error *error) {
+  int code = read_pair(h, src, n_src, tgt, n_tgt, links, n_links, stream, error);
+  if (code) return code;
+  if (link_counts_add_pair(&h->tables.lexicon, &h->pair) || walk(h, count_rule, &h->n_phrases, &h->n_used))
+    return out_of_memory(error);
   h->n_sentences++;
   return LSCFG_OK;
+}
+
+int lscfg_hiero_want(lscfg_hiero *h, const char *line, size_t length, lscfg_error *error) {
+  h->chosen = 1;
+  return wanted_add(&h->wanted, &h->tables.vocab, line, length) ? out_of_memory(error) : LSCFG_OK;
+}
+
+/* The target sides of all rules, numbered in order of first appearance. */
+static int list_targets(lscfg_hiero *h) {
+  const rule_table *rules = &h->tables.rules;
+  for (int64_t r = 0; r < rule_table_size(rules); r++) {
+    int64_t middle = rules->offsets.data[r] + rules->src_length.data[r], n = rules->offsets.data[r + 1] - middle;
+    int32_t side = rule_table_intern(&h->targets, rules->symbols.data + middle, 0, (int32_t)n, 0);
+    if (side < 0 || ARRAY_RESERVE(h->target_count, 1)) return LSCFG_ENOMEM;
+    if (side == h->target_count.size) h->target_count.data[h->target_count.size++] = 0;
+  }
+  return LSCFG_OK;
+}
+
+int lscfg_hiero_add_targets(lscfg_hiero *h, const char *src, size_t n_src, const char *tgt, size_t n_tgt,
+                            const char *links, size_t n_links, int32_t *stream, lscfg_error *error) {
+  int64_t phrases = 0, used = 0;
+  if (!h->target_count.size && list_targets(h)) return out_of_memory(error);
+  int code = read_pair(h, src, n_src, tgt, n_tgt, links, n_links, stream, error);
+  if (code) return code;
+  return walk(h, count_target, &phrases, &used) ? out_of_memory(error) : LSCFG_OK;
 }
 
 void lscfg_hiero_get(const lscfg_hiero *h, lscfg_hiero_view *view) {
@@ -240,5 +300,7 @@ void lscfg_hiero_get(const lscfg_hiero *h, lscfg_hiero_view *view) {
                              .tokens = h->tokens.data,
                              .n_places = h->places.size / 8,
                              .places = h->places.data,
+                             .n_targets = h->target_count.size,
+                             .target_count = h->target_count.data,
                              .tables = corpus_tables_view(&h->tables)};
 }

@@ -14,6 +14,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
+from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import stream_lines, write_lines
@@ -300,6 +301,36 @@ def test_rules_of_several_alignments(tmp_path, capsys):
         extract_files(tmp_path / "f", tmp_path / "e", [tmp_path / "1", tmp_path / "2"])
     assert main(["grammar", "--hiero", "f", "e", "-o", str(tmp_path / "g")]) == 1
     assert "--hiero needs three files or more" in capsys.readouterr().err
+
+
+def test_rules_for_a_text_are_those_of_the_whole_grammar(tmp_path):
+    """Filtered while they are extracted or afterwards: the same rules, in the same order, with the same features."""
+    random = np.random.default_rng(7)
+    words = "a b c d e f g".split()
+    lines = [[], [], [], []]
+    for _ in range(60):
+        n, m = random.integers(1, 12, 2)
+        lines[0].append(" ".join(random.choice(words, n)))
+        lines[1].append(" ".join(word.upper() for word in random.choice(words, m)))
+        for links in lines[2:]:
+            links.append(pharaoh((random.integers(n), random.integers(m)) for _ in range(8)))
+    paths = [tmp_path / name for name in ("f", "e", "1", "2")]
+    for path, text in zip(paths, lines, strict=True):
+        write_lines(path, text)
+    text = ["a b z c d e f g a", "", "g  g g c"]
+    limits = HieroLimits(max_symbols=7)
+    every = extract_files(*paths[:2], paths[2:], limits)
+    some = extract_files(*paths[:2], paths[2:], limits, wanted=text)
+    assert 0 < len(some.rules) < len(every.rules) and len(some.target_count) == some.rules.target_id.max() + 1
+    found = []
+    for counted in (every, some):
+        kept = select_rules(counted, 3, text).kept
+        found.append([(counted.rules.text(rule), *row) for rule, row in zip(kept, RuleFeatures(counted)(kept), strict=True)])
+    assert [row[0] for row in found[0]] == [row[0] for row in found[1]]
+    assert np.allclose([row[1:] for row in found[0]], [row[1:] for row in found[1]], rtol=1e-12, atol=1e-12)
+    assert every.statistics()["initial phrase pairs"] == some.statistics()["initial phrase pairs"]
+    nothing = extract_files(*paths[:2], paths[2:], wanted=["z"])
+    assert not len(nothing.rules) and len(nothing.lexicon) == len(every.lexicon)
 
 
 def test_hiero_system_of_an_experiment(experiment, tmp_path):

@@ -143,6 +143,8 @@ typedef struct {
   const int64_t *tokens; /* [rules]: how often the rule was made, each time for some share of 1 */
   int64_t n_places;      /* the sum of all tokens, if they are to be kept */
   const int32_t *places; /* [n_places][8]: rule, sentence pair, source span, source spans of its nonterminals or -1 */
+  int64_t n_targets;     /* different target sides of the rules, if any pair was added by lscfg_hiero_add_targets */
+  const double *target_count; /* [n_targets], as lscfg_rules_number numbers them: in all rules, also those left out */
   lscfg_tables tables;
 } lscfg_hiero_view;
 
@@ -151,7 +153,13 @@ void lscfg_hiero_free(lscfg_hiero *);
 /* Adds the rules of one sentence pair; arguments and errors as of lscfg_derive. */
 int lscfg_hiero_add(lscfg_hiero *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
                     const char *links, size_t links_length, int32_t *stream, lscfg_error *);
-/* Valid until the next lscfg_hiero_add. */
+/* Before the first pair: adds a line of a text to be translated. Rules are left out from now on whose source side has
+ * words side by side that the text has not; phrases and shares are those of all rules. */
+int lscfg_hiero_want(lscfg_hiero *, const char *line, size_t length, lscfg_error *);
+/* After the last pair, for each of them once more: how often all rules have the target sides of those that are there. */
+int lscfg_hiero_add_targets(lscfg_hiero *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
+                            const char *links, size_t links_length, int32_t *stream, lscfg_error *);
+/* Valid until the next pair. */
 void lscfg_hiero_get(const lscfg_hiero *, lscfg_hiero_view *);
 
 /* ---- tables of rules: what a grammar file needs of them ---- */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from lscfg import log
@@ -48,9 +49,9 @@ def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
     source = rule_source(settings["source"])
     own = source.Settings.of(settings["settings"], inputs)
-    counted = source.rules(RuleInputs.of(inputs), own)
     texts = [inputs[name] for name in several("text", inputs)]
     sentences = [line for text in texts for line in read_lines(text)] if source.FILTERED else None
+    counted = source.rules(replace(RuleInputs.of(inputs), wanted=sentences), own)
     selection = select_rules(counted, settings["settings"]["max_targets"], sentences)
     write_grammar(folder / GRAMMAR, counted, selection, jobs)
     write_json(folder / SIZE, {"rules": len(selection.kept)})

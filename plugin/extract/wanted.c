@@ -1,0 +1,47 @@
+/* Word sequences of a text. */
+#include "extract/wanted.h"
+
+/* Longer sequences are looked up in pieces of so many words. */
+enum { WANTED_WORDS = 5 };
+
+int wanted_init(wanted_text *w) {
+  memset(w, 0, sizeof *w);
+  w->nodes = 1;
+  return trie_init(&w->sequences);
+}
+
+void wanted_release(wanted_text *w) {
+  trie_release(&w->sequences);
+  free(w->line.data);
+  memset(w, 0, sizeof *w);
+}
+
+int wanted_add(wanted_text *w, lscfg_vocab *vocab, const char *line, size_t length) {
+  w->line.size = 0;
+  if (ARRAY_RESERVE(w->line, length / 2 + 1)) return LSCFG_ENOMEM; /* a word has a blank behind it */
+  int64_t n = lscfg_vocab_line(vocab, line, length, w->line.data, w->line.capacity);
+  if (n < 0) return LSCFG_ENOMEM;
+  for (int64_t i = 0; i < n; i++) {
+    int32_t node = 0;
+    for (int64_t j = i; j < n && j < i + WANTED_WORDS; j++) {
+      int32_t next = trie_child(&w->sequences, node, w->line.data[j]);
+      if (next < 0) {
+        if (w->nodes == INT32_MAX || trie_add(&w->sequences, node, w->line.data[j], w->nodes)) return LSCFG_ENOMEM;
+        next = w->nodes++;
+      }
+      node = next;
+    }
+  }
+  return LSCFG_OK;
+}
+
+int wanted_side(const wanted_text *w, const int32_t *symbols, int32_t n) {
+  int32_t node = 0, words = 0;
+  for (int32_t i = 0; i < n; i++) {
+    if (symbols[i] < 0 || words == WANTED_WORDS) node = words = 0;
+    if (symbols[i] < 0) continue;
+    if ((node = trie_child(&w->sequences, node, symbols[i])) < 0) return 0;
+    words++;
+  }
+  return 1;
+}
