@@ -1,13 +1,29 @@
 /* The language model as an automaton whose transitions are remembered: the caller is asked once for each. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "search/lm.h"
 
 #include <math.h>
 
-enum { FIRST_SLOTS_LOG2 = 12 };
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+enum { FIRST_SLOTS_LOG2 = 12, HUGE_PAGE = 1 << 21 };
+
+/* Memory that is read here and there: in huge pages where the system has them, for which fewer addresses have to be
+ * looked up. To be freed as any other. */
+static void *scattered(size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  void *memory = bytes % HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, bytes);
+  if (memory) madvise(memory, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
+  if (memory) return memory;
+#endif
+  return malloc(bytes);
+}
 
 static lm_slot *empty_slots(int32_t log2) {
   size_t count = (size_t)1 << log2;
-  lm_slot *slots = malloc(count * sizeof *slots);
+  lm_slot *slots = scattered(count * sizeof *slots);
   for (size_t i = 0; slots && i < count; i++) slots[i].key = LM_NO_KEY;
   return slots;
 }

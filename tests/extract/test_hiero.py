@@ -325,7 +325,9 @@ def test_rules_for_a_text_are_those_of_the_whole_grammar(tmp_path):
     found = []
     for counted in (every, some):
         kept = select_rules(counted, 3, text).kept
-        found.append([(counted.rules.text(rule), *row) for rule, row in zip(kept, RuleFeatures(counted)(kept), strict=True)])
+        found.append(
+            [(counted.rules.text(rule), *row) for rule, row in zip(kept, RuleFeatures(counted)(kept), strict=True)]
+        )
     assert [row[0] for row in found[0]] == [row[0] for row in found[1]]
     assert np.allclose([row[1:] for row in found[0]], [row[1:] for row in found[1]], rtol=1e-12, atol=1e-12)
     assert every.statistics()["initial phrase pairs"] == some.statistics()["initial phrase pairs"]

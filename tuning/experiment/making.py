@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from lscfg.tuning.experiment.run import Run
 
 MOST_BESIDE = 4
-"""Tunings at the same time, at most."""
+"""Stages at the same time, at most."""
 
 ROOM = 4 << 30
-"""Bytes of the machine's memory for each of them: it has grammar, forests and parameters of its own."""
+"""Bytes of the machine's memory for each of them: a tuning has grammar, forests and parameters of its own."""
 
 
 def make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -> None:
@@ -60,47 +60,64 @@ def make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) ->
 
 
 def _parts(stages: list[Stage]) -> tuple[list[Stage], list[Stage], list[Stage]]:
-    """Tunings and translations, which can go beside each other, with what comes before them and after them."""
+    """Estimates, tunings, translations, which can go beside each other, with what comes before them and after them."""
     parts: tuple[list[Stage], list[Stage], list[Stage]] = ([], [], [])
     part_of: dict[str, int] = {}
     for stage in stages:  # each behind those that it needs
         latest = max((part_of.get(source.key, 0) for source in stage.sources), default=0)
-        part = part_of[stage.key] = max(latest, 1) if stage.shares else 2 * (latest > 0)
+        part = part_of[stage.key] = max(latest, 1) if stage.growth else 2 * (latest > 0)
         parts[part].append(stage)
     return parts
 
 
 def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -> None:
     """Makes stages in processes of their own, with their parts of the threads: one alone leaves most of them idle."""
-    names = Counter(stage.name for stage in stages)
+
+    def size(stage: Stage) -> int:
+        """Bytes of text, grammar, model and so on, as far as they are there: by them a stage takes long."""
+        paths = [run.cache.path(part) if isinstance(part, Output) else part for part in stage.inputs.values()]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    at_once = min(jobs, MOST_BESIDE, memory // ROOM, max(names.values(), default=0))
-    if at_once < 2:
-        for stage in stages:
-            _make(run, stage, jobs, progress)
+    at_once = min(jobs, MOST_BESIDE, memory // ROOM, len(stages))
+    missing = {stage.key: stage for stage in stages}
+
+    def needs(stage: Stage) -> set[str]:
+        return {source.key for source in stage.sources} & missing.keys()
+
+    alone = [
+        stage for stage in stages if at_once < 2 or (not needs(stage) and (stage.growth or 0) * size(stage) > ROOM)
+    ]
+    for stage in alone:
+        _make(run, stage, jobs, progress)
+        del missing[stage.key]
+    if not missing:
         return
+    # The one that most others wait for first, the longest first of equal ones: what is left at the end has few threads.
+    behind = dict.fromkeys(missing, 0)
+    for stage in reversed(stages):
+        for key in needs(stage) if stage.key in missing else ():
+            behind[key] = max(behind[key], behind[stage.key] + 1)
+    first = sorted(missing.values(), key=lambda stage: (behind[stage.key], size(stage)), reverse=True)
     progress.at_once = at_once
-    children, missing = Children(), {stage.key for stage in stages}
+    children, done = Children(), set[str]()
+
+    def threads(stage: Stage) -> int:
+        """All of them where no other stage is there to begin that others wait for."""
+        others = [one for one in first if one is not stage and one.key not in done and needs(one) <= done]
+        return jobs // min(at_once, 1 + sum(behind[one.key] > 0 for one in others))
 
     def make(stage: Stage) -> dict[str, Any]:
         title = progress.title(stage)
         log.info(title)
         job = Job(make_apart, run.cache.order(stage), quiet=log.quiet, label=f"{title.split('/')[0]}: ")
         with _naming_systems(run, stage):
-            record: dict[str, Any] = children.run(job, jobs // at_once)
+            record: dict[str, Any] = children.run(job, threads(stage))
         return record
 
-    def needs(stage: Stage) -> set[str]:
-        return {source.key for source in stage.sources} & missing
-
-    def size(stage: Stage) -> int:
-        """Bytes of grammar, model and so on: by them a stage takes long."""
-        paths = [run.cache.path(part) if isinstance(part, Output) else part for part in stage.inputs.values()]
-        return sum(path.stat().st_size for path in paths if path.exists())
-
-    first = sorted(stages, key=size, reverse=True)  # the longest at last would leave threads idle at the end
     for stage, record in as_needed({stage.key: stage for stage in first}, needs, make, at_once, children.close):
         _tell(progress, stage, run.cache.adopt(stage, record))
+        done.add(stage.key)
 
 
 def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) -> None:

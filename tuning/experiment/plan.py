@@ -65,6 +65,12 @@ class Stage:
         """Whether the work is shared by an engine that a cluster may stand behind."""
         return bool(self.work.shares)  # type: ignore[attr-defined]
 
+    @property
+    def growth(self) -> int | None:
+        """Bytes of memory for a byte of input, if it may be made beside other stages."""
+        found: int | None = self.work.growth  # type: ignore[attr-defined]
+        return found
+
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What the key is made from."""

@@ -26,7 +26,7 @@ class Progress:
         self._number = {stage.key: number for number, stage in enumerate(self._stages, 1)}
         self._done: set[str] = set()
         self.at_once = 1
-        """How many of the stages that share work are made at the same time."""
+        """How many of the stages that may be beside others are made at the same time."""
         self._same: dict[tuple[str, tuple[str, ...]], float] = {}
         self._alike: dict[str, list[float]] = defaultdict(list)
         self._earlier: dict[str, list[float]] = defaultdict(list)
@@ -54,7 +54,7 @@ class Progress:
         rest = [stage for stage in self._stages if stage.key not in self._done]
         expected = {stage: self._expected(stage) for stage in rest}
         known = [
-            seconds / (self.at_once if stage.shares else 1)
+            seconds / (self.at_once if stage.growth else 1)
             for stage, seconds in expected.items()
             if seconds is not None
         ]

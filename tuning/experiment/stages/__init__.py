@@ -15,16 +15,19 @@ Files = dict[str, Path]
 Function = TypeVar("Function", bound=Callable[..., None])
 
 
-def version(number: int, spare: tuple[str, ...] = (), shares: bool = False) -> Callable[[Function], Function]:
+def version(
+    number: int, spare: tuple[str, ...] = (), shares: bool = False, growth: int | None = None
+) -> Callable[[Function], Function]:
     """Notes the version of a stage: it grows whenever the same settings and inputs give other files.
 
     Args:
         spare: patterns of files that nobody needs once the stage is finished.
         shares: the work is done by ``lscfg.parallel.engine.in_processes``, while the stage itself waits.
+        growth: bytes of memory, at most, for a byte of input, of a stage that may run beside others; None: it may not.
     """
 
     def noted(work: Function) -> Function:
-        work.version, work.spare, work.shares = number, spare, shares  # type: ignore[attr-defined]
+        work.version, work.spare, work.shares, work.growth = number, spare, shares, growth  # type: ignore[attr-defined]
         return work
 
     return noted

@@ -23,7 +23,7 @@ INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.jso
 SENTENCES, CHARTS, TREES = "sentences.json", "charts.json", "trees.json"
 
 
-@version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True)
+@version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
 def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
 
@@ -65,7 +65,7 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / DEV, summary)
 
 
-@version(1, spare=(INI,), shares=True)
+@version(1, spare=(INI,), shares=True, growth=20)
 def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The test set translated with the tuned weights."""
     from lscfg.formats.weights import read_weights

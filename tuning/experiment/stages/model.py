@@ -12,7 +12,7 @@ from lscfg.tuning.experiment.stages.rules import SIZE
 MODEL = "model.lscfg"
 
 
-@version(1)
+@version(1, growth=40)
 def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The model of an estimator, with a context model of the grammar's rules if there is one among the settings.
 
