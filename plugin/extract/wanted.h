@@ -6,8 +6,8 @@
 #include "base/vocab.h"
 
 typedef struct {
-  trie sequences;   /* those of the text, WANTED_WORDS long at most */
-  int32_t nodes;    /* of the trie */
+  trie sequences; /* those of the text, of a few words */
+  int32_t nodes;  /* of the trie */
   ARRAY(int32_t) line;
 } wanted_text;
 

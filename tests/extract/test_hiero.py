@@ -306,7 +306,7 @@ def test_rules_of_several_alignments(tmp_path, capsys):
 def test_rules_for_a_text_are_those_of_the_whole_grammar(tmp_path):
     """Filtered while they are extracted or afterwards: the same rules, in the same order, with the same features."""
     random = np.random.default_rng(7)
-    words = "a b c d e f g".split()
+    words = ["a", "b", "c", "d", "e", "f", "g"]
     lines = [[], [], [], []]
     for _ in range(60):
         n, m = random.integers(1, 12, 2)

@@ -13,7 +13,7 @@ from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import InputError, did_you_mean, quote
-from lscfg.grammar.source import Decoding, rule_source, source_names
+from lscfg.grammar.source import ALIASES, Decoding, rule_source, source_names
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.kinds import (
@@ -201,12 +201,17 @@ class System:
     """A system before this one, from whose tuned weights its own tuning begins; empty: from those of [tuning]."""
     estimator: Chosen | None = None
     """None for the plain grammar."""
+    own: dict[str, Declared] = field(default_factory=dict)
+    """By the source of rules: its settings, where the system has tables of its own for them."""
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The sources of its rules."""
         return source_names(self.grammar)
 
+
+SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own"}
+"""Keys of every system."""
 
 NO_ESTIMATOR = NO_START = "none"
 RAW = "raw"
@@ -241,14 +246,16 @@ class Experiment:
 
     def decoding(self, system: System) -> Decoding:
         """How the decoder takes the system's rules."""
-        return Decoding.joined([rule_source(name).decoding(self.sources[name]) for name in system.sources])
+        sources = self.of(system).sources
+        return Decoding.joined([rule_source(name).decoding(sources[name]) for name in system.sources])
 
     def of(self, system: System) -> Experiment:
-        """The experiment as the system has it: with its features, without start weights of other latent ones."""
+        """The experiment as the system has it: with its rules and features, without start weights of other ones."""
         features = dataclasses.replace(self.features, names=feature_names(system.features or self.features.names))
         absent = {*LATENT_FEATURES} - ({*features.names} if system.estimator else set())
         weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
-        return dataclasses.replace(self, features=features, tuning=dataclasses.replace(self.tuning, weights=weights))
+        tuning = dataclasses.replace(self.tuning, weights=weights)
+        return dataclasses.replace(self, features=features, tuning=tuning, sources=self.sources | system.own)
 
 
 @dataclass(frozen=True)
@@ -295,12 +302,13 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     sources = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
     corpus = table.get("corpus")
     raw = isinstance(corpus, dict) and reader.value(bool, corpus.pop(RAW, False), ("corpus", RAW))
+    rules = {name: part(source.TABLE) for name, source in sources.items()}
     made: dict[str, Any] = {
         "sources": {
-            name: reader.build(source.Settings, part(source.TABLE), (source.TABLE,)) for name, source in sources.items()
+            name: reader.build(source.Settings, rules[name], (source.TABLE,)) for name, source in sources.items()
         },
         "context": _chosen(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
-        "systems": _systems(part("systems"), reader),
+        "systems": _systems(part("systems"), rules, reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
@@ -404,11 +412,19 @@ def _with_kind(
     return dataclasses.replace(made, **{own: chosen.settings})
 
 
-def _systems(tables: Mapping[str, Any], reader: Reader) -> dict[str, System]:
-    """The systems; one with latent features starts by default from the weights of the plain one of its grammar."""
+def _systems(tables: Mapping[str, Any], rules: Mapping[str, Any], reader: Reader) -> dict[str, System]:
+    """The systems; one with latent features starts by default from the weights of the plain one of its grammar.
+
+    Args:
+        rules: by source of rules, the table that all systems share.
+    """
     found: dict[str, System] = {}
     for name, table in tables.items():
-        system = _system(table, ("systems", name), reader)
+        keys = ("systems", name)
+        if not isinstance(table, dict):
+            raise reader.error(keys, f"{name} must be a table")
+        table, own = _own_sources(table, rules, keys, reader)
+        system = dataclasses.replace(_system(table, keys, reader), own=own)
         start = system.start
         if system.estimator and "start" not in table:
             start = next((plain for plain, other in found.items() if _is_plain(other, system)), "")
@@ -418,15 +434,35 @@ def _systems(tables: Mapping[str, Any], reader: Reader) -> dict[str, System]:
 
 def _is_plain(plain: System, latent: System) -> bool:
     """Whether the first system is the second one without latent features."""
-    same_rules = (plain.grammar, plain.grammar_file) == (latent.grammar, latent.grammar_file)
-    return plain.estimator is None and same_rules
+    same = all(getattr(plain, name) == getattr(latent, name) for name in ("grammar", "grammar_file", "own"))
+    return plain.estimator is None and same
 
 
-def _system(table: Any, keys: Keys, reader: Reader) -> System:
+def _own_sources(
+    table: Mapping[str, Any], rules: Mapping[str, Any], keys: Keys, reader: Reader
+) -> tuple[dict[str, Any], dict[str, Declared]]:
+    """The table of a system without those in it that are for sources of its rules, and the settings these make.
+
+    What such a table does not say is as in the table that all systems share.
+    """
+    tables = {rule_source(name).TABLE: name for name in rules if rule_source(name).TABLE not in SYSTEM_KEYS}
+    rest = {key: value for key, value in table.items() if key not in tables}
+    own: dict[str, Declared] = {}
+    grammar = table.get("grammar", System.grammar)
+    named = ALIASES.get(grammar, grammar).split("+") if isinstance(grammar, str) else ()
+    for key in [key for key in table if key in tables]:
+        name, given = tables[key], table[key]
+        if not isinstance(given, dict):
+            raise reader.error((*keys, key), f"{key} must be a table")
+        if name not in named:
+            raise reader.error((*keys, key), f"{key} is for the rules of {name}, which are not in the system's grammar")
+        own[name] = reader.build(rule_source(name).Settings, rules[name] | given, (*keys, key))
+    return rest, own
+
+
+def _system(table: dict[str, Any], keys: Keys, reader: Reader) -> System:
     """A system, whose keys are its own and those of its estimator."""
-    if not isinstance(table, dict):
-        raise reader.error(keys, f"{keys[-1]} must be a table")
-    own = {item.name for item in dataclasses.fields(System)} - {"estimator"}
+    own = SYSTEM_KEYS - {"estimator"}
     default = DEFAULT_ESTIMATOR if "features" in table else NO_ESTIMATOR
     name = reader.value(str, table.get("estimator", default), (*keys, "estimator"))
     system: System = reader.build(System, {key: table[key] for key in table if key in own}, keys)

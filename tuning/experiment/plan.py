@@ -210,17 +210,17 @@ def make_plan(experiment: Experiment) -> Plan:
     derivations = _derivations(experiment, texts, alignments)
     shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
     inputs = _RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
-    grammars: dict[str, Stage] = {}
+    grammars = dict(given)
     for name, system in experiment.systems.items():
         if name not in given:
-            for stage in _grammar(experiment, texts, system, inputs, grammars):
-                shared.append(stage)
-    models = {name: _model(experiment, system, inputs) for name, system in experiment.systems.items()}
+            made = list(_grammar(experiment.of(system), texts, system, inputs))
+            shared += made
+            grammars[name] = made[-1]
+    models = {name: _model(experiment.of(system), system, inputs) for name, system in experiment.systems.items()}
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
-        grammar = given.get(name) or grammars["+".join(system.sources)]
-        systems[name] = _system(experiment.of(system), texts, system, grammar, lm, models[name], systems)
+        systems[name] = _system(experiment.of(system), texts, system, grammars[name], lm, models[name], systems)
     sentences = _sentences(experiment, texts, systems)
     charts, trees = (make(experiment, texts, systems, sentences) for make in (_charts, _trees))
     return Plan(texts, derivations, shared, systems, sentences, charts, trees)
@@ -316,26 +316,21 @@ def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input]) 
     return Stage("derive", rules.derive, experiment.derive.facts(), inputs)
 
 
-def _grammar(
-    experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles, made: dict[str, Stage]
-) -> Iterator[Stage]:
-    """The stages of a system's grammar that are not among ``made``, to which they are added."""
+def _grammar(experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles) -> Iterator[Stage]:
+    """The stages of a system's grammar: its parts, and last the whole."""
+    parts = []
     for name in system.sources:
-        if name in made:
-            continue
         source, settings = rule_source(name), experiment.sources[name]
         files = {**inputs.of(source.NEEDS), **settings.files()}
         if source.FILTERED:
             files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
         own = {key: value for key, value in settings.facts().items() if key not in settings.facts(DECODE)}
         facts = {"source": name, "source version": source.VERSION, "settings": own}
-        made[name] = Stage(f"grammar-{name}", rules.grammar, facts, files)
-        yield made[name]
-    joined = "+".join(system.sources)
-    if joined not in made:
-        parts = {f"grammar {number:03}": made[name] / rules.GRAMMAR for number, name in enumerate(system.sources, 1)}
-        made[joined] = Stage(f"grammar-{joined}", rules.union, {}, parts)
-        yield made[joined]
+        parts.append(Stage(f"grammar-{name}", rules.grammar, facts, files))
+    yield from parts
+    if len(parts) > 1:
+        files = {f"grammar {number:03}": part / rules.GRAMMAR for number, part in enumerate(parts, 1)}
+        yield Stage(f"grammar-{'+'.join(system.sources)}", rules.union, {}, files)
 
 
 def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage | None:

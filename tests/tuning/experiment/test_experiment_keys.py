@@ -377,8 +377,8 @@ def test_keys_of_rules(doubles):
     hiero = HieroSettings(
         max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1, max_targets=9, max_span=HieroSettings.max_span
     )
-    doubles.extract_files.assert_called_once_with(*text, tuple(links), hiero)
     sentences = ["dev.f one", "dev.f two", "test.f one", "test.f two"]
+    doubles.extract_files.assert_called_once_with(*text, tuple(links), hiero, wanted=sentences)
     minimal = call(doubles.of.return_value, max_targets=7, sentences=None)
     found = call(doubles.extract_files.return_value, max_targets=9, sentences=sentences)
     doubles.select_rules.assert_has_calls([minimal, found], any_order=True)

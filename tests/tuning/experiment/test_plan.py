@@ -7,6 +7,7 @@ import pytest
 from little_experiment import TOML, run_lscfg
 from other_settings import other_value, toml_lines
 
+from lscfg.errors import InputError
 from lscfg.estimate import estimator
 from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
@@ -171,6 +172,35 @@ def states(experiment, folder):
     assert {state for *_, state, _ in lines} <= {"cached", "to do"}
     rows = [(name, systems) for name, *_, systems in lines]
     return rows, [row for row, (*_, state, _) in zip(rows, lines, strict=True) if state == "to do"]
+
+
+def test_a_system_has_settings_of_its_own_for_its_rules(planned):
+    """What its table does not say is as for all systems."""
+    shared = "[hiero]\nmax_phrase = 3\n"
+    plain = planned(before=shared)
+    own = ('grammar = "hiero"\n', 'grammar = "hiero"\n[systems.HIERO.hiero]\nmax_arity = 1\n')
+    assert changed(plain, planned(own, before=shared)) == after("HIERO", "rules")
+    same = ('grammar = "hiero"\n', 'grammar = "hiero"\n[systems.HIERO.hiero]\nmax_phrase = 3\n')
+    assert not changed(plain, planned(same, before=shared))
+    whole = planned(own, before=shared)
+    assert all(system == "CONTEXT" for system, _ in changed(whole, planned(before=shared + "max_arity = 1\n")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[systems.HIERO.hiero]\nmax_arity = 3", r"plan\.toml:\d+: .*max_arity"),
+        ("[systems.HIERO.hiero]\nmax_words = 3", r"plan\.toml:\d+: .*max_words"),
+        (
+            "[systems.HIERO.sampling]\nseed = 3",
+            r"plan\.toml:\d+: sampling is for the rules of sampled, which are not in",
+        ),
+        ("hiero = 3", r"plan\.toml:\d+: hiero must be a table"),
+    ],
+)
+def test_bad_settings_of_a_system_for_its_rules(planned, text, message):
+    with pytest.raises(InputError, match=message):
+        planned(('grammar = "hiero"\n', f'grammar = "hiero"\n{text}\n'))
 
 
 def test_the_plan_says_what_is_made(corpus, tmp_path):

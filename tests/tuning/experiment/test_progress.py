@@ -13,7 +13,7 @@ def work(folder, settings, inputs, jobs):
     """Of no stage."""
 
 
-work.version, work.shares = 1, False
+work.version, work.shares, work.growth = 1, False, None
 
 
 def plan(*parts):
@@ -98,7 +98,7 @@ def test_guesses_are_rounded():
 
 
 def test_stages_beside_each_other_share_the_time(monkeypatch):
-    monkeypatch.setattr(work, "shares", True)
+    monkeypatch.setattr(work, "growth", 20)
     made = plan(("tune", ["A"]), ("tune", ["B"]), ("tune", ["C"]))
     progress = Progress(made)
     progress.finish(made.stages()[0], 600)
