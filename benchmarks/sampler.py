@@ -1,0 +1,76 @@
+"""Sampled grammars: words a second and core, two chains on two cores, and memory.
+
+    python benchmarks/sampler.py train.ja train.en train.align [--sweeps 30] [--from-sweep 11]
+
+A chain sweeps alone, then two chains sweep beside each other in threads. That the first chain has the same trees both
+times is checked before a figure is printed. The speed is the target words of all pairs by the seconds of a sweep, the
+mean over the sweeps from ``--from-sweep`` on. Memory is the peak of the process after the first chain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from lscfg.induce.sample.chain import ChainSettings, read_forests
+from lscfg.io.text import read_lines
+from lscfg.kernel.sample import PhraseForests, TreeSampler
+
+
+def run(
+    forests: PhraseForests, settings: ChainSettings, chain: int, first: int, last: int
+) -> tuple[float, TreeSampler]:
+    """Mean seconds of the sweeps from the first to the last, and the sampler after the last."""
+    sampler = TreeSampler(
+        forests, settings.process, settings.alpha, settings.discount, settings.mean_length, chain=chain
+    )
+    began = time.perf_counter()
+    for number in range(1, last + 1):
+        if number == first:
+            began = time.perf_counter()
+        sampler.sweep(number)
+    return (time.perf_counter() - began) / (last - first + 1), sampler
+
+
+def same(one: TreeSampler, other: TreeSampler) -> bool:
+    """Whether both have the same trees, cut in the same way."""
+    ours, theirs = one.trees(), other.trees()
+    return all((ours[name] == theirs[name]).all() for name in ("edge", "cut"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source")
+    parser.add_argument("target")
+    parser.add_argument("alignment", nargs="+")
+    parser.add_argument("--sweeps", type=int, default=30)
+    parser.add_argument("--from-sweep", type=int, default=11)
+    parser.add_argument("--process", choices=("py", "dp"), default="py")
+    args = parser.parse_args()
+    settings = ChainSettings(process=args.process)
+    began = time.perf_counter()
+    forests = read_forests(args.source, args.target, args.alignment, settings)
+    reading = time.perf_counter() - began
+    words = sum(len(line.split()) for line in read_lines(args.target)) * len(args.alignment)
+    alone, first = run(forests, settings, 0, args.from_sweep, args.sweeps)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.perf_counter()
+    with ThreadPoolExecutor(2) as pool:
+        work = [pool.submit(run, forests, settings, chain, args.from_sweep, args.sweeps) for chain in (0, 1)]
+        (_, again), _ = (one.result() for one in work)
+    both = time.perf_counter() - began
+    assert same(first, again)
+    began = time.perf_counter()
+    run(forests, settings, 1, args.from_sweep, args.sweeps)
+    second = time.perf_counter() - began
+    sizes, state = forests.sizes(), first.state()
+    print(f"{sizes.pairs} pairs, {words} target words, {sizes.nodes} nodes, {sizes.edges} edges: {reading:.2f} s")
+    print(f"a sweep: {alone:.3f} s, {words / alone:,.0f} words a second, {peak / 1024:.0f} MiB")
+    print(f"two chains beside each other: {2 * second / both:.2f} times the samples a second of one")
+    print(f"after sweep {args.sweeps}: {state.tokens} tokens, {state.types} types, log joint {state.log_joint:,.0f}")
+
+
+if __name__ == "__main__":
+    main()
