@@ -183,6 +183,7 @@ def _sample(args: argparse.Namespace) -> None:
     from lscfg.grammar.select import check_max_targets, select_rules
     from lscfg.grammar.source import RuleInputs
     from lscfg.grammar.write import write_grammar
+    from lscfg.induce.sample.convergence import FAR, convergence
     from lscfg.induce.sample.rules import SamplingSettings, sample_rules
     from lscfg.io.text import read_lines, write_lines
     from lscfg.settings import from_options
@@ -196,6 +197,10 @@ def _sample(args: argparse.Namespace) -> None:
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     found = sample_rules(inputs, settings, args.jobs)
     log.table(found.rules.statistics())
+    if told := convergence(found.trace, settings.burn_in):
+        log.table(told)
+        if max(value for name, value in told.items() if name.startswith("R-hat")) > FAR:
+            log.info(f"R-hat above {FAR}: the chains are still on their way; give more burn-in or sweeps")
     selection = select_rules(found.rules, args.max_targets, sentences)
     for reason, count in selection.dropped.items():
         if count:

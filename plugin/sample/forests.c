@@ -66,7 +66,11 @@ static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, c
   memcpy(node.span, from->span, sizeof node.span);
   node.n_edges = decomposition_last_edge(w, number) - from->first_edge;
   int32_t end = decomposition_last_tail(w, from->first_edge);
-  for (int32_t k = w->first_tail.data[from->first_edge]; k < end; k++) node.level += before[w->tails.data[k]].level;
+  node.is_plain = node.n_edges == 1;
+  for (int32_t k = w->first_tail.data[from->first_edge]; k < end; k++) {
+    node.level += before[w->tails.data[k]].level;
+    node.is_plain &= before[w->tails.data[k]].is_plain;
+  }
   node.must_cut = number + 1 == w->nodes.size;
   for (int side = SRC; side <= TGT; side++) node.must_cut |= node.span[side][1] - node.span[side][0] > f->max_cut;
   node.log_values = log(node.n_edges * (node.must_cut ? 1.0 : 2.0));

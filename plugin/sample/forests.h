@@ -11,6 +11,7 @@ typedef struct {
   int32_t first_edge, n_edges;
   int32_t level;    /* minimal edges below it, in any tree (lemma 3) */
   int32_t must_cut; /* the root and long phrases */
+  int32_t is_plain; /* it has one tree */
   double log_values; /* log of the number of values of its variables: edges, and cuts if it is free */
 } forest_node;
 

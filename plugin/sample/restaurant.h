@@ -15,6 +15,7 @@ typedef struct {
   int32_t n_rule;   /* tokens of it in the restaurants */
   int32_t head;     /* node at which it is */
   double new_table; /* change of the tables of its length, if it joins */
+  double log_ways;  /* log of the derivations that it stands for at its head, where these divide; else 0 */
 } rule_form;
 
 typedef struct {

@@ -20,6 +20,8 @@ struct lscfg_sampler {
   restaurant rules;
   int32_t *edge, *rule; /* [nodes] of all pairs */
   uint8_t *cut;
+  double *log_ways; /* [nodes] of cut nodes: log of the derivations that their rules stand for, where these divide */
+  double sum_of_ways;
   ARRAY(int64_t) kept;
   ARRAY(int64_t) kept_short;
   ARRAY(int32_t) places;
@@ -30,6 +32,7 @@ struct lscfg_sampler {
   const int32_t *first_tail, *tails, *words[2];
   int32_t n_nodes, *edge_of, *rule_of;
   uint8_t *cut_of;
+  double *ways_of;
   random_stream random;
   double inverse_temperature;
   int32_t max_level;
@@ -44,6 +47,7 @@ struct lscfg_sampler {
   ARRAY(rule_form) forms;
   int64_t *first_form; /* [options + 1] */
   double *weight;      /* [options] */
+  double *ways;        /* [nodes] */
 };
 
 static int reserve_work(lscfg_sampler *s) {
@@ -53,6 +57,7 @@ static int reserve_work(lscfg_sampler *s) {
   s->edge = calloc(all, sizeof *s->edge);
   s->rule = malloc(all * sizeof *s->rule);
   s->cut = calloc(all, 1);
+  s->log_ways = calloc(all, sizeof *s->log_ways);
   s->seen = calloc(n, sizeof *s->seen);
   s->fresh = calloc(n, 1);
   s->stack = malloc(n * sizeof *s->stack);
@@ -62,11 +67,13 @@ static int reserve_work(lscfg_sampler *s) {
   s->child_at = calloc((size_t)f->max_words[TGT] + 1, sizeof *s->child_at);
   s->first_form = malloc(options * sizeof *s->first_form);
   s->weight = malloc(options * sizeof *s->weight);
+  s->ways = malloc(n * sizeof *s->ways);
   if (s->rule) memset(s->rule, -1, all * sizeof *s->rule);
-  return s->edge && s->rule && s->cut && s->seen && s->fresh && s->stack && s->below && s->way && s->child_spans &&
-                 s->child_at && s->first_form && s->weight
-             ? LSCFG_OK
-             : LSCFG_ENOMEM;
+  const void *rooms[] = {s->edge, s->rule,  s->cut,         s->log_ways, s->ways,       s->seen,   s->fresh, s->stack,
+                         s->below, s->way, s->child_spans, s->child_at, s->first_form, s->weight};
+  for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
+    if (!rooms[k]) return LSCFG_ENOMEM;
+  return LSCFG_OK;
 }
 
 void lscfg_sampler_free(lscfg_sampler *s) {
@@ -75,6 +82,8 @@ void lscfg_sampler_free(lscfg_sampler *s) {
   free(s->edge);
   free(s->rule);
   free(s->cut);
+  free(s->log_ways);
+  free(s->ways);
   free(s->kept.data);
   free(s->kept_short.data);
   free(s->places.data);
@@ -104,6 +113,7 @@ static void open_pair(lscfg_sampler *s, int64_t number, int32_t sweep) {
   s->edge_of = s->edge + p->node;
   s->rule_of = s->rule + p->node;
   s->cut_of = s->cut + p->node;
+  s->ways_of = s->log_ways + p->node;
   uint64_t name = (uint64_t)s->rules.options.chain << 52 | (uint64_t)(uint32_t)sweep << 32 | (uint32_t)number;
   s->random = random_begin(s->rules.options.seed, name);
 }
@@ -161,6 +171,42 @@ static int32_t list_children(lscfg_sampler *s, int32_t head) {
   return n;
 }
 
+static int overlap(const int32_t a[2], const int32_t b[2]) { return a[0] < b[1] && b[0] < a[1]; }
+
+/* Whether a node is one of the rule's children (1), lies in one or crosses one (-1), or neither. */
+static int is_child(const lscfg_sampler *s, int32_t node, int32_t n_children) {
+  const int32_t *span = s->nodes[node].span[SRC];
+  for (int32_t k = 0; k < n_children; k++) {
+    const int32_t *child = s->child_spans[k][SRC];
+    if (!overlap(span, child)) continue;
+    if (span[0] == child[0] && span[1] == child[1]) return 1;
+    if (span[0] > child[0] || span[1] < child[1]) return -1;
+  }
+  return 0;
+}
+
+/* The log of the number of derivations of the forest that lead from a head to its children in child_spans, and have no
+ * other cut. A decoder sees one rule in all of them. */
+static double log_derivations(lscfg_sampler *s, int32_t head, int32_t n_children) {
+  const int32_t *outer = s->nodes[head].span[SRC];
+  if (s->nodes[head].is_plain) return 0;
+  for (int32_t node = 0; node <= head; node++) { /* tails before heads */
+    const forest_node *at = &s->nodes[node];
+    s->ways[node] = 0;
+    if (at->span[SRC][0] < outer[0] || at->span[SRC][1] > outer[1]) continue;
+    int which = node == head ? 0 : is_child(s, node, n_children);
+    if (which > 0) s->ways[node] = 1;
+    if (which || (at->must_cut && node != head)) continue;
+    const int32_t *first = s->first_tail + at->first_edge;
+    for (int32_t e = 0; e < at->n_edges; e++) {
+      double product = 1;
+      for (int32_t k = first[e]; k < first[e + 1]; k++) product *= s->ways[s->tails[k]];
+      s->ways[node] += product;
+    }
+  }
+  return log(s->ways[head]);
+}
+
 /* Adds the rule at a cut node to the forms, as it is spelt. */
 static int spell(lscfg_sampler *s, int32_t head) {
   const int32_t (*span)[2] = s->nodes[head].span;
@@ -172,13 +218,16 @@ static int spell(lscfg_sampler *s, int32_t head) {
                     s->symbols.data + s->symbols.size, &f->n_src);
   s->symbols.size += f->n;
   restaurant_find(&s->rules, s->symbols.data, f);
+  if (s->rules.options.corrected) f->log_ways = log_derivations(s, head, f->arity);
   return LSCFG_OK;
 }
 
 /* Adds the rule at a cut node of the current tree, which is known. */
 static int recall(lscfg_sampler *s, int32_t head) {
   if (ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;
-  s->forms.data[s->forms.size++] = restaurant_form(&s->rules, s->rule_of[head], head);
+  rule_form *f = &s->forms.data[s->forms.size++];
+  *f = restaurant_form(&s->rules, s->rule_of[head], head);
+  f->log_ways = s->ways_of[head];
   return LSCFG_OK;
 }
 
@@ -191,6 +240,7 @@ static void end_option(lscfg_sampler *s, int32_t option, double log_density) {
   int64_t first = s->first_form[option], n = s->forms.size - first;
   s->first_form[option + 1] = s->forms.size;
   double rules = restaurant_score(&s->rules, s->symbols.data, s->forms.data + first, n);
+  for (int64_t k = first; k < s->forms.size; k++) rules -= s->forms.data[k].log_ways;
   s->weight[option] = rules * s->inverse_temperature + log_density;
 }
 
@@ -212,8 +262,16 @@ static int take(lscfg_sampler *s, int32_t option) {
     int32_t rule = restaurant_add(&s->rules, s->symbols.data, f);
     if (rule < 0) return LSCFG_ENOMEM;
     s->rule_of[f->head] = rule;
+    s->ways_of[f->head] = f->log_ways;
+    s->sum_of_ways += f->log_ways;
   }
   return LSCFG_OK;
+}
+
+/* The rule at a cut node leaves the restaurants. */
+static void leave(lscfg_sampler *s, int32_t head) {
+  restaurant_remove(&s->rules, s->rule_of[head]);
+  s->sum_of_ways -= s->ways_of[head];
 }
 
 /* The tree below the node keeps its values, all other nodes below it get new ones when they are needed. */
@@ -250,9 +308,9 @@ static int weigh_edge(lscfg_sampler *s, int32_t node, int32_t head, int32_t opti
 
 static int draw_edge(lscfg_sampler *s, int32_t node, int32_t head) {
   int32_t current = s->edge_of[node], n = s->nodes[node].n_edges, n_below = mark_tree(s, node);
-  restaurant_remove(&s->rules, s->rule_of[head]);
+  leave(s, head);
   for (int32_t k = 0; k < n_below; k++)
-    if (s->cut_of[s->below[k]]) restaurant_remove(&s->rules, s->rule_of[s->below[k]]);
+    if (s->cut_of[s->below[k]]) leave(s, s->below[k]);
   begin_options(s);
   for (int32_t option = 0; option < n; option++)
     if (weigh_edge(s, node, head, option, current)) return LSCFG_ENOMEM;
@@ -265,8 +323,8 @@ static int draw_edge(lscfg_sampler *s, int32_t node, int32_t head) {
 
 static int draw_cut(lscfg_sampler *s, int32_t node, int32_t above) {
   int32_t current = s->cut_of[node];
-  restaurant_remove(&s->rules, s->rule_of[above]);
-  if (current) restaurant_remove(&s->rules, s->rule_of[node]);
+  leave(s, above);
+  if (current) leave(s, node);
   begin_options(s);
   for (uint8_t option = 0; option < 2; option++) {
     s->cut_of[node] = option;
@@ -411,7 +469,7 @@ void lscfg_sampler_state(const lscfg_sampler *s, lscfg_sample_state *state) {
   *state = s->state;
   state->n_tokens = s->rules.n_tokens;
   state->n_types = s->rules.n_types;
-  state->log_joint = restaurant_log_joint(&s->rules);
+  state->log_joint = restaurant_log_joint(&s->rules) - s->sum_of_ways;
 }
 
 void lscfg_sampler_get(const lscfg_sampler *s, lscfg_sampler_view *view) {

@@ -1,8 +1,10 @@
 """Samples of trees and rules against the exact posterior of small corpora, and what a seed promises."""
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sampling import ALPHA, CorpusTrees, forests_of, length_of, log_probability, sampled_states
 from trees import linked_lengths, texts
@@ -29,6 +31,33 @@ def test_a_temperature_flattens_the_distribution():
     assert distance < 1.5 * noise
     distance, noise = corpus.distance(sampled_states(corpus, forests, 40_000))
     assert distance > 10 * noise
+
+
+@pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
+def test_a_rule_counts_once_however_many_derivations_it_has(pairs, max_cut):
+    corpus, forests = CorpusTrees(pairs, "py", max_cut, corrected=True), forests_of(pairs, max_cut)
+    distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, every=4, corrected=True))
+    assert distance < 1.2 * noise
+    if max_cut > 2:
+        distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, every=4))
+        assert distance > 1.7 * noise
+
+
+@settings(max_examples=60, deadline=None)
+@given(linked_lengths(), st.integers(1, 9))
+def test_the_derivations_of_rules_are_those_of_all_trees(pair, max_cut):
+    """The corrected joint probability is the plain one by the number of trees with the same cut nodes."""
+    pair = texts(*pair)
+    forests = forests_of([pair], max_cut)
+    assume(forests.sizes().nodes <= 10)  # all states are listed
+    corpus = CorpusTrees([pair], "py", max_cut)
+    plain, corrected = (TreeSampler(forests, discount=0, corrected=corrected) for corrected in (False, True))
+    for sampler in (plain, corrected):
+        for number in range(1, 4):
+            sampler.sweep(number)
+        (key,) = corpus.state_of(sampler)
+        ways = math.log(corpus.pairs[0].derivations(key)) if sampler is corrected else 0
+        assert sampler.state().log_joint == pytest.approx(corpus.logs[key,] - ways, abs=1e-8)
 
 
 def test_without_the_density_factor_the_distribution_is_another_one():

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,10 @@ def forests_of(pairs, max_cut=7):
     for pair in pairs:
         made.add(*pair)
     return made
+
+
+def cut_nodes(key):
+    return frozenset(node for node, _, cut in key if cut)
 
 
 class PairTrees:
@@ -36,6 +41,15 @@ class PairTrees:
                 cut = dict.fromkeys(tree, 1) | dict(zip(free, cuts, strict=True))
                 key = tuple(sorted((node, edge, cut[node]) for node, edge in tree.items()))
                 self.states[key] = [self.rule(node, tree, cut) for node in tree if cut[node]]
+
+    def derivations(self, key):
+        """States with the same rules at the same places: those that differ in edges within rules only."""
+        return self.cut_sets[cut_nodes(key)]
+
+    @cached_property
+    def cut_sets(self):
+        """How many states have the same nodes cut."""
+        return Counter(map(cut_nodes, self.states))
 
     def is_long(self, node):
         return any(end - begin > self.max_cut for begin, end in self.spans[node])
@@ -108,13 +122,16 @@ def log_probability(rules, model, alpha=ALPHA, types=(1, 1)):
 class CorpusTrees:
     """All states of a small corpus with their probabilities."""
 
-    def __init__(self, pairs, model, max_cut=7, temperature=1.0):
+    def __init__(self, pairs, model, max_cut=7, temperature=1.0, corrected=False):
         self.pairs = [PairTrees(pair, max_cut) for pair in pairs]
         types = [len({word for pair in pairs for word in pair[side].split()}) for side in (0, 1)]
         self.logs = {}
         for states in itertools.product(*(pair.states for pair in self.pairs)):
             rules = [rule for pair, key in zip(self.pairs, states, strict=True) for rule in pair.states[key]]
-            self.logs[states] = log_probability(rules, model, ALPHA, types) / temperature
+            log = log_probability(rules, model, ALPHA, types)
+            if corrected:
+                log -= sum(math.log(pair.derivations(key)) for pair, key in zip(self.pairs, states, strict=True))
+            self.logs[states] = log / temperature
         total = np.logaddexp.reduce(list(self.logs.values()))
         self.exact = {state: math.exp(value - total) for state, value in self.logs.items()}
 

@@ -35,6 +35,11 @@ class ChainSettings(Declared):
     alpha: float = setting(5.0, "concentration of the processes", above=0)
     discount: float = setting(0.5, "discount of the Pitman-Yor processes; 0: Dirichlet processes", least=0, below=1)
     mean_length: float = setting(2.0, "mean of the Poisson distribution of rule lengths", above=0, most=1000)
+    multiplicity: str = setting(
+        "paper",
+        "a rule of several derivations at a place: each counts (paper), or all count as one (corrected)",
+        choices=("paper", "corrected"),
+    )
     max_cut: int = setting(7, "most words of a phrase that need not be a nonterminal", least=1, most=1000)
     max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
     sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2)
@@ -121,6 +126,7 @@ def run_chain(forests: PhraseForests, settings: ChainSettings, chain: int, place
         settings.alpha,
         settings.discount,
         settings.mean_length,
+        corrected=settings.multiplicity == "corrected",
         seed=settings.seed,
         chain=chain,
         max_phrase=max_phrase,

@@ -43,6 +43,7 @@ typedef struct {
   double discount;    /* of Pitman-Yor processes, in [0, 1) */
   double mean_length; /* > 0: of the Poisson distribution of rule lengths */
   int32_t density;    /* non-zero: weigh trees by the choices outside them; 0 gives a biased chain */
+  int32_t corrected;  /* non-zero: divide a rule's probability by its derivations in the forest at its place */
   uint64_t seed;
   int32_t chain;      /* 0 to 4095: chains of a seed are independent */
   int32_t max_phrase; /* rules of larger spans of either side are not counted as kept_short */
@@ -62,7 +63,7 @@ int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
 
 typedef struct {
   int64_t n_tokens, n_types;        /* rules of all trees now */
-  double log_joint;                 /* of these, one behind the other in the order of their numbers */
+  double log_joint; /* of these, one behind the other in the order of their numbers, and divided if they are to be */
   int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something */
   int64_t cuts_drawn, cuts_moved;
 } lscfg_sample_state;
