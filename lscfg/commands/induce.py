@@ -103,6 +103,8 @@ def _add_sample(actions: Any) -> None:
         metavar="N",
         help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
     )
+    sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
+    sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
     sample.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each sweep")
     add_output(sample, "grammar to write, .gz allowed", required=True)
     add_options(sample, SamplingSettings)
@@ -177,9 +179,11 @@ def _propagate(args: argparse.Namespace) -> None:
 
 def _sample(args: argparse.Namespace) -> None:
     import json
+    from pathlib import Path
 
     from lscfg import log
     from lscfg.corpus.parallel import check_sentences
+    from lscfg.errors import InputError
     from lscfg.grammar.select import check_max_targets, select_rules
     from lscfg.grammar.source import RuleInputs
     from lscfg.grammar.write import write_grammar
@@ -194,8 +198,11 @@ def _sample(args: argparse.Namespace) -> None:
     if args.filter:
         sentences = read_lines(args.filter)
         check_sentences(sentences, args.filter, allow_empty=True)
+    if args.resume and not args.checkpoint:
+        raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
+    folder = Path(args.checkpoint) if args.checkpoint else None
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
-    found = sample_rules(inputs, settings, args.jobs)
+    found = sample_rules(inputs, settings, args.jobs, folder=folder, resume=args.resume)
     log.table(found.rules.statistics())
     if told := convergence(found.trace, settings.burn_in):
         log.table(told)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from lscfg._kernel import ffi, lib
+from lscfg.io.layout import check_layout, check_offsets
+from lscfg.kernel.base import LineError
 from lscfg.kernel.extract import DROP_REASONS, Collector
 
 SAMPLE_MODELS = ("py", "dp")
@@ -60,6 +63,26 @@ class PhraseForests(Collector):
         lib.lscfg_phrase_forests_get(self._pointer, v)
         dropped = {name: int(v.dropped[k]) for k, name in enumerate(DROP_REASONS) if k and v.dropped[k]}
         return ForestSizes(v.n_pairs, v.n_nodes, v.n_edges, v.n_bare, v.max_level, dropped)
+
+
+CHECKPOINT = {
+    "rules.symbols": "int32 [symbols]",
+    "rules.offsets": "int64 [rules + 1]",
+    "rules.src_length": "int32 [rules]",
+    "rules.arity": "int32 [rules]",
+    "count": "int32 [rules]",
+    "kept": "int64 [rules]",
+    "kept_short": "int64 [rules]",
+    "places": "int32 [places, 8]",
+    "edge": "int32 [nodes]",
+    "cut": "uint8 [nodes]",
+    "rule": "int32 [nodes]",
+    "length.tokens": "int64 [lengths]",
+    "length.tables": "float64 [lengths]",
+    "log_ways": "float64 [1]",
+    "state": "int64 [6]",
+}
+"""Arrays of which a chain goes on; see lscfg/sample.h."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +177,66 @@ class TreeSampler(Collector):
         v = ffi.new("lscfg_sampler_view *")
         lib.lscfg_sampler_get(self._pointer, v)
         return v
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that ``restore`` needs, as copies, by the names of ``CHECKPOINT``."""
+        v = self._view()
+        state = asdict(self.state())
+        del state["log_joint"]
+        counts = self._copy(v.by_length, v.max_length + 1, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
+        arrays = self.arrays() | self.trees()
+        arrays |= {"length.tokens": counts["tokens"].copy(), "length.tables": counts["tables"].copy()}
+        arrays |= {"state": np.array(list(state.values()), np.int64), "log_ways": np.array([v.log_ways])}
+        return {name: arrays[name] for name in CHECKPOINT}
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Goes on where another sampler of the same forests and settings was; for a new sampler only.
+
+        Args:
+            arrays: of its ``checkpoint``.
+
+        Raises:
+            ValueError: they are no checkpoint of such a sampler, which is of no use then.
+        """
+        sizes = check_layout(arrays, CHECKPOINT)
+        check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])
+        lengths = np.zeros(sizes["lengths"], np.dtype([("tokens", np.int64), ("tables", np.float64)]))
+        lengths["tokens"], lengths["tables"] = arrays["length.tokens"], arrays["length.tables"]
+        held = {name: np.ascontiguousarray(array) for name, array in arrays.items()} | {"lengths": lengths}
+
+        def pointer(name: str, of: str) -> Any:
+            return ffi.from_buffer(f"{of}[]", held[name])
+
+        v = ffi.new("lscfg_sampler_view *")
+        buffers = {
+            "count": pointer("count", "int32_t"),
+            "kept": pointer("kept", "int64_t"),
+            "kept_short": pointer("kept_short", "int64_t"),
+            "places": pointer("places", "int32_t"),
+            "edge": pointer("edge", "int32_t"),
+            "cut": pointer("cut", "uint8_t"),
+            "rule": pointer("rule", "int32_t"),
+            "by_length": pointer("lengths", "lscfg_length_counts"),
+        }
+        for name, buffer in buffers.items():
+            setattr(v, name, buffer)
+        tables = {
+            "symbols": pointer("rules.symbols", "int32_t"),
+            "offsets": pointer("rules.offsets", "int64_t"),
+            "src_length": pointer("rules.src_length", "int32_t"),
+            "arity": pointer("rules.arity", "int32_t"),
+        }
+        for name, buffer in tables.items():
+            setattr(v.tables, name, buffer)
+        v.n_kept, v.n_places, v.n_nodes = sizes["rules"], sizes["places"], sizes["nodes"]
+        v.max_length, v.log_ways = sizes["lengths"] - 1, arrays["log_ways"][0]
+        v.tables.n_rules, v.tables.n_symbols = sizes["rules"], sizes["symbols"]
+        tokens, types, *decisions = map(int, arrays["state"])
+        state = ffi.new("lscfg_sample_state *", (tokens, types, 0.0, *decisions))
+        try:
+            self._check(lib.lscfg_sampler_restore(self._pointer, v, state, self._error))
+        except LineError as error:
+            raise ValueError(str(error)) from None
 
     def trees(self) -> dict[str, np.ndarray]:
         """Of all nodes of all forests, as copies: ``edge`` and ``rule`` int32, ``cut`` uint8. See lscfg/sample.h."""

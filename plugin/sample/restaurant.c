@@ -88,7 +88,7 @@ double restaurant_score(const restaurant *r, const int32_t *symbols, rule_form *
   double sum = 0;
   for (int64_t k = 0; k < n; k++) {
     rule_form *f = &forms[k];
-    length_counts others = r->by_length[f->length];
+    lscfg_length_counts others = r->by_length[f->length];
     int32_t same = f->n_rule;
     if (one_process) others.tokens = r->n_tokens;
     for (int64_t j = 0; j < k; j++) {
@@ -115,7 +115,7 @@ int32_t restaurant_add(restaurant *r, const int32_t *symbols, const rule_form *f
     }
   }
   int32_t n = r->count.data[rule]++;
-  length_counts *of_length = &r->by_length[f->length];
+  lscfg_length_counts *of_length = &r->by_length[f->length];
   of_length->tokens++;
   of_length->tables += tables_of(r, n + 1) - tables_of(r, n);
   r->n_tokens++;
@@ -125,7 +125,7 @@ int32_t restaurant_add(restaurant *r, const int32_t *symbols, const rule_form *f
 
 void restaurant_remove(restaurant *r, int32_t rule) {
   int32_t n = --r->count.data[rule];
-  length_counts *of_length = &r->by_length[r->length.data[rule]];
+  lscfg_length_counts *of_length = &r->by_length[r->length.data[rule]];
   of_length->tokens--;
   of_length->tables -= tables_of(r, n + 1) - tables_of(r, n);
   if (!of_length->tokens) of_length->tables = 0; /* no rounding error stays */
@@ -134,13 +134,13 @@ void restaurant_remove(restaurant *r, int32_t rule) {
 }
 
 double restaurant_log_joint(const restaurant *r) {
-  length_counts *seen = calloc((size_t)r->max_length + 1, sizeof *seen);
+  lscfg_length_counts *seen = calloc((size_t)r->max_length + 1, sizeof *seen);
   if (!seen) return NAN;
   int64_t n_all = 0;
   double sum = 0;
   for (int64_t rule = 0; rule < r->count.size; rule++) {
     rule_form f = restaurant_form(r, (int32_t)rule, 0);
-    length_counts *others = &seen[f.length];
+    lscfg_length_counts *others = &seen[f.length];
     for (int32_t n = 0; n < r->count.data[rule]; n++, n_all++) {
       int64_t n_others = r->options.model == LSCFG_SAMPLE_DP ? n_all : others->tokens;
       sum += log_probability(r, &f, n, n_others, others->tables);
@@ -150,4 +150,39 @@ double restaurant_log_joint(const restaurant *r) {
   }
   free(seen);
   return sum;
+}
+
+/* ---- going on ---- */
+
+/* Whether symbols are a rule: words of the vocabulary, and on each side as many nonterminals as there are. */
+static int is_rule(const int32_t *symbols, int32_t n_src, int64_t n, int32_t arity, int32_t n_words) {
+  if (n_src < 1 || n <= n_src || n > INT32_MAX || arity < 0 || 2 * (int64_t)arity > n) return 0;
+  int32_t gaps[2] = {0, 0};
+  for (int64_t i = 0; i < n; i++) {
+    if (symbols[i] >= n_words || symbols[i] < (i < n_src ? -1 : -arity)) return 0;
+    gaps[i >= n_src] += symbols[i] < 0;
+  }
+  return gaps[0] == arity && gaps[1] == arity;
+}
+
+int restaurant_restore(restaurant *r, const lscfg_tables *t, int32_t n_words) {
+  rule_table_release(&r->rules);
+  if (rule_table_init(&r->rules)) return LSCFG_ENOMEM;
+  memset(r->by_length, 0, ((size_t)r->max_length + 1) * sizeof *r->by_length);
+  r->n_tokens = r->n_types = r->count.size = r->length.size = 0;
+  for (int64_t rule = 0; rule < t->n_rules; rule++) {
+    int64_t begin = t->offsets[rule], n = t->offsets[rule + 1] - begin;
+    const int32_t *symbols = t->symbols + begin;
+    int32_t n_src = t->src_length[rule], arity = t->arity[rule];
+    if (begin < 0 || n < 0 || n > t->n_symbols - begin || !is_rule(symbols, n_src, n, arity, n_words))
+      return LSCFG_EINPUT;
+    int32_t length = rule_length(symbols, n_src, (int32_t)n, arity);
+    if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1)) return LSCFG_ENOMEM;
+    int32_t number = rule_table_intern(&r->rules, symbols, n_src, (int32_t)n, arity);
+    if (number < 0) return LSCFG_ENOMEM;
+    if (number != rule || length > r->max_length) return LSCFG_EINPUT;
+    r->count.data[r->count.size++] = 0;
+    r->length.data[r->length.size++] = length;
+  }
+  return LSCFG_OK;
 }

@@ -19,17 +19,12 @@ typedef struct {
 } rule_form;
 
 typedef struct {
-  int64_t tokens;
-  double tables;
-} length_counts;
-
-typedef struct {
   lscfg_sample_options options;
   double log_types[2]; /* log of the numbers of words of each side: base of the Dirichlet process */
   rule_table rules;
   ARRAY(int32_t) count;
   ARRAY(int32_t) length;
-  length_counts *by_length; /* [max_length + 1] */
+  lscfg_length_counts *by_length; /* [max_length + 1] */
   double *log_length;       /* [max_length + 1] log of the Poisson probability */
   int32_t max_length;
   int64_t n_tokens, n_types;
@@ -51,6 +46,9 @@ double restaurant_score(const restaurant *, const int32_t *symbols, rule_form *f
 /* The number of a form's rule, new or known, which has one more token then; LSCFG_ENOMEM: no memory. */
 int32_t restaurant_add(restaurant *, const int32_t *symbols, const rule_form *);
 void restaurant_remove(restaurant *, int32_t rule);
+/* Takes all tokens and rules out, and puts rules without tokens in, numbered from 0: LSCFG_OK, LSCFG_ENOMEM, or
+ * LSCFG_EINPUT where two are the same, or one is no rule of that many words. */
+int restaurant_restore(restaurant *, const lscfg_tables *, int32_t n_words);
 /* Log probability of all tokens, rule by rule, in empty restaurants. */
 double restaurant_log_joint(const restaurant *);
 

@@ -485,5 +485,90 @@ void lscfg_sampler_get(const lscfg_sampler *s, lscfg_sampler_view *view) {
                                .edge = s->edge,
                                .cut = s->cut,
                                .rule = s->rule,
+                               .max_length = s->rules.max_length,
+                               .by_length = s->rules.by_length,
+                               .log_ways = s->sum_of_ways,
                                .tables = corpus_tables_view(&tables)};
+}
+
+/* ---- going on where another sampler was ---- */
+
+/* The tree of the pair at hand as it was, and its rules, which must be those that it had. */
+static int restore_pair(lscfg_sampler *s, const lscfg_sampler_view *v) {
+  int32_t root = s->n_nodes - 1;
+  int64_t first = s->pair->node;
+  for (int32_t k = 0; k <= root; k++) {
+    const forest_node *at = &s->nodes[k];
+    int32_t edge = v->edge[first + k], cut = v->cut[first + k];
+    if (edge < 0 || edge >= at->n_edges || cut > 1 || (at->must_cut && !cut)) return LSCFG_EINPUT;
+    s->edge_of[k] = edge;
+    s->cut_of[k] = (uint8_t)cut;
+  }
+  if (root < 0) return LSCFG_OK;
+  int32_t n = mark_tree(s, root);
+  begin_options(s);
+  if (spell(s, root)) return LSCFG_ENOMEM;
+  for (int32_t k = 0; k < n; k++)
+    if (s->cut_of[s->below[k]] && spell(s, s->below[k])) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < s->forms.size; k++) {
+    const rule_form *f = &s->forms.data[k];
+    if (f->rule < 0 || f->rule != v->rule[first + f->head]) return LSCFG_EINPUT;
+  }
+  s->first_form[1] = s->forms.size;
+  return take(s, 0);
+}
+
+/* Sums differ in rounding from those that were added up token by token, which are the ones to go on with. */
+static int is_near(double a, double b) { return fabs(a - b) <= 1e-6 * (1 + fabs(b)); }
+
+static int restore_sums(lscfg_sampler *s, const lscfg_sampler_view *v) {
+  restaurant *r = &s->rules;
+  for (int64_t rule = 0; rule < r->count.size; rule++)
+    if (r->count.data[rule] != v->count[rule]) return LSCFG_EINPUT;
+  for (int32_t k = 0; k <= r->max_length; k++) {
+    const lscfg_length_counts *was = &v->by_length[k];
+    if (r->by_length[k].tokens != was->tokens || !is_near(was->tables, r->by_length[k].tables)) return LSCFG_EINPUT;
+    r->by_length[k] = *was;
+  }
+  if (!is_near(v->log_ways, s->sum_of_ways)) return LSCFG_EINPUT;
+  s->sum_of_ways = v->log_ways;
+  return LSCFG_OK;
+}
+
+static int restore_kept(lscfg_sampler *s, const lscfg_sampler_view *v) {
+  int64_t n_rules = s->rules.count.size, n_pairs = s->forests->pairs.size - 1;
+  if (v->n_kept < 0 || v->n_kept > n_rules || v->n_places < 0) return LSCFG_EINPUT;
+  s->kept.size = s->kept_short.size = s->places.size = 0;
+  if (ARRAY_RESERVE(s->kept, v->n_kept + 1) || ARRAY_RESERVE(s->kept_short, v->n_kept + 1) ||
+      ARRAY_RESERVE(s->places, 8 * v->n_places + 1))
+    return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < v->n_kept; k++) {
+    if (v->kept_short[k] < 0 || v->kept_short[k] > v->kept[k]) return LSCFG_EINPUT;
+    s->kept.data[s->kept.size++] = v->kept[k];
+    s->kept_short.data[s->kept_short.size++] = v->kept_short[k];
+  }
+  for (int64_t k = 0; k < 8 * v->n_places; k++) {
+    int32_t value = v->places[k];
+    if (value < (k % 8 < 2 ? 0 : -1) || (k % 8 == 0 && value >= n_rules) || (k % 8 == 1 && value >= n_pairs))
+      return LSCFG_EINPUT;
+    s->places.data[s->places.size++] = value;
+  }
+  return LSCFG_OK;
+}
+
+int lscfg_sampler_restore(lscfg_sampler *s, const lscfg_sampler_view *v, const lscfg_sample_state *state,
+                          lscfg_error *error) {
+  int code = LSCFG_EINPUT;
+  if (v->n_nodes == s->forests->nodes.size && v->max_length == s->rules.max_length)
+    code = restaurant_restore(&s->rules, &v->tables, lscfg_vocab_size(&s->forests->text->tables.vocab));
+  s->sum_of_ways = 0;
+  for (int64_t k = 0; k + 1 < s->forests->pairs.size && !code; k++) {
+    open_pair(s, k, 0);
+    code = restore_pair(s, v);
+  }
+  if (!code) code = restore_sums(s, v);
+  if (!code) code = restore_kept(s, v);
+  s->state = *state;
+  if (code == LSCFG_ENOMEM) return out_of_memory(error);
+  return code ? lscfg_fail(error, code, 0, "the trees and rules are not those of a chain of these forests") : LSCFG_OK;
 }

@@ -149,7 +149,7 @@ def test_grammar(double):
     write = double("lscfg.moses_bridge.rule_table.write_rule_table")
     run("grammar")
     limits = HieroLimits(max_phrase=6, max_target_phrase=8, max_symbols=4, max_arity=1)
-    extract_files.assert_called_once_with("f", "e", ["a1", "a2"], limits)
+    extract_files.assert_called_once_with("f", "e", ["a1", "a2"], limits, wanted=["a4 b", "c4"])
     select_rules.assert_called_once_with(counted, max_targets=7, sentences=["a4 b", "c4"], separately=False)
     write.assert_called_once_with("out", counted, selection, threads=97)
 

@@ -24,7 +24,7 @@ from lscfg.io.arguments import (
 NO_FILES = {
     "align --aligner",
     "init --kind",
-    "cdec --cdec-root", "estimate --checkpoint", "moses --moses-root", "run --data",
+    "cdec --cdec-root", "estimate --checkpoint", "induce --checkpoint", "moses --moses-root", "run --data",
     "evaluate --baseline", "evaluate --metrics", "explain sentence", "heatmap --sentences", "inspect --nearest",
     "inspect --rule", "marginals --features", "moses --flag", "prepare --source-field", "prepare --source-language",
     "prepare --target-field", "prepare --target-language", "run --decoder", "run --systems", "serve --host",

@@ -13,6 +13,7 @@ import numpy as np
 from lscfg import log
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
+from lscfg.induce.sample.checkpoint import Checkpoint
 from lscfg.kernel import LineError
 from lscfg.kernel.sample import SAMPLE_MODELS, PhraseForests, TreeSampler
 from lscfg.settings import Declared, setting
@@ -118,8 +119,19 @@ def read_forests(
     return forests
 
 
-def run_chain(forests: PhraseForests, settings: ChainSettings, chain: int, places: bool, max_phrase: int) -> Chain:
-    """Sweeps as often as the settings say, and keeps what they say."""
+def run_chain(
+    forests: PhraseForests,
+    settings: ChainSettings,
+    chain: int,
+    places: bool,
+    max_phrase: int,
+    checkpoint: Checkpoint | None = None,
+) -> Chain:
+    """Sweeps as often as the settings say, and keeps what they say.
+
+    Raises:
+        InputError: the checkpoint is damaged, of other text or settings, or of more sweeps.
+    """
     sampler = TreeSampler(
         forests,
         settings.process,
@@ -133,11 +145,16 @@ def run_chain(forests: PhraseForests, settings: ChainSettings, chain: int, place
         places=places,
     )
     kept = frozenset(settings.kept())
-    trace = []
-    for record in log.progress(_sweeps(sampler, settings), f"chain {chain + 1}", settings.last + 1):
+    trace = checkpoint.load(sampler) if checkpoint else []
+    if len(trace) > settings.last + 1:
+        raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or begin anew")
+    rest = _sweeps(sampler, settings, len(trace))
+    for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
         trace.append({"chain": chain + 1, **record})
         if record["sweep"] in kept:
             sampler.keep()
+        if checkpoint:
+            checkpoint.save(sampler, trace, record["sweep"] == settings.last)
     open_level = settings.max_level(settings.last)
     if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
         highest = sampler.sizes.max_level
@@ -145,11 +162,12 @@ def run_chain(forests: PhraseForests, settings: ChainSettings, chain: int, place
     return Chain(sampler.arrays(), trace)
 
 
-def _sweeps(sampler: TreeSampler, settings: ChainSettings) -> Iterator[dict[str, Any]]:
-    """Sweeps 0, which is the beginning, 1, ...: a record of each when it is done."""
+def _sweeps(sampler: TreeSampler, settings: ChainSettings, first: int) -> Iterator[dict[str, Any]]:
+    """A record of each sweep from the first to be done, when it is; sweep 0 is the beginning."""
     before = asdict(sampler.state())
-    yield {"sweep": 0, **before}
-    for sweep in range(1, settings.last + 1):
+    if not first:
+        yield {"sweep": 0, **before}
+    for sweep in range(max(first, 1), settings.last + 1):
         began, temperature = perf_counter(), settings.temperature(sweep)
         sampler.sweep(sweep, settings.max_level(sweep), temperature)
         after = asdict(sampler.state())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.sample.chain import Chain, ChainSettings, read_forests, run_chain
+from lscfg.induce.sample.checkpoint import Checkpoint
+from lscfg.io.text import file_hash
 from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import setting
 
@@ -80,26 +85,46 @@ class Sampled:
 
 
 def sample_rules(
-    inputs: RuleInputs, settings: SamplingSettings, jobs: int | None = None, places: bool = False
+    inputs: RuleInputs,
+    settings: SamplingSettings,
+    jobs: int | None = None,
+    places: bool = False,
+    folder: Path | None = None,
+    resume: bool = False,
 ) -> Sampled:
     """Samples the rules of a corpus.
 
     Args:
         jobs: chains that run at the same time, which changes no result; None: one for each core.
         places: keep where the rules are.
+        folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
 
     Raises:
-        InputError: see ``read_forests``.
+        InputError: see ``read_forests`` and ``run_chain``.
     """
     forests = read_forests(inputs.source, inputs.target, inputs.alignments, settings)
     workers = min(settings.chains, jobs or available_cores())
 
+    made_from = _fingerprint(inputs, settings, places) if folder else ""
+
     def run(chain: int) -> Chain:
-        return run_chain(forests, settings, chain, places, settings.max_phrase)
+        checkpoint = Checkpoint(folder, chain, made_from, resume)
+        return run_chain(forests, settings, chain, places, settings.max_phrase, checkpoint)
 
     with in_threads(workers, ahead=1) as engine:
         chains = list(engine.map(run, range(settings.chains)))
     return _joined(chains, settings, forests.sizes().pairs, len(inputs.alignments))
+
+
+def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool) -> str:
+    """A digest of what the draws of a chain depend on."""
+    facts = settings.facts()
+    free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
+    decide = {name: value for name, value in facts.items() if name not in free}
+    if settings.sample != "last":
+        decide.pop("sweeps", None)  # a chain may get more of them
+    hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
+    return hashlib.sha256(json.dumps([decide, hashes, places], sort_keys=True).encode()).hexdigest()
 
 
 def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, alignments: int) -> Sampled:

@@ -70,6 +70,12 @@ typedef struct {
 
 void lscfg_sampler_state(const lscfg_sampler *, lscfg_sample_state *);
 
+/* Of all rules of a length in the trees. */
+typedef struct {
+  int64_t tokens;
+  double tables;
+} lscfg_length_counts;
+
 /* A rule may be in the table without being in any tree. */
 typedef struct {
   const int32_t *count;      /* [rules] in all trees now */
@@ -83,11 +89,19 @@ typedef struct {
   const int32_t *edge;    /* [nodes] of all forests, one behind the other: the edge of each, counted from its first */
   const uint8_t *cut;     /* [nodes] */
   const int32_t *rule;    /* [nodes] of cut nodes of the trees; elsewhere without meaning */
+  int32_t max_length; /* words of both sides and scope of the longest rule that there may be */
+  const lscfg_length_counts *by_length; /* [max_length + 1] */
+  double log_ways; /* what the log joint probability is less for rules of several derivations */
   lscfg_tables tables;
 } lscfg_sampler_view;
 
 /* Valid until the next call that changes the sampler. */
 void lscfg_sampler_get(const lscfg_sampler *, lscfg_sampler_view *);
+
+/* Puts a new sampler where another one of the same forests and options was, whose view and decisions these are; of the
+ * tables only the rules are read. LSCFG_EINPUT: the trees do not have the rules, or another part does not fit; the
+ * sampler is of no use then. */
+int lscfg_sampler_restore(lscfg_sampler *, const lscfg_sampler_view *, const lscfg_sample_state *, lscfg_error *);
 
 /* [end of declarations] */
 

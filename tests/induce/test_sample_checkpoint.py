@@ -1,0 +1,103 @@
+"""A chain that stopped goes on with the same bytes, and no file that is damaged or another one's is taken."""
+
+import numpy as np
+import pytest
+
+from lscfg.cli import main
+from lscfg.induce.sample import checkpoint
+from lscfg.io import tensors
+from lscfg.kernel.sample import CHECKPOINT, TreeSampler
+
+SOURCE = ["a b c d", "c a b", "b d a c", "a a b", "d c b a", "c d"]
+TARGET = ["p q r s", "r p q", "q s p r", "p p q", "s r q p", "r s"]
+LINKS = ["0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1"]
+
+
+@pytest.fixture
+def sample(tmp_path):
+    """The command on a small corpus: its status, and the grammar that it writes if it does."""
+    for name, lines in zip("fea", (SOURCE, TARGET, LINKS), strict=True):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+
+    def run(*options, out="out"):
+        files = [str(tmp_path / name) for name in "fea"]
+        words = ["--chains", "2", "--keep-every", "5", "--multiplicity", "corrected", "--jobs", "1"]
+        status = main(["induce", "sample", *files, "-o", str(tmp_path / out), *words, *map(str, options)])
+        return status, (tmp_path / out).read_bytes() if status == 0 else None
+
+    return run
+
+
+@pytest.mark.parametrize("first", [0, 1, 7, 20])
+def test_more_sweeps_are_those_of_one_run(sample, tmp_path, first):
+    folder = tmp_path / "chains"
+    whole = sample("--sweeps", 20)
+    assert sample("--sweeps", first, "--checkpoint", folder)[0] == 0
+    assert sample("--sweeps", 20, "--checkpoint", folder, "--resume") == whole
+    assert sample("--sweeps", 20, "--checkpoint", folder, "--resume") == whole  # nothing is left to do
+
+
+def test_a_chain_that_was_stopped_in_a_sweep_goes_on(sample, tmp_path, monkeypatch):
+    folder, whole = tmp_path / "chains", sample("--sweeps", 12)
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    sweep, left = TreeSampler.sweep, [17]  # the second chain stops in its fifth
+
+    def stopping(self, *args):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        sweep(self, *args)
+
+    monkeypatch.setattr(TreeSampler, "sweep", stopping)
+    assert sample("--sweeps", 12, "--checkpoint", folder)[0] == 130
+    left[0] = -1
+    assert sample("--sweeps", 12, "--checkpoint", folder, "--resume") == whole
+    assert left[0] == -1 - 8
+
+
+def test_one_of_other_text_or_settings_is_refused(sample, tmp_path, capsys):
+    folder = tmp_path / "chains"
+    assert sample("--sweeps", 6, "--checkpoint", folder)[0] == 0
+    for options in (["--seed", "2"], ["--alpha", "3"], ["--keep-every", "3"], ["--sample", "last"]):
+        assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", *options)[0] == 1
+        assert "chain.0001: the checkpoint is of other text or settings" in capsys.readouterr().err
+    assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", "--rule-filter", "scope")[0] == 0
+    assert sample("--sweeps", 5, "--checkpoint", folder, "--resume")[0] == 1
+    assert "has 6 sweeps already" in capsys.readouterr().err
+    (tmp_path / "e").write_text("".join(f"{line} t\n" for line in TARGET))
+    assert sample("--sweeps", 6, "--checkpoint", folder, "--resume")[0] == 1
+    assert "other text" in capsys.readouterr().err
+    assert sample("--resume")[0] == 1
+    assert "--resume needs --checkpoint" in capsys.readouterr().err
+
+
+def damaged(name, array):
+    """The array with something wrong in it that no chain of the corpus has."""
+    worse = array.copy()
+    worse.flat[0] = {"kept_short": -1, "log_ways": 7, "rules.symbols": 99, "rules.src_length": 50}.get(name, 77)
+    return worse
+
+
+@pytest.mark.parametrize("name", sorted(set(CHECKPOINT) - {"places", "kept", "state", "rule", "edge"}))
+def test_a_damaged_one_is_refused(sample, tmp_path, capsys, name):
+    folder = tmp_path / "chains"
+    assert sample("--sweeps", 6, "--checkpoint", folder)[0] == 0
+    arrays, metadata = tensors.load(folder / "chain.0001", "sampler")
+    for wrong in (damaged(name, arrays[name]), arrays[name][:-1]):
+        tensors.save(folder / "chain.0001", arrays | {name: wrong}, metadata)
+        assert sample("--sweeps", 9, "--checkpoint", folder, "--resume")[0] == 1
+        assert "chain.0001: the checkpoint is damaged: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_damage_is_refused_or_does_no_harm(sample, tmp_path, seed):
+    """What trees outside the current ones hold is drawn anew; nothing else may be wrong without being seen."""
+    folder, random = tmp_path / "chains", np.random.default_rng(seed)
+    assert sample("--sweeps", 6, "--checkpoint", folder)[0] == 0
+    arrays, metadata = tensors.load(folder / "chain.0001", "sampler")
+    name = str(random.choice(sorted(set(CHECKPOINT) - {"kept", "state", "places"})))
+    worse = arrays[name].copy().view(np.uint8)
+    worse.flat[random.integers(worse.size)] ^= np.uint8(1 << random.integers(8))
+    tensors.save(folder / "chain.0001", arrays | {name: worse.view(arrays[name].dtype)}, metadata)
+    status, grammar = sample("--sweeps", 9, "--checkpoint", folder, "--resume")
+    assert status == 1 or grammar == sample("--sweeps", 9)[1] or name in ("kept_short", "length.tables", "log_ways")
