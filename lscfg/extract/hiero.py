@@ -19,7 +19,7 @@ from lscfg.log import progress
 from lscfg.settings import Declared, setting
 
 HELP = "rules with gaps from phrase pairs"
-VERSION = 1
+VERSION = 2
 NEEDS = ("text",)
 FILTERED = True
 TABLE = "hiero"
