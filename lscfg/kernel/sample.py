@@ -16,6 +16,9 @@ from lscfg.kernel.extract import DROP_REASONS, Collector
 SAMPLE_MODELS = ("py", "dp")
 """Models of rules, in the kernel's numbering."""
 
+MOVES = ("local", "tree")
+"""How a tree changes, in the kernel's numbering."""
+
 
 @dataclass(frozen=True)
 class ForestSizes:
@@ -110,6 +113,7 @@ class TreeSampler(Collector):
         model: of ``SAMPLE_MODELS``; alpha: > 0; discount: in [0, 1); mean_length: > 0.
         density: weigh trees by the choices outside them, without which the chain is biased.
         corrected: divide a rule's probability by the derivations that it stands for at its place.
+        moves: of ``MOVES``: node by node, or a whole tree, which is mostly refused.
         chain: 0 to 4095; chains of a seed are independent.
         max_phrase: longest spans of rules that ``kept`` counts as short.
         places: keep where the rules are.
@@ -125,6 +129,7 @@ class TreeSampler(Collector):
         *,
         density: bool = True,
         corrected: bool = False,
+        moves: str = "local",
         seed: int = 1,
         chain: int = 0,
         max_phrase: int = 10,
@@ -133,7 +138,19 @@ class TreeSampler(Collector):
         if not (alpha > 0 and 0 <= discount < 1 and mean_length > 0 and 0 <= chain < 4096 and 0 <= seed < 2**64):
             raise ValueError("settings of the sampler out of range")
         number = SAMPLE_MODELS.index(model)
-        values = (number, alpha, discount, mean_length, density, corrected, seed, chain, max_phrase, places)
+        values = (
+            number,
+            alpha,
+            discount,
+            mean_length,
+            density,
+            corrected,
+            MOVES.index(moves),
+            seed,
+            chain,
+            max_phrase,
+            places,
+        )
         options = ffi.new("lscfg_sample_options *", values)
         self._forests = forests  # the kernel points into them
         self.sizes = forests.sizes()

@@ -48,6 +48,8 @@ struct lscfg_sampler {
   int64_t *first_form; /* [options + 1] */
   double *weight;      /* [options] */
   double *ways;        /* [nodes] */
+  int32_t *old_edge;   /* [nodes] of a tree that may come back */
+  uint8_t *old_cut;
 };
 
 static int reserve_work(lscfg_sampler *s) {
@@ -68,9 +70,11 @@ static int reserve_work(lscfg_sampler *s) {
   s->first_form = malloc(options * sizeof *s->first_form);
   s->weight = malloc(options * sizeof *s->weight);
   s->ways = malloc(n * sizeof *s->ways);
+  s->old_edge = malloc(n * sizeof *s->old_edge);
+  s->old_cut = malloc(n);
   if (s->rule) memset(s->rule, -1, all * sizeof *s->rule);
-  const void *rooms[] = {s->edge, s->rule,  s->cut,         s->log_ways, s->ways,       s->seen,   s->fresh, s->stack,
-                         s->below, s->way, s->child_spans, s->child_at, s->first_form, s->weight};
+  const void *rooms[] = {s->edge,  s->rule, s->cut,         s->log_ways, s->ways,       s->old_edge, s->old_cut, s->seen,
+                         s->fresh, s->stack, s->below, s->way, s->child_spans, s->child_at, s->first_form, s->weight};
   for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
     if (!rooms[k]) return LSCFG_ENOMEM;
   return LSCFG_OK;
@@ -84,6 +88,8 @@ void lscfg_sampler_free(lscfg_sampler *s) {
   free(s->cut);
   free(s->log_ways);
   free(s->ways);
+  free(s->old_edge);
+  free(s->old_cut);
   free(s->kept.data);
   free(s->kept_short.data);
   free(s->places.data);
@@ -339,6 +345,50 @@ static int draw_cut(lscfg_sampler *s, int32_t node, int32_t above) {
   return take(s, chosen);
 }
 
+/* Adds the rules of the tree to the forms, and weighs it by how improbable it is as a proposal, too. */
+static int weigh_tree(lscfg_sampler *s, int32_t option, int32_t n_below, int known) {
+  int32_t root = s->n_nodes - 1;
+  double log_density = s->nodes[root].level <= s->max_level ? s->nodes[root].log_values : 0;
+  if (known ? recall(s, root) : spell(s, root)) return LSCFG_ENOMEM;
+  for (int32_t k = 0; k < n_below; k++) {
+    int32_t at = s->below[k];
+    if (s->nodes[at].level <= s->max_level) log_density += s->nodes[at].log_values;
+    if (s->cut_of[at] && (known ? recall(s, at) : spell(s, at))) return LSCFG_ENOMEM;
+  }
+  end_option(s, option, log_density);
+  return LSCFG_OK;
+}
+
+/* The variables of all nodes of a new tree are uniform, and it takes the place of the current one by the rule of
+ * Metropolis and Hastings (algorithm 3): the baseline of the paper. */
+static int draw_tree(lscfg_sampler *s) {
+  int32_t root = s->n_nodes - 1;
+  if (root < 0) return LSCFG_OK;
+  int32_t n = mark_tree(s, root);
+  leave(s, root);
+  for (int32_t k = 0; k < n; k++)
+    if (s->cut_of[s->below[k]]) leave(s, s->below[k]);
+  begin_options(s);
+  if (weigh_tree(s, 0, n, 1)) return LSCFG_ENOMEM;
+  memcpy(s->old_edge, s->edge_of, (size_t)s->n_nodes * sizeof *s->old_edge);
+  memcpy(s->old_cut, s->cut_of, (size_t)s->n_nodes);
+  n = 0;
+  for (int32_t height = 1, at = s->stack[0] = root; height; height = push_tails(s, at, s->stack, height)) {
+    at = s->stack[--height];
+    if (s->nodes[at].level <= s->max_level) draw_variables(s, at);
+    if (at != root) s->below[n++] = at;
+  }
+  if (weigh_tree(s, 1, n, 0)) return LSCFG_ENOMEM;
+  int32_t accepted = log(random_uniform(&s->random)) < s->weight[1] - s->weight[0];
+  if (!accepted) {
+    memcpy(s->edge_of, s->old_edge, (size_t)s->n_nodes * sizeof *s->old_edge);
+    memcpy(s->cut_of, s->old_cut, (size_t)s->n_nodes);
+  }
+  s->state.edges_drawn++;
+  s->state.edges_moved += accepted;
+  return take(s, accepted);
+}
+
 /* Goes down the tree, parents first; a node's edge is drawn before its tails are looked at. */
 static int draw_pair(lscfg_sampler *s) {
   int32_t height = 0, root = s->n_nodes - 1;
@@ -364,7 +414,7 @@ int lscfg_sampler_sweep(lscfg_sampler *s, int32_t sweep, int64_t first, int64_t 
   s->inverse_temperature = 1 / temperature;
   for (int64_t k = first; k < last; k++) {
     open_pair(s, k, sweep);
-    if (draw_pair(s)) return out_of_memory(error);
+    if (s->rules.options.moves == LSCFG_MOVES_TREE ? draw_tree(s) : draw_pair(s)) return out_of_memory(error);
   }
   return LSCFG_OK;
 }

@@ -25,6 +25,22 @@ def test_samples_have_the_exact_distribution(pairs, max_cut, model):
     assert distance < 1.2 * noise
 
 
+@pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
+def test_whole_trees_have_the_exact_distribution_too(pairs, max_cut):
+    """They are refused often, so that fewer of them count: the noise is that of independent draws."""
+    corpus, forests = CorpusTrees(pairs, "py", max_cut), forests_of(pairs, max_cut)
+    distance, noise = corpus.distance(sampled_states(corpus, forests, 400_000, every=20, moves="tree"))
+    assert distance < 1.4 * noise
+
+
+def test_whole_trees_leave_higher_nodes_alone():
+    sampler = TreeSampler(forests_of(PAIRS), moves="tree")
+    before = sampler.trees()
+    for number in range(1, 200):
+        sampler.sweep(number, max_level=1)
+    assert (before["edge"] == sampler.trees()["edge"]).all() and sampler.state().edges_moved > 0
+
+
 def test_a_temperature_flattens_the_distribution():
     corpus, forests = CorpusTrees(PAIRS[1:], "py", temperature=2.0), forests_of(PAIRS[1:])
     distance, noise = corpus.distance(sampled_states(corpus, forests, 40_000, temperature=2.0))

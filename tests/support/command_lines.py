@@ -26,7 +26,7 @@ LINES = {
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
     "--burn-in 4 --level-sweeps 2 --start-temperature 5 --chains 2 --seed 3 --rule-filter scope --max-phrase 8 "
-    "--max-symbols 4 --multiplicity corrected --checkpoint folder --resume --jobs 97",
+    "--max-symbols 4 --multiplicity corrected --moves tree --checkpoint folder --resume --jobs 97",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
     "--wanted library -o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
     "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --jobs 97",

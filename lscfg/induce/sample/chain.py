@@ -15,7 +15,7 @@ from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.induce.sample.checkpoint import Checkpoint
 from lscfg.kernel import LineError
-from lscfg.kernel.sample import SAMPLE_MODELS, PhraseForests, TreeSampler
+from lscfg.kernel.sample import MOVES, SAMPLE_MODELS, PhraseForests, TreeSampler
 from lscfg.settings import Declared, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
@@ -40,6 +40,9 @@ class ChainSettings(Declared):
         "paper",
         "a rule of several derivations at a place: each counts (paper), or all count as one (corrected)",
         choices=("paper", "corrected"),
+    )
+    moves: str = setting(
+        "local", "draw the variables of a tree node by node (local), or propose whole trees (tree)", choices=MOVES
     )
     max_cut: int = setting(7, "most words of a phrase that need not be a nonterminal", least=1, most=1000)
     max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
@@ -139,6 +142,7 @@ def run_chain(
         settings.discount,
         settings.mean_length,
         corrected=settings.multiplicity == "corrected",
+        moves=settings.moves,
         seed=settings.seed,
         chain=chain,
         max_phrase=max_phrase,

@@ -36,6 +36,7 @@ void lscfg_phrase_forests_get(const lscfg_phrase_forests *, lscfg_phrase_forests
 typedef struct lscfg_sampler lscfg_sampler;
 
 enum { LSCFG_SAMPLE_PY = 0, LSCFG_SAMPLE_DP = 1 };
+enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1 };
 
 typedef struct {
   int32_t model;      /* LSCFG_SAMPLE_...: a Pitman-Yor process for each length of rules, or one Dirichlet process */
@@ -44,6 +45,7 @@ typedef struct {
   double mean_length; /* > 0: of the Poisson distribution of rule lengths */
   int32_t density;    /* non-zero: weigh trees by the choices outside them; 0 gives a biased chain */
   int32_t corrected;  /* non-zero: divide a rule's probability by its derivations in the forest at its place */
+  int32_t moves;      /* LSCFG_MOVES_...: node by node, or a whole tree at once that is often refused */
   uint64_t seed;
   int32_t chain;      /* 0 to 4095: chains of a seed are independent */
   int32_t max_phrase; /* rules of larger spans of either side are not counted as kept_short */
@@ -64,7 +66,7 @@ int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
 typedef struct {
   int64_t n_tokens, n_types;        /* rules of all trees now */
   double log_joint; /* of these, one behind the other in the order of their numbers, and divided if they are to be */
-  int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something */
+  int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something; of whole trees, too */
   int64_t cuts_drawn, cuts_moved;
 } lscfg_sample_state;
 

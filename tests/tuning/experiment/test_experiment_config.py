@@ -111,6 +111,21 @@ def test_experiments_of_table_3(shared, name):
     check_corpus(experiment)
 
 
+@pytest.mark.parametrize("name", ["ja-en", "de-en"])
+def test_experiments_of_sampled_rules(shared, name):
+    path = Path(__file__).parents[3] / "experiments" / f"{name}-sampling.toml"
+    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    settings = {
+        system: experiment.of(made).sources["sampled"]
+        for system, made in experiment.systems.items()
+        if "sampled" in made.sources
+    }
+    assert settings["SAMPLED"].sample == settings["SAMPLED+LATENT-16"].sample == "average"
+    assert [settings[f"SAMPLED-{sweep}"].kept() for sweep in (0, 100)] == [(0,), (100,)]
+    assert settings["SAMPLED-DP"].discount == 0
+    check_corpus(experiment)
+
+
 def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
     monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
