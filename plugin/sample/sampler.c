@@ -73,8 +73,9 @@ static int reserve_work(lscfg_sampler *s) {
   s->old_edge = malloc(n * sizeof *s->old_edge);
   s->old_cut = malloc(n);
   if (s->rule) memset(s->rule, -1, all * sizeof *s->rule);
-  const void *rooms[] = {s->edge,  s->rule, s->cut,         s->log_ways, s->ways,       s->old_edge, s->old_cut, s->seen,
-                         s->fresh, s->stack, s->below, s->way, s->child_spans, s->child_at, s->first_form, s->weight};
+  const void *rooms[] = {s->edge,     s->rule,  s->cut,   s->log_ways, s->ways,        s->old_edge,
+                         s->old_cut,  s->seen,  s->fresh, s->stack,    s->below,       s->way,
+                         s->child_at, s->weight, s->child_spans, s->first_form};
   for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
     if (!rooms[k]) return LSCFG_ENOMEM;
   return LSCFG_OK;
