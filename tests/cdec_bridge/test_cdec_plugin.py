@@ -330,9 +330,10 @@ def test_folding_where_sentences_change_the_weights(cdec):
 
 
 def test_malformed_grammar_names_the_line(cdec):
-    (cdec.folder / "other").write_text("[X] ||| a ||| b ||| R1=1 ||| 0-0\n[X] ||| [X,1] [X,2] [X,3] ||| [1] [2] [3]\n")
+    source, target = (" ".join(f"[{x}{k}]" for k in range(1, 11)) for x in ("X,", ""))
+    (cdec.folder / "other").write_text(f"[X] ||| a ||| b ||| R1=1 ||| 0-0\n[X] ||| {source} ||| {target}\n")
     cdec.ini(cdec.line("grammar=other"))
-    assert "other:2: 3 nonterminals" in messages(cdec.run("una casa\n"))[0]
+    assert "other:2: 10 nonterminals" in messages(cdec.run("una casa\n"))[0]
 
 
 # ---- neutral where nothing can be said, with one warning ----

@@ -10,14 +10,16 @@ import numpy as np
 
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.sample.chain import Chain, ChainSettings, read_forests, run_chain
 from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import setting
 
 FILTERS = ("hiero", "scope", "none")
-"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all."""
+"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all.
+
+Those of Hiero have two nonterminals at most, others nine."""
 
 MAX_SCOPE = 2
 
@@ -132,6 +134,7 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         filter=settings.rule_filter,
         samples=samples,
         pairs=pairs,
+        max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
     )
     return Sampled(made, places, [record for chain in chains for record in chain.trace])
 
