@@ -208,7 +208,7 @@ class Analyser:
         is_node = forest.node_cat != REST
         if not is_node.all():
             keep = ~forest.is_rest if keep is None else keep & ~forest.is_rest
-        number = np.cumsum(is_node) - 1
+        numbers: np.ndarray = np.cumsum(is_node) - 1
         if not all(np.isfinite(values).all() for values in (inference.apps, inference.nodes, analysis.features)):
             raise InputError(f"sentence {number + 1} has values that are not finite, which JSON cannot hold")
         nodes = ",".join(
@@ -225,15 +225,16 @@ class Analyser:
             if keep is not None:
                 apps = apps[keep[apps]]
             if len(apps):
-                yield self._applications(analysis, apps, before, number)
+                yield self._applications(analysis, apps, before, numbers)
                 before = int(forest.app_edge[apps[-1]])
         yield b"]}" if before < 0 else b"]}]}"
 
-    def _applications(self, analysis: Analysis, apps: np.ndarray, before: int, number: np.ndarray) -> bytes:
+    def _applications(self, analysis: Analysis, apps: np.ndarray, before: int, numbers: np.ndarray) -> bytes:
         """Some applications; each edge begins before its first one, and is ended by the next.
 
         Args:
-            before: the last edge; number: of each node in the JSON.
+            before: the last edge.
+            numbers: int [n_nodes], of the nodes in the JSON.
         """
         forest, inference, features = analysis.forest, analysis.inference, analysis.features
         assert forest is not None and inference is not None and features is not None
@@ -248,8 +249,8 @@ class Analyser:
             target[place] = len(targets)
             targets.append(quoted)
         begins = np.flatnonzero(np.diff(edges, prepend=before))
-        heads = number[forest.edge_head[edges[begins]]].tolist()
-        tails = [number[forest.tails(edge)].tolist() for edge in edges[begins].tolist()]
+        heads = numbers[forest.edge_head[edges[begins]]].tolist()
+        tails = [numbers[forest.tails(edge)].tolist() for edge in edges[begins].tolist()]
         opened = [b","]
         for place, rule, head, below in zip(begins.tolist(), rules[begins].tolist(), heads, tails, strict=True):
             source = extra[place] if rule >= n else self._quotes(rule)[0]

@@ -167,8 +167,8 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   edges_.Clear(f.n_apps);
   for (int32_t a = 0; a < f.n_apps; ++a) {
     const int32_t e = f.app_edge[a], head = f.edge_head[e];
-    if (f.node_cat[head] == LSCFG_REST || (f.edge_tail[2 * e + 1] >= 0 && f.node_cat[f.edge_tail[2 * e + 1]] == LSCFG_REST))
-      continue; /* no features */
+    const int32_t second = f.edge_tail[2 * e + 1];
+    if (f.node_cat[head] == LSCFG_REST || (second >= 0 && f.node_cat[second] == LSCFG_REST)) continue; /* no features */
     uint32_t tails[2];
     for (int k = 0; k < 2; ++k) {
       const int32_t tail = f.edge_tail[2 * e + k];

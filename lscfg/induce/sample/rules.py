@@ -162,9 +162,9 @@ def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) ->
 
 
 def sampled_tokens(found: Sampled) -> RuleTokens:
-    """Where the rules that a grammar gets are, as often as samples have them there."""
+    """Where the rules that a grammar gets and a model may have are, as often as samples have them there."""
     rules = found.rules
-    good = ~np.logical_or.reduce(list(rules.barred().values()))
+    good = ~np.logical_or.reduce(list(rules.barred().values())) & (rules.rules.arity <= MAX_TENSOR_ARITY)
     places = found.places[good[found.places[:, 0]]]
     places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
     return RuleTokens(rules.rules.select(np.flatnonzero(good)), places)
