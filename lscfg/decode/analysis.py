@@ -16,7 +16,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
-from lscfg.kernel import PAPER_FEATURES, PASS, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
+from lscfg.kernel import PAPER_FEATURES, PASS, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
 from lscfg.kernel.text import Strings, number_strings, print_rows
 from lscfg.log import warn
 
@@ -201,7 +201,14 @@ class Analyser:
         if not cut.is_none:
             keep = cut.kept(forest, inference.apps)
             head["cut"] = {"top": cut.top, "min_marginal": cut.least, "kept": int(keep.sum()), "of": forest.n_apps}
-        names = {c: json.dumps(self.grammar.category_name(c), ensure_ascii=False) for c in {*forest.node_cat.tolist()}}
+        names = {
+            c: json.dumps(self.grammar.category_name(c), ensure_ascii=False)
+            for c in {*forest.node_cat.tolist()} - {REST}
+        }
+        is_node = forest.node_cat != REST
+        if not is_node.all():
+            keep = ~forest.is_rest if keep is None else keep & ~forest.is_rest
+        numbers: np.ndarray = np.cumsum(is_node) - 1
         if not all(np.isfinite(values).all() for values in (inference.apps, inference.nodes, analysis.features)):
             raise InputError(f"sentence {number + 1} has values that are not finite, which JSON cannot hold")
         nodes = ",".join(
@@ -209,6 +216,7 @@ class Analyser:
             for category, (i, j), value in zip(
                 forest.node_cat.tolist(), forest.node_span.tolist(), inference.nodes.tolist(), strict=True
             )
+            if category != REST
         )
         yield f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": ['.encode()
         before = -1
@@ -217,31 +225,36 @@ class Analyser:
             if keep is not None:
                 apps = apps[keep[apps]]
             if len(apps):
-                yield self._applications(analysis, apps, before)
+                yield self._applications(analysis, apps, before, numbers)
                 before = int(forest.app_edge[apps[-1]])
         yield b"]}" if before < 0 else b"]}]}"
 
-    def _applications(self, analysis: Analysis, apps: np.ndarray, before: int) -> bytes:
-        """Some applications; each edge begins before its first one, and is ended by the next; before: the last edge."""
+    def _applications(self, analysis: Analysis, apps: np.ndarray, before: int, numbers: np.ndarray) -> bytes:
+        """Some applications; each edge begins before its first one, and is ended by the next.
+
+        Args:
+            before: the last edge.
+            numbers: int [n_nodes], of the nodes in the JSON.
+        """
         forest, inference, features = analysis.forest, analysis.inference, analysis.features
         assert forest is not None and inference is not None and features is not None
         edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self.grammar)
         targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._quotes(rule)[1])
         extra: dict[int, bytes] = {}  # source sides of rules that the grammar does not have, by place
         for place in np.flatnonzero(rules >= n).tolist():
-            app, number = int(apps[place]), int(rules[place]) - n
+            app, kind = int(apps[place]), int(rules[place]) - n
             word = int(forest.node_span[forest.edge_head[edges[place]], 0])
-            source, quoted = _quoted(analysis.sides.get(app) or extra_sides(number, analysis.words[word]))
-            extra[place] = source + (b',"pass":true' if number >= PASS else b"")
+            source, quoted = _quoted(analysis.sides.get(app) or extra_sides(kind, analysis.words[word]))
+            extra[place] = source + (b',"pass":true' if kind >= PASS else b"")
             target[place] = len(targets)
             targets.append(quoted)
         begins = np.flatnonzero(np.diff(edges, prepend=before))
-        heads = forest.edge_head[edges[begins]].tolist()
-        tails = forest.edge_tail[edges[begins]].tolist()
+        heads = numbers[forest.edge_head[edges[begins]]].tolist()
+        tails = [numbers[forest.tails(edge)].tolist() for edge in edges[begins].tolist()]
         opened = [b","]
         for place, rule, head, below in zip(begins.tolist(), rules[begins].tolist(), heads, tails, strict=True):
             source = extra[place] if rule >= n else self._quotes(rule)[0]
-            tail = ",".join([str(t) for t in below if t >= 0])
+            tail = ",".join(map(str, below))
             end = b"]}," if place or before >= 0 else b""
             opened.append(b'%s{"node":%d,"tails":[%s],"source":%s,"targets":[' % (end, head, tail.encode(), source))
         opens = np.zeros(len(apps), np.int32)

@@ -27,7 +27,7 @@ from lscfg.decode.rows import SparseRows
 from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
-from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
+from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
@@ -382,10 +382,12 @@ class _SentenceDecoder:
 
         indptr, indices, values = self.grammar.features()
         mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
-        self._rule_penalty = np.full(len(self.grammar) + 3, np.nan)  # target words are counted when a rule is met
-        self._rule_penalty[-3:] = 0, 0, WORD_PENALTY
-        # the rules behind those of the grammar: glue over one node, glue over two, pass-through
-        indptr = np.concatenate([indptr, indptr[-1] + np.array([0, 1, 2])])
+        size = len(self.grammar)
+        self._rule_penalty = np.full(size + EXTRA_RULES, np.nan)  # target words are counted when a rule is met
+        self._rule_penalty[size:] = 0
+        self._rule_penalty[size + PASS] = WORD_PENALTY
+        # the rules behind those of the grammar: glue over one node, glue over two, pass-through, others with no feature
+        indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
         indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
         values = np.concatenate([values, [1.0, 1.0]])
         self._penalty_column = column("WordPenalty") if self.config.word_penalty else None
@@ -572,6 +574,12 @@ def read_grammar(config: DecoderConfig) -> Grammar:
         grammar.read(path)
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish()
+    count, scope = grammar.wide()
+    if count:
+        log.warn(
+            f"{count} rules of more than two nonterminals have a scope above 2, up to {scope}: parsing takes time "
+            f"O(n^{scope}) in the words of a sentence; lscfg induce sample --rule-filter scope leaves them out"
+        )
     return grammar
 
 

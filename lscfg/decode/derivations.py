@@ -90,8 +90,7 @@ def describe(
         apps: from the root down, the first tail first, as of ``lscfg.kernel.search.KBest``.
         features: of each application.
     """
-    tails = [[t for t in forest.edge_tail[forest.app_edge[app]].tolist() if t >= 0] for app in apps]
-    children = _children([len(some) for some in tails])
+    children = _children([len(forest.tails(int(forest.app_edge[app]))) for app in apps])
     spans = [tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist()) for app in apps]
     sides, texts = [], []
     for app, (i, _), below in zip(apps, spans, children, strict=True):

@@ -41,4 +41,5 @@ class SparseRows:
         entries = np.arange(lengths.sum()) + np.repeat(self.offsets[rows] - (ends - lengths), lengths)
         group = np.repeat(np.repeat(np.arange(count), np.diff(groups)), lengths)
         cells = group * self.width + self.columns[entries]
-        return np.bincount(cells, self.values[entries], count * self.width).reshape(count, self.width)
+        sums = np.bincount(cells, self.values[entries], count * self.width)
+        return sums.astype(np.float64, copy=False).reshape(count, self.width)  # without entries they are integers

@@ -21,7 +21,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.io.text import write_blocks
-from lscfg.kernel import Forest
+from lscfg.kernel import REST, Forest
 from lscfg.kernel.text import Strings, number_strings, print_rows
 
 DIGITS = 12
@@ -101,24 +101,28 @@ class SentenceGrammars:
             yield f"[{goal}] ||| {words} ||| {words} |||\n".encode
             return
         names = [
-            f"{grammar.category_name(category)}_{i}_{j}"
+            f"{grammar.category_name(category)}_{i}_{j}" if category != REST else ""
             for category, (i, j) in zip(forest.node_cat.tolist(), forest.node_span.tolist(), strict=True)
         ]
         names[-1] = goal  # the root, which is nobody's tail
+        has_rests = bool((forest.node_cat == REST).any())
         for first in range(0, forest.n_apps, BLOCK):
-            apps = slice(first, min(first + BLOCK, forest.n_apps))
+            apps = np.arange(first, min(first + BLOCK, forest.n_apps))
+            apps = apps[~forest.is_rest[apps]] if has_rests else apps
             yield partial(self._lines, forest, analysis.features, analysis.words, names, apps)
 
-    def _lines(self, forest: Forest, features: np.ndarray, words: list[str], names: list[str], apps: slice) -> bytes:
+    def _lines(
+        self, forest: Forest, features: np.ndarray, words: list[str], names: list[str], apps: np.ndarray
+    ) -> bytes:
         """The rules of some applications: what the edge has, what the rule has, and the latent features."""
         edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self._analyser.grammar)
         begins = np.flatnonzero(np.diff(edges, prepend=-1))
         heads = forest.edge_head[edges[begins]].tolist()
-        tails = forest.edge_tail[edges[begins]].tolist()
+        tails = [forest.tails(edge) for edge in edges[begins].tolist()]
         opened = []
         for rule, head, below in zip(rules[begins].tolist(), heads, tails, strict=True):
             source, _ = self._template(rule, words, int(forest.node_span[head, 0]))
-            filled = source % tuple(names[tail] for tail in below if tail >= 0)
+            filled = source % tuple(names[tail] for tail in below)
             opened.append(f"[{names[head]}] ||| {filled}".encode())
         opens = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(rules)))
         targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._target(rule, words))

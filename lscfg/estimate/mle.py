@@ -11,7 +11,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.grammar.select import most_frequent
-from lscfg.grammar.table import MAX_ARITY
+from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.settings import Declared, setting
 
@@ -66,7 +66,7 @@ def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.n
 
 def by_arity(values: np.ndarray, examples: Examples) -> list[np.ndarray]:
     """Splits values [rules, ...] into those of arity 0, 1 and 2."""
-    return [values[examples.rules.arity == k] for k in range(MAX_ARITY + 1)]
+    return [values[examples.rules.arity == k] for k in range(MAX_TENSOR_ARITY + 1)]
 
 
 def keep_targets(examples: Examples, limit: int) -> np.ndarray:
@@ -103,7 +103,7 @@ def estimate(
     kept = keep_targets(examples, max_targets)
     one = one_state(examples, kept)
     arity = examples.rules.arity[kept]
-    tensors = [one.rules[arity == k].reshape(-1, *[1] * (k + 1)) for k in range(MAX_ARITY + 1)]
+    tensors = [one.rules[arity == k].reshape(-1, *[1] * (k + 1)) for k in range(MAX_TENSOR_ARITY + 1)]
     about = {
         "method": "mle",
         "rule tokens": examples.n_examples,

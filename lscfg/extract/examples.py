@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.extract.derive import Derivations
-from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Examples:
         order = np.argsort(arity, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        n_kept = int((arity <= min(MAX_ARITY, derivations.options.max_arity)).sum())
+        n_kept = int((arity <= min(MAX_TENSOR_ARITY, derivations.options.max_arity)).sum())
         node_type = number[derivations.rule]
         parent = derivations.parent.astype(np.int64)
         children = np.full((len(node_type), 2), -1, np.int64)

@@ -12,7 +12,7 @@ from lscfg.corpus.parallel import stream_aligned
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.source import DECODE, SELECT, Decoding, RuleInputs
-from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.kernel import HieroExtractor, LineError
 from lscfg.log import progress
@@ -36,7 +36,7 @@ class HieroLimits(Declared):
     max_phrase: int = setting(10, "most source words of a phrase pair", least=1, most=1000)
     max_target_phrase: int = setting(0, "most target words of a phrase pair; 0: any number", least=0, most=1000)
     max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
-    max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_ARITY)
+    max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
 
 
 @dataclass(frozen=True)

@@ -138,6 +138,8 @@ class ForestFile:
         for node, edges in zip(nodes, into, strict=True):
             builder.add_node(grammar.category(node[0]), node[1], node[2])
             for edge in edges:
+                if len(edge["tails"]) > 2:
+                    raise InputError("a rule of more than two nonterminals, which files of forests cannot have")
                 for target, *row in edge["targets"]:
                     rule = self._rules.get((node[0], edge["source"], target), -1)
                     if edge.get("pass", False):

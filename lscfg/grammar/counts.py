@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 
 FEATURES = (
     "EgivenF",
@@ -48,7 +48,7 @@ class RuleCounts:
     tokens: np.ndarray
     lexicon: np.ndarray
     lexicon_count: np.ndarray
-    max_arity: int = field(default=MAX_ARITY, kw_only=True)
+    max_arity: int = field(default=MAX_TENSOR_ARITY, kw_only=True)
     target_count: np.ndarray | None = field(default=None, kw_only=True)
 
     own_glue: ClassVar[bool] = False
@@ -65,11 +65,11 @@ class RuleCounts:
 
     def statistics(self) -> dict[str, int]:
         """Rule types and tokens by arity, for the log."""
-        arity = np.minimum(self.rules.arity, MAX_ARITY + 1)
+        arity = np.minimum(self.rules.arity, MAX_TENSOR_ARITY + 1)
         sizes = {"rule tokens": int(self.tokens.sum()), "rule types": len(self.rules)}
-        for k in range(MAX_ARITY + 2):
-            name = f"arity {k}" if k <= MAX_ARITY else f"arity > {MAX_ARITY}"
-            if k <= MAX_ARITY or (arity == k).any():
+        for k in range(MAX_TENSOR_ARITY + 2):
+            name = f"arity {k}" if k <= MAX_TENSOR_ARITY else f"arity > {MAX_TENSOR_ARITY}"
+            if k <= MAX_TENSOR_ARITY or (arity == k).any():
                 sizes[f"types of {name}"] = int((arity == k).sum())
                 sizes[f"tokens of {name}"] = int(self.tokens[arity == k].sum())
         return sizes

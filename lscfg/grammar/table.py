@@ -12,7 +12,11 @@ import numpy as np
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.kernel import Rules, words_fault
 
-MAX_ARITY = 2
+MAX_ARITY = 9
+"""Most nonterminals of a rule of a grammar, as in the kernel."""
+
+MAX_TENSOR_ARITY = 2
+"""Most nonterminals of a rule that a model has a tensor for."""
 
 LAYOUT = {
     "rules.symbols": "int32 [symbols]",

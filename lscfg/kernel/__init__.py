@@ -27,8 +27,10 @@ from lscfg.kernel.extract import (
 )
 from lscfg.kernel.forest import (
     EPSILON,
+    EXTRA_RULES,
     PASS,
     PASS_KNOWN,
+    REST,
     Forest,
     ForestBuilder,
     Grammar,
@@ -68,10 +70,12 @@ __all__ = [
     "DEFAULT_FEATURES",
     "DROP_REASONS",
     "EPSILON",
+    "EXTRA_RULES",
     "LATENT_FEATURES",
     "PAPER_FEATURES",
     "PASS",
     "PASS_KNOWN",
+    "REST",
     "RULE_KINDS",
     "START_WEIGHTS",
     "Binding",

@@ -20,6 +20,12 @@ X, S = 0, 1
 PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
 """Rules behind those of a grammar: a word passed through; and one that a rule translates alone, of no probability."""
 
+REST = int(lib.LSCFG_REST)
+"""Category of a node that stands for the tails of an edge but the first, where they are more than two."""
+
+EXTRA_RULES = int(lib.LSCFG_EXTRA_RULES)
+"""Rule numbers behind those of a grammar; the last one is the rule of ``REST`` nodes."""
+
 MOST = int(lib.LSCFG_MOST)
 """Rule applications of the largest forest that is made, the kernel's LSCFG_MOST."""
 
@@ -50,9 +56,9 @@ class ParseOptions:
 class Grammar:
     """Synchronous rules, numbered from 0 in order of addition, with sparse features.
 
-    Five more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
+    Six more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
     passes the source word of a span through, + 3 stands for any rule that the grammar does not have, + 4 passes a word
-    through that a rule of the grammar translates alone.
+    through that a rule of the grammar translates alone, + 5 joins tails where an edge has more than two (``REST``).
     """
 
     def __init__(self, vocab: Vocab | None = None):
@@ -154,6 +160,14 @@ class Grammar:
         """The rule of a finished grammar with these sides, the first of several; -1 if there is none."""
         return int(lib.lscfg_grammar_find(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt)))
 
+    def wide(self) -> tuple[int, int]:
+        """How many rules of more than two nonterminals have a scope above 2, and the largest scope of these.
+
+        A sentence of n words is parsed in time O(n^scope) (Hopkins & Langmead 2010).
+        """
+        scope = ffi.new("int32_t *")
+        return int(lib.lscfg_grammar_wide(self._pointer, scope)), int(scope[0])
+
     @property
     def feature_names(self) -> list[str]:
         """Names of the rules' features by number."""
@@ -234,6 +248,8 @@ class Forest:
         node_tgt: int32 [n_nodes, 2], target spans; None in forests of the parser, which see no target sentence.
         edge_paths: int32 [n_edges + 1], where the arcs of an edge, those that its rule goes along itself, begin in
             ``paths``; both None where the input is no lattice. A lattice's ``words`` are those of its arcs.
+
+    An edge of more than two tails has a node of category ``REST`` as its second one; ``tails`` sees through it.
     """
 
     def __init__(self, pointer: Any):
@@ -259,6 +275,18 @@ class Forest:
         if v.edge_paths != ffi.NULL:
             self.edge_paths = array(v.edge_paths, self.n_edges + 1)
             self.paths = array(v.paths, int(self.edge_paths[-1]))
+
+    def tails(self, edge: int) -> list[int]:
+        """The nodes of the edge's nonterminals in source order."""
+        found = [tail for tail in self.edge_tail[edge].tolist() if tail >= 0]
+        while len(found) > 1 and self.node_cat[found[-1]] == REST:
+            found[-1:] = self.edge_tail[self.node_edges[found[-1]]].tolist()
+        return found
+
+    @property
+    def is_rest(self) -> np.ndarray:
+        """Which applications are those of ``REST`` nodes, which no derivation shows: bool [n_apps]."""
+        return np.asarray(self.node_cat[self.edge_head[self.app_edge]] == REST)
 
     @property
     def size(self) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.grammar.table import LAYOUT as RULES
-from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.kernel import CONTEXT_LENGTHS, CONTEXT_SHAPES, CONTEXT_WORD_KINDS
 
@@ -72,7 +72,7 @@ class ContextModel:
             ValueError: the array that is wrong.
         """
         self.rules.check_distinct()
-        if self.rules.arity.max(initial=0) > MAX_ARITY:
+        if self.rules.arity.max(initial=0) > MAX_TENSOR_ARITY:
             raise ValueError("array 'context.rules.symbols' has a rule of too many nonterminals")
         if len(self.offsets) != self.outcomes(self.rules) + 1:
             raise ValueError("array 'context.offsets' is not of the context's rules and words")

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from lscfg import __version__
 from lscfg.errors import InputError
-from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.context import ContextModel
@@ -74,7 +74,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
-        if (np.diff(arity) < 0).any() or (len(arity) and arity[-1] > MAX_ARITY):
+        if (np.diff(arity) < 0).any() or (len(arity) and arity[-1] > MAX_TENSOR_ARITY):
             raise ValueError("rules must be in order of arity, none above 2")
         m = len(self.root)
         for k, tensor in enumerate(self.tensors):
@@ -102,7 +102,7 @@ class Parameters:
         """The model of the same rules with one state; None where that is not known."""
         if self.one is None:
             return None
-        groups = [self.one.rules[self.rules.arity == k] for k in range(MAX_ARITY + 1)]
+        groups = [self.one.rules[self.rules.arity == k] for k in range(MAX_TENSOR_ARITY + 1)]
         zero, first, second = (group.reshape(-1, *[1] * (k + 1)) for k, group in enumerate(groups))
         return Parameters(self.rules, (zero, first, second), np.ones(1), self.one.unk)
 

@@ -24,6 +24,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.formats.ini import find_file, read_ini
 from lscfg.kernel import CONTEXT_FEATURES, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.kernel.forest import REST
 from lscfg.kernel.options import LatentOptions
 from lscfg.model.parameters import Parameters
 from lscfg.study.states import States
@@ -207,7 +208,7 @@ class Explainer:
 
     def _apps_of(self, forest: Forest, words: Sequence[str], derivation: Sequence[AppliedRule]) -> list[int]:
         """The applications of a derivation's rules."""
-        names = [self.grammar.category_name(int(category)) for category in forest.node_cat]
+        names = ["" if category == REST else self.grammar.category_name(int(category)) for category in forest.node_cat]
         spans = [tuple(span) for span in forest.node_span.tolist()]
         nodes = {(name, span): q for q, (name, span) in enumerate(zip(names, spans, strict=True))}
         apps = []
@@ -215,7 +216,7 @@ class Explainer:
             head = nodes.get((rule.category, rule.span), -1)
             below = [nodes.get((derivation[k].category, derivation[k].span), -1) for k in rule.children]
             edges = [] if head < 0 else range(*forest.node_edges[head : head + 2].tolist())
-            fitting = [e for e in edges if [q for q in forest.edge_tail[e].tolist() if q >= 0] == below]
+            fitting = [e for e in edges if forest.tails(e) == below]
             candidates = (app for e in fitting for app in range(*forest.edge_apps[e : e + 2].tolist()))
             sides = rule.source, rule.target
             app = next((app for app in candidates if self._sides(forest, app, words) == sides), None)
@@ -256,7 +257,7 @@ class Explainer:
         frequency = self._share(forest, edge, app)
         given = float(sheet.given_source[app])
         gain = math.log(given / frequency) if frequency and given > 0 else None
-        tails = [int(q) for q in forest.edge_tail[edge] if q >= 0]
+        tails = forest.tails(edge)
         return Choice(
             source,
             target,
@@ -340,7 +341,7 @@ def _best_derivation(forest: Forest, shares: np.ndarray) -> list[int]:
     while todo:
         app = int(choice[todo.pop()])
         apps.append(app)
-        todo += [int(q) for q in reversed(forest.edge_tail[forest.app_edge[app]]) if q >= 0]
+        todo += reversed(forest.tails(int(forest.app_edge[app])))
     return apps
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
-from lscfg.grammar.table import MAX_ARITY
+from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import align_columns, fit, split_fields
 from lscfg.model.parameters import Parameters
 from lscfg.study.states import States
@@ -48,7 +48,7 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
     for side, columns in about.get("features by template", {}).items():
         made.append((f"{side} features", ", ".join(f"{name} {n}" for name, n in columns.items())))
     sizes = [("states (m)", str(parameters.rank))]
-    sizes += [(f"rules of arity {k}", str(len(parameters.tensors[k]))) for k in range(MAX_ARITY + 1)]
+    sizes += [(f"rules of arity {k}", str(len(parameters.tensors[k]))) for k in range(MAX_TENSOR_ARITY + 1)]
     shared = sum(_is_oov(parameters, 0).tolist())
     sizes.append(("rules left to the OOV rule", str(shared)))
     values = sum(tensor.size for tensor in parameters.tensors)
@@ -232,7 +232,7 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
             f"  share {100 * states.share[state]:.1f} %, root {100 * states.root[state]:.1f} %, OOV "
             f"{100 * states.unknown[state]:.2f} %, entropy {states.entropy[state]:.2f} bits",
         ]
-        for arity in range(MAX_ARITY + 1):
+        for arity in range(MAX_TENSOR_ARITY + 1):
             of_arity = states.rules[parameters.rules.arity == arity, state]
             lines.append(f"  arity {arity}, {100 * of_arity.sum():.1f} %")
             for rule in states.best_rules(state, arity, n_rules):

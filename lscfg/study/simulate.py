@@ -9,7 +9,7 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
-from lscfg.grammar.table import MAX_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.model.parameters import Parameters
 
 
@@ -104,7 +104,7 @@ class _Choices:
         self.p = self.p / total
         self.root = model.root / model.root.sum()
         self.rule, states = [], []
-        for k in range(MAX_ARITY + 1):
+        for k in range(MAX_TENSOR_ARITY + 1):
             self.rule.append(np.repeat(np.nonzero(arity == k)[0], m**k))
             combination = np.tile(np.arange(m**k), int((arity == k).sum()))
             pair = {0: (combination * 0 - 1, combination * 0 - 1), 1: (combination, combination * 0 - 1)}.get(
@@ -238,7 +238,7 @@ def tree_values(model: Parameters, derivations: Derivations) -> np.ndarray:
     number = {model.rules.text(r): r for r in range(len(model.rules))}
     of = np.array([number.get(derivations.rules.text(r), -1) for r in range(len(derivations.rules))])
     rule = of[derivations.rule]
-    first = np.searchsorted(model.rules.arity, np.arange(MAX_ARITY + 1))
+    first = np.searchsorted(model.rules.arity, np.arange(MAX_TENSOR_ARITY + 1))
     depth = np.zeros(len(rule), np.int64)
     parent = derivations.parent
     for node in range(len(rule)):  # parents come first
@@ -250,7 +250,7 @@ def tree_values(model: Parameters, derivations: Derivations) -> np.ndarray:
     inside = np.zeros((len(rule), model.rank))
     arity = derivations.rules.arity[derivations.rule]
     for level in range(int(depth.max(initial=0)), -1, -1):
-        for k in range(MAX_ARITY + 1):
+        for k in range(MAX_TENSOR_ARITY + 1):
             nodes = np.nonzero((depth == level) & (arity == k) & (rule >= 0))[0]
             tensor = model.tensors[k][rule[nodes] - first[k]]
             for slot in reversed(range(k)):

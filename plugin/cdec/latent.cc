@@ -167,6 +167,8 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   edges_.Clear(f.n_apps);
   for (int32_t a = 0; a < f.n_apps; ++a) {
     const int32_t e = f.app_edge[a], head = f.edge_head[e];
+    const int32_t second = f.edge_tail[2 * e + 1];
+    if (f.node_cat[head] == LSCFG_REST || (second >= 0 && f.node_cat[second] == LSCFG_REST)) continue; /* no features */
     uint32_t tails[2];
     for (int k = 0; k < 2; ++k) {
       const int32_t tail = f.edge_tail[2 * e + k];
@@ -318,9 +320,9 @@ const EdgeTable::Edge *LatentFeatures::Find(const HG::Edge &edge, uint32_t left,
 const double *LatentFeatures::ValuesOf(const HG::Edge &edge, const vector<const void *> &tails, uint32_t *label) const {
   uint32_t labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
   *label = EdgeTable::Pack(edge.i_, edge.j_);
-  if (neutral_ || IsGoal(*edge.rule_)) return nullptr;
-  for (size_t k = 0; k < tails.size() && k < 2; ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
-  const EdgeTable::Edge *found = tails.size() > 2 ? nullptr : Find(edge, labels[0], labels[1]);
+  if (neutral_ || IsGoal(*edge.rule_) || tails.size() > 2) return nullptr;
+  for (size_t k = 0; k < tails.size(); ++k) memcpy(&labels[k], tails[k], sizeof labels[k]);
+  const EdgeTable::Edge *found = Find(edge, labels[0], labels[1]);
   if (!found) {
     unmatched_ +=
         unmatched_edges_.insert(std::make_tuple(edge.rule_.get(), edge.i_, edge.j_, labels[0], labels[1])).second;

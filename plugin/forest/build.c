@@ -40,7 +40,7 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 /* ---- checks ---- */
 
 /* Categories of head and nonterminals that the rule asks for; returns the number of nonterminals, -1: any. */
-static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[2]) {
+static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[MAX_ARITY]) {
   int32_t n = lscfg_grammar_size(g), arity = 0;
   if (rule >= n) {
     int32_t extra = rule - n;
@@ -59,8 +59,8 @@ static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *
 static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int64_t a, lscfg_error *error) {
   const draft_app *app = &f->draft_apps.data[a];
   const draft_node *head = &f->draft_nodes.data[app->head];
-  int32_t category, tails[2], begin = head->i, n_tails = (app->tail[0] >= 0) + (app->tail[1] >= 0);
-  if (app->rule >= lscfg_grammar_size(g) + LSCFG_EXTRA_RULES)
+  int32_t category, tails[MAX_ARITY], begin = head->i, n_tails = (app->tail[0] >= 0) + (app->tail[1] >= 0);
+  if (app->rule >= lscfg_grammar_size(g) + LSCFG_RULE_REST) /* drafts have no more than two tails */
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: the grammar has no rule %ld", (long long)a,
                       (long)app->rule);
   int32_t arity = wanted_categories(g, app->rule, &category, tails);

@@ -65,6 +65,16 @@ const int32_t *forest_passed_word(const lscfg_forest_view *f, int32_t edge) {
   return &f->words[f->paths[k]];
 }
 
+int32_t forest_n_tails(const lscfg_forest *f, int32_t edge) {
+  const int32_t *tail = f->edge_tail.data + 2 * (int64_t)edge;
+  int32_t n = (tail[0] >= 0) + (tail[1] >= 0);
+  while (tail[1] >= 0 && f->node_cat.data[tail[1]] == LSCFG_REST) {
+    tail = f->edge_tail.data + 2 * (int64_t)f->node_edges.data[tail[1]];
+    n++;
+  }
+  return n;
+}
+
 int32_t forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j) {
   if (ARRAY_RESERVE(f->node_cat, 1) || ARRAY_RESERVE(f->node_span, 2) || ARRAY_RESERVE(f->node_edges, 1))
     return LSCFG_ENOMEM;

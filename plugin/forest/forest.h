@@ -45,6 +45,8 @@ int32_t forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j);
 int forest_set_target(lscfg_forest *, int32_t i, int32_t j);
 /* An edge into the last node with one application for each of the rules. Returns its number or a negative code. */
 int32_t forest_add_edge(lscfg_forest *, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules);
+/* Tails of an edge, those of its chain for the rest too. */
+int32_t forest_n_tails(const lscfg_forest *, int32_t edge);
 /* The word that a pass-through rule passes in this edge. */
 const int32_t *forest_passed_word(const lscfg_forest_view *, int32_t edge);
 /* Keeps what some derivation of the root uses, in the same order, the root last. */

@@ -38,6 +38,26 @@ void lscfg_grammar_free(lscfg_grammar *g) {
 
 int32_t lscfg_grammar_size(const lscfg_grammar *g) { return (int32_t)g->rules.size; }
 int32_t lscfg_grammar_arity(const lscfg_grammar *g, int32_t rule) { return g->rules.data[rule].arity; }
+
+static int32_t scope_of(const lscfg_grammar *g, const grammar_rule *rule) {
+  const int32_t *src = g->symbols.data + rule->src;
+  int32_t scope = (src[0] < 0) + (src[rule->n_src - 1] < 0);
+  for (int32_t k = 1; k < rule->n_src; k++) scope += src[k] < 0 && src[k - 1] < 0;
+  return scope;
+}
+
+int32_t lscfg_grammar_wide(const lscfg_grammar *g, int32_t *scope) {
+  int32_t found = 0;
+  *scope = 0;
+  for (int64_t r = 0; r < g->rules.size; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    int32_t own = rule->arity > 2 ? scope_of(g, rule) : 0;
+    found += own > 2;
+    if (own > 2 && own > *scope) *scope = own;
+  }
+  return found;
+}
+
 int32_t lscfg_grammar_lhs(const lscfg_grammar *g, int32_t rule) { return g->rules.data[rule].lhs; }
 int32_t lscfg_grammar_n_features(const lscfg_grammar *g) { return lscfg_vocab_size(&g->feature_names); }
 

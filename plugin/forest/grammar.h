@@ -6,7 +6,7 @@
 #include "base/trie.h"
 #include "base/vocab.h"
 
-enum { CATEGORY_X = 0, CATEGORY_S = 1, MAX_ARITY = 2 };
+enum { CATEGORY_X = 0, CATEGORY_S = 1, MAX_ARITY = 9 };
 
 typedef struct {
   int32_t lhs;

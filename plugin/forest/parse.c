@@ -7,14 +7,19 @@
 enum { PASS_BEGIN = -1, PASS_END = -2, GLUE_BEGIN = -3, GLUE_MIDDLE = -4, GLUE_END = -5 };
 
 typedef struct {
-  int32_t node; /* of the trie, or one of the places above */
-  int32_t tail[2];
+  int32_t node;    /* of the trie, or one of the places above */
+  int32_t tail[2]; /* the second: -1 for none; below that, -2 - k for what ends with tail k of the longer list */
   int32_t path; /* last step through a lattice, -1 */
 } dotted;
 
 typedef struct {
   int32_t arc, before; /* the step before it, -1 */
 } step;
+
+/* Of a dotted rule over three nodes or more: the node, and what is before it, as the second tail of a dotted rule. */
+typedef struct {
+  int32_t node, before;
+} later_tail;
 
 typedef struct {
   int32_t begin, end;
@@ -35,6 +40,7 @@ typedef struct {
   const int32_t *arcs_into;  /* [n + 2] */
   int32_t *distance;         /* [n + 1][n + 1], arcs of the shortest path; NULL for a sentence */
   ARRAY(dotted) items;
+  ARRAY(later_tail) later;
   ARRAY(step) steps;
   ARRAY(completed) done; /* edges of the cell under work, before they are sorted by category */
   range *item_cells;     /* [n + 1][n + 1], dotted rules over [i, j) */
@@ -84,6 +90,20 @@ static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
   return passes ? PASS_END : NOWHERE;
 }
 
+/* Puts a node behind the tails of a dotted rule. */
+static int add_tail(parser *p, int32_t tail[2], int32_t node) {
+  if (tail[0] < 0) {
+    tail[0] = node;
+  } else if (tail[1] == -1) {
+    tail[1] = node;
+  } else {
+    if (p->later.size >= INT32_MAX - 2 || ARRAY_RESERVE(p->later, 1)) return LSCFG_ENOMEM;
+    p->later.data[p->later.size] = (later_tail){node, tail[1]};
+    tail[1] = -2 - (int32_t)p->later.size++;
+  }
+  return LSCFG_OK;
+}
+
 /* Moves the dot of the items over [i, k) across the nodes over [k, j). */
 static int extend_by_nodes(parser *p, range from, range nodes, int32_t i, int32_t j) {
   if (nodes.begin == nodes.end) return LSCFG_OK;
@@ -98,8 +118,7 @@ static int extend_by_nodes(parser *p, range from, range nodes, int32_t i, int32_
       }
       if (next == NOWHERE) continue;
       dotted item = p->items.data[a];
-      int first = item.tail[0] < 0;
-      if (add_item(p, next, first ? q : item.tail[0], first ? -1 : q, item.path)) return LSCFG_ENOMEM;
+      if (add_tail(p, item.tail, q) || add_item(p, next, item.tail[0], item.tail[1], item.path)) return LSCFG_ENOMEM;
     }
   }
   return LSCFG_OK;
@@ -144,12 +163,34 @@ static int add_done(parser *p, completed c) {
   return LSCFG_OK;
 }
 
+static int add_path(parser *p, int32_t path);
+
+/* The second tail of a finished rule: a new node for the rest of its tails where these are more than one. */
+static int32_t rest_of_tails(parser *p, int32_t tail) {
+  const int32_t rule = lscfg_grammar_size(p->grammar) + LSCFG_RULE_REST, *span = NULL;
+  int32_t rest = -1;
+  while (tail <= -2) {
+    later_tail last = p->later.data[-2 - tail];
+    int32_t before = last.before >= 0 ? last.before : p->later.data[-2 - last.before].node;
+    if (rest < 0) rest = last.node;
+    int32_t end = p->forest->node_span.data[2 * (int64_t)rest + 1];
+    span = p->forest->node_span.data + 2 * (int64_t)before;
+    int32_t node = forest_add_node(p->forest, LSCFG_REST, span[0], end);
+    if (node < 0 || forest_add_edge(p->forest, before, rest, &rule, 1) < 0 || (p->arcs && add_path(p, -1)))
+      return LSCFG_ENOMEM;
+    rest = node;
+    tail = last.before;
+  }
+  return rest < 0 ? tail : rest;
+}
+
 static int is_unary(const lscfg_grammar *g, const grammar_group *group) {
   const grammar_rule *rule = &g->rules.data[g->by_source[group->rules_begin]];
   return rule->n_src == 1 && rule->arity == 1;
 }
 
-/* The dotted rules over [i, j) that end with a word or a node that ends in j. */
+/* The dotted rules over [i, j) that end with a word or a node that ends in j. Nodes for the rest of tails are made
+ * before the nodes of the cell, where no rule goes on with them. */
 static int scan_cell(parser *p, int32_t i, int32_t j) {
   range *items = cell(p, p->item_cells, i, j);
   items->begin = (int32_t)p->items.size;
@@ -161,6 +202,9 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
   for (int32_t a = items->begin; a < items->end; a++) {
     dotted item = p->items.data[a];
     if (item.node < 0 || !may_cover(p, item.node, i, j)) continue;
+    if (item.tail[1] <= -2 && p->grammar->node_group.data[item.node] >= 0 &&
+        (item.tail[1] = rest_of_tails(p, item.tail[1])) < 0)
+      return LSCFG_ENOMEM;
     for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0;
          group = p->grammar->groups.data[group].next) {
       int32_t lhs = p->grammar->groups.data[group].lhs;
@@ -251,8 +295,8 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   const lscfg_grammar *g = p->grammar;
   range *nodes = cell(p, p->node_cells, i, j), *items = cell(p, p->item_cells, i, j);
   p->done.size = 0;
-  nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
   if (scan_cell(p, i, j)) return LSCFG_ENOMEM;
+  nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
   for (int32_t c = 0; c < g->n_ordered; c++)
     if (finish_node(p, g->categories_in_order[c], i, j)) return LSCFG_ENOMEM;
   /* rules that begin with a node over the whole cell */
@@ -303,6 +347,7 @@ static int parse(parser *p, lscfg_forest **forest, lscfg_error *error) {
   free(p->item_cells);
   free(p->node_cells);
   free(p->items.data);
+  free(p->later.data);
   free(p->steps.data);
   free(p->done.data);
   if (code == LSCFG_OK) {

@@ -67,7 +67,7 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
     b->n_known += k >= 0;
     if (k >= 0)
       b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
-    else if (b->options.compose)
+    else if (b->options.compose && rule->arity <= MAX_TENSOR_ARITY)
       unknown = 1;
     else if (b->options.oov && !rule->arity)
       b->rule_row[r] = OOV_ROW;
@@ -122,7 +122,7 @@ static int make_inner(lscfg_binding *b) {
   if (!inner->rule_row) return LSCFG_ENOMEM;
   memcpy(inner->rule_row, b->rule_row, (size_t)n * sizeof *inner->rule_row);
   inner->rule_row[n] = OOV_ROW;
-  for (int32_t arity = 0; arity <= MAX_ARITY; arity++)
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++)
     for (int64_t k = model->first_of_arity[arity]; k < model->first_of_arity[arity + 1]; k++)
       inner->rule_row[n + 1 + k] = (int32_t)(k - model->first_of_arity[arity]);
   return LSCFG_OK;
@@ -233,6 +233,7 @@ static int32_t arity_of(const lscfg_grammar *g, int32_t rule) {
     case LSCFG_RULE_GLUE: return 2;
     case LSCFG_RULE_PASS:
     case LSCFG_RULE_PASS_KNOWN: return 0;
+    case LSCFG_RULE_REST:
     case LSCFG_RULE_UNKNOWN: return -1;
     default: return g->rules.data[rule].arity;
   }
@@ -241,12 +242,12 @@ static int32_t arity_of(const lscfg_grammar *g, int32_t rule) {
 int binding_check_forest(const lscfg_binding *b, const lscfg_forest *f, lscfg_error *error) {
   if (!f->node_cat.size) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes, or is not finished");
   for (int32_t e = 0; e < f->edge_head.size; e++) {
-    const int32_t *tail = f->edge_tail.data + 2 * (int64_t)e;
+    int32_t n_tails = forest_n_tails(f, e);
     for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
       int32_t rule = f->app_rule.data[a], in_range = rule >= 0 && rule < b->n_rules + LSCFG_EXTRA_RULES;
       int32_t arity =
           in_range && b->inner ? arity_of(b->grammar, rule) : -1; /* rules of expanded forests are the model's */
-      if (!in_range || (arity >= 0 && arity != (tail[0] >= 0) + (tail[1] >= 0)))
+      if (!in_range || (arity >= 0 && arity != n_tails))
         return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld%s",
                           (long)rule, in_range ? " of another number of nonterminals" : "");
     }

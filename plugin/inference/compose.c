@@ -288,7 +288,7 @@ static int settle(const lscfg_binding *b, int32_t r) {
   const grammar_rule *rule = &b->grammar->rules.data[r];
   int32_t found = FAILED;
   if (w->of_rule[r] != TO_COME) return LSCFG_OK;
-  if (take_rule(w, b->grammar, rule) && compose_rule(w, &found)) return LSCFG_ENOMEM;
+  if (rule->arity <= MAX_TENSOR_ARITY && take_rule(w, b->grammar, rule) && compose_rule(w, &found)) return LSCFG_ENOMEM;
   /* a whole rule that is but an OOV part is no composition */
   if (found >= 0 && w->productions.data[w->composites.data[found].productions_begin].rule == OOV_PART) found = FAILED;
   if (found < 0 && b->options.oov && !rule->arity) b->rule_row[r] = b->inner->rule_row[r] = OOV_ROW;

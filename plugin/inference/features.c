@@ -73,6 +73,17 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
   return LSCFG_OK;
 }
 
+/* Rules of more nonterminals than a tensor can have say nothing. */
+static void clear_long_rules(const feature_work *w) {
+  const lscfg_forest *f = w->forest;
+  for (int32_t e = 0; e < f->edge_head.size; e++) {
+    int32_t tail = f->edge_tail.data[2 * (int64_t)e + 1], begin = f->edge_apps.data[e];
+    if (tail < 0 || f->node_cat.data[tail] != LSCFG_REST) continue;
+    size_t n = (size_t)(f->edge_apps.data[e + 1] - begin) * (size_t)w->options->n_columns;
+    memset(w->features + (int64_t)begin * w->options->n_columns, 0, n * sizeof *w->features);
+  }
+}
+
 int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_inference *inference,
                    const double *app_marginals, const double *node_marginals, const lscfg_feature_options *options,
                    double *features, lscfg_error *error) {
@@ -87,5 +98,6 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
   for (int k = 0; k < N_FAMILIES && !code; k++)
     if (wanted & features_of(families[k]) && (known || !(families[k]->needs & NEEDS_MARGINALS)))
       code = families[k]->compute(&work, error);
+  if (!code) clear_long_rules(&work);
   return code;
 }

@@ -89,7 +89,7 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
   model->unk = view.data;
   if ((code = check_values("unk", model->unk, 0, model->rank, error))) return code;
   model->single = tensor_file_has(&model->file, "C0", "F32");
-  for (int32_t arity = 0; arity <= MAX_ARITY; arity++) {
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) {
     int64_t n = 0;
     if (arity == 2 && tensor_file_has(&model->file, "C2.components", "I64"))
       code = map_components(model, &n, error);
@@ -101,7 +101,7 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
   /* larger tensors are looked at when they are first needed: to read them all would cost more than a sentence does */
   if ((code = check_values("C0", model->tensor[0], model->single, model->first_of_arity[1] * model->rank, error)))
     return code;
-  model->n_rules = model->first_of_arity[MAX_ARITY + 1];
+  model->n_rules = model->first_of_arity[MAX_TENSOR_ARITY + 1];
   return model->n_rules <= INT32_MAX ? LSCFG_OK : lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2^31 rules");
 }
 
@@ -112,8 +112,8 @@ static int check_rule(const lscfg_rules *rules, int64_t rule, int32_t arity, lsc
   int32_t found = 0, linked = 0;
   if (arity < 0) {
     arity = 0;
-    for (int64_t k = 0; k < n_src && k < n && arity <= MAX_ARITY; k++) arity += symbols[k] < 0;
-    if (arity > MAX_ARITY) n_src = 0; /* refused */
+    for (int64_t k = 0; k < n_src && k < n && arity <= MAX_TENSOR_ARITY; k++) arity += symbols[k] < 0;
+    if (arity > MAX_TENSOR_ARITY) n_src = 0; /* refused */
   }
   int ok = n_src >= 1 && n_src <= n && n <= INT32_MAX;
   for (int64_t k = 0; k < n && ok; k++) {
@@ -154,7 +154,7 @@ static int map_model_rules(lscfg_model *model, lscfg_error *error) {
   if (rules->n != model->n_rules)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has %lld tensors, but %lld rules", (long long)model->n_rules,
                       (long long)rules->n);
-  for (int32_t arity = 0; arity <= MAX_ARITY && !code; arity++)
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY && !code; arity++)
     for (int64_t r = model->first_of_arity[arity]; r < model->first_of_arity[arity + 1] && !code; r++)
       code = check_rule(rules, r, arity, error);
   return code;
@@ -198,7 +198,7 @@ static int map_one_state(lscfg_model *model, lscfg_error *error) {
   one->single = 0;
   one->components = NULL;
   one->one_state = NULL;
-  for (int32_t arity = 0; arity <= MAX_ARITY; arity++)
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++)
     one->tensor[arity] = (const double *)rules.data + model->first_of_arity[arity];
   return LSCFG_OK;
 }

@@ -30,17 +30,20 @@ enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
 static inline int64_t first_shape(const lscfg_rules *rules) { return rules->n + rules->n_words; }
 static inline int64_t context_outcomes(const lscfg_rules *rules) { return first_shape(rules) + N_SHAPES; }
 
+enum { MAX_TENSOR_ARITY = 2 }; /* nonterminals of a rule with a tensor; those of more have no probability */
+
 /* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index
  * of the rules. Rules are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
   int32_t rank; /* m */
   int64_t n_rules;
-  int64_t first_of_arity[MAX_ARITY + 2];
+  int64_t first_of_arity[MAX_TENSOR_ARITY + 2];
   const double *root;                /* C^S [m] */
   const double *unk;                 /* tensor of the OOV rule [m] */
   int32_t single;                    /* whether tensors are stored in single precision, else in double */
-  const void *tensor[MAX_ARITY + 1]; /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
+  /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
+  const void *tensor[MAX_TENSOR_ARITY + 1];
   const int64_t *components;         /* where tensors of two nonterminals are of low rank, else NULL: tensor k has */
   const float *factors;              /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
   lscfg_rules rules;                 /* by arity */

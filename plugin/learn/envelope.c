@@ -239,6 +239,20 @@ static int add_item(hull *h, int32_t item, const double *scores, const double *s
   return LSCFG_OK;
 }
 
+/* The part of a line for a nonterminal of its target side. An edge of two tails without a target side holds the rest of
+ * the tails of another. */
+static int32_t part_of(const hull *h, const back_line *b, int32_t nonterminal) {
+  const lscfg_hypergraph_view *g = h->graph;
+  while (nonterminal) {
+    const back_line *second = h->lines.data + b->part[1];
+    if (g->tail[2 * (int64_t)second->edge + 1] < 0 || g->symbol[second->edge] < g->symbol[second->edge + 1])
+      return b->part[1];
+    b = second;
+    nonterminal--;
+  }
+  return b->part[0];
+}
+
 static int list_words(hull *h, lscfg_envelope *out, int64_t line) {
   const lscfg_hypergraph_view *g = h->graph;
   h->stack.size = 0;
@@ -256,7 +270,7 @@ static int list_words(hull *h, lscfg_envelope *out, int64_t line) {
       if (ARRAY_RESERVE(out->words, 1)) return LSCFG_ENOMEM;
       out->words.data[out->words.size++] = symbol;
     } else {
-      int32_t part = b->part[-1 - symbol];
+      int32_t part = part_of(h, b, -1 - symbol);
       if (ARRAY_RESERVE(h->stack, 1)) return LSCFG_ENOMEM;
       h->stack.data[h->stack.size++] = (position){part, g->symbol[h->lines.data[part].edge]};
     }

@@ -206,7 +206,8 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
   for (int32_t e = 0; e < f.n_edges; ++e) {
     const int32_t head = f.edge_head[e];
-    if (f.node_cat[head] != 0) continue;
+    const int32_t second = f.edge_tail[2 * e + 1];
+    if (f.node_cat[head] != 0 || (second >= 0 && f.node_cat[second] == LSCFG_REST)) continue;
     uint32_t tails[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
     for (int k = 0; k < 2; ++k) {
       const int32_t tail = f.edge_tail[2 * e + k];
@@ -250,9 +251,10 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
   /* <s> is Moses' word 0, and its ranges include the last word. */
   const int32_t i = static_cast<int32_t>(range.GetStartPos()) - 1, j = static_cast<int32_t>(range.GetEndPos());
   const int n_tails = tails ? static_cast<int>(tails->size()) : 0;
+  if (n_tails > 2) return; /* no features */
   int32_t application = -1;
   bool dead = false; /* in no derivation: Moses builds from below what the root never reaches */
-  if (i >= 0 && j <= static_cast<int32_t>(sentence.words.size()) && n_tails <= 2) {
+  if (i >= 0 && j <= static_cast<int32_t>(sentence.words.size())) {
     uint32_t spans[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
     for (int k = 0; k < n_tails; ++k) {
       const Range &tail = (*tails)[k]->GetCoverage();

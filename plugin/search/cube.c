@@ -5,10 +5,15 @@
  * counted again once words in front of them are known, and the difference is added. Item states are minimal as in Li
  * and Khudanpur (2008): where no n-gram of the model goes on to the left of a left word, all that words in front can
  * change are back-off weights, which depend on the words before it only. That word ends the left edge. It is kept,
- * since counting it again is what charges those weights, but it does not make two states differ. */
+ * since counting it again is what charges those weights, but it does not make two states differ.
+ *
+ * A target side may have its nonterminals in any order, so an application of more than two tails needs the items of all
+ * of them at once. An item of a node for the rest of the tails is a choice of items, best sums of scores first. That
+ * loses nothing: an application takes no more than the pop limit of them. */
 #include "search/cube.h"
 
 #include "forest/forest.h"
+#include "forest/grammar.h"
 
 #include <math.h>
 
@@ -33,8 +38,16 @@ static inline double add_word(search *s, candidate *c, int32_t *left, int32_t wo
   return p;
 }
 
-/* Language-model score and state of an application to its tails. */
-static int walk_target(search *s, candidate *c, int32_t *left) {
+/* The items of all tails of an edge whose second tail is a choice for the rest of them. */
+static void list_tails(const hypergraph *g, const int32_t tail[2], int32_t *items) {
+  for (const item_edge *edge; is_rest(g, edge = &g->edges.data[g->items.data[tail[1]].edge]); tail = edge->tail)
+    *items++ = tail[0];
+  items[0] = tail[0];
+  items[1] = tail[1];
+}
+
+/* Language-model score and state of an application to the items of its tails. */
+static int walk_target(search *s, candidate *c, const int32_t *items, int32_t *left) {
   const int32_t *symbol = s->graph.app_tgt[c->app], *end = symbol + s->graph.app_length[c->app];
   int code = LSCFG_OK, empty = 1;
   c->right = LSCFG_LM_NULL;
@@ -49,8 +62,8 @@ static int walk_target(search *s, candidate *c, int32_t *left) {
       empty = 0;
       continue;
     }
-    const item *tail = s->graph.items.data + c->tail[-1 - *symbol];
-    const int32_t *tail_left = s->graph.left.data + (int64_t)c->tail[-1 - *symbol] * s->graph.stride;
+    const item *tail = s->graph.items.data + items[-1 - *symbol];
+    const int32_t *tail_left = s->graph.left.data + (int64_t)items[-1 - *symbol] * s->graph.stride;
     if (!tail->full && !tail->n_left) continue; /* no words at all */
     if (empty) {
       c->right = tail->right;
@@ -90,7 +103,10 @@ static int add_candidate(search *s, int32_t app, int32_t rank0, int32_t rank1) {
   if (tail[0] >= 0) c->tail[0] = s->node_items[tail[0]] + rank0;
   if (tail[1] >= 0) c->tail[1] = s->node_items[tail[1]] + rank1;
   if (s->lm) {
-    int code = walk_target(s, c, left);
+    int32_t all[MAX_ARITY];
+    int more = tail[1] >= 0 && s->forest.node_cat[tail[1]] == LSCFG_REST;
+    if (more) list_tails(&s->graph, c->tail, all);
+    int code = walk_target(s, c, more ? all : c->tail, left);
     if (code) return code;
   }
   c->local = s->app_scores[app] + s->options.lm_weight * c->lm + s->options.oov_weight * c->oov;
@@ -145,21 +161,30 @@ static int same_state(const candidate *a, const int32_t *left_a, const candidate
   return 1;
 }
 
+static int add_draft(search *s, double score, int32_t id) {
+  if (ARRAY_RESERVE(s->drafts, 1)) return LSCFG_ENOMEM;
+  s->drafts.data[s->drafts.size++] = (draft){score, id, -1, -1};
+  return LSCFG_OK;
+}
+
 /* The draft with the candidate's state, a new one if there is none. */
 static int find_draft(search *s, int32_t id, int32_t *found) {
   const candidate *c = s->candidates.data + id;
+  if (s->rest) { /* each choice of items is one of its own */
+    *found = (int32_t)s->drafts.size;
+    return add_draft(s, c->score, id);
+  }
   const int32_t *left = s->left.data + (int64_t)id * s->graph.stride;
   uint32_t hash = (uint32_t)hash_ints(left, c->n_key, (uint64_t)(uint32_t)c->right << 1 | (uint64_t)c->full);
-  if (index_reserve(&s->states) || ARRAY_RESERVE(s->drafts, 1)) return LSCFG_ENOMEM;
+  if (index_reserve(&s->states)) return LSCFG_ENOMEM;
   for (int64_t at = -1; (*found = index_next(&s->states, hash, &at)) >= 0;) {
     int32_t other = s->drafts.data[*found].candidate;
     if (same_state(c, left, s->candidates.data + other, s->left.data + (int64_t)other * s->graph.stride))
       return LSCFG_OK;
   }
-  *found = (int32_t)s->drafts.size++;
-  s->drafts.data[*found] = (draft){c->score, id, -1, -1};
+  *found = (int32_t)s->drafts.size;
   index_put(&s->states, hash, *found);
-  return LSCFG_OK;
+  return add_draft(s, c->score, id);
 }
 
 /* Makes an edge of a candidate that was taken from the heap. */
@@ -205,6 +230,7 @@ int search_node(search *s, int32_t node) {
   const lscfg_forest_view *f = &s->forest;
   int32_t first = f->edge_apps[f->node_edges[node]], last = f->edge_apps[f->node_edges[node + 1]];
   int code = LSCFG_OK;
+  s->rest = f->node_cat[node] == LSCFG_REST;
   s->candidates.size = s->left.size = s->drafts.size = 0;
   index_clear(&s->states);
   index_clear(&s->visited);

@@ -29,6 +29,7 @@ typedef struct {
   int32_t *node_items; /* [n_nodes + 1]: a node's items, best first, are neighbours */
   hypergraph graph;
   /* of the node in hand */
+  int rest; /* it stands for the rest of an edge's tails */
   ARRAY(candidate) candidates;
   ARRAY(int32_t) left; /* stride words for each candidate */
   ARRAY(heap_entry) heap;

@@ -7,8 +7,8 @@
 #include "search/kbest.h"
 
 /* The target side of each application as it was added to the grammar or follows from an extra rule. */
-static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_t **tgt, int32_t *length,
-                           lscfg_error *error) {
+static int collect_targets(search *s, const lscfg_forest *forest, const lscfg_grammar *grammar, const int32_t **tgt,
+                           int32_t *length, lscfg_error *error) {
   static const int32_t glue[2] = {-1, -2};
   const lscfg_forest_view *f = &s->forest;
   int32_t size = lscfg_grammar_size(grammar);
@@ -21,6 +21,9 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
     if (rule < size) {
       tgt[a] = lscfg_grammar_tgt(grammar, rule, length + a);
+    } else if (rule == size + LSCFG_RULE_REST) {
+      tgt[a] = NULL;
+      length[a] = 0;
     } else if (rule == size + LSCFG_RULE_PASS || rule == size + LSCFG_RULE_PASS_KNOWN) {
       tgt[a] = forest_passed_word(f, f->app_edge[a]);
       length[a] = 1;
@@ -29,8 +32,9 @@ static int collect_targets(search *s, const lscfg_grammar *grammar, const int32_
       tgt[a] = glue;
       length[a] = rule == size + LSCFG_RULE_GLUE ? 2 : 1;
     }
+    int32_t tails = forest_n_tails(forest, f->app_edge[a]);
     for (int32_t k = 0; k < length[a]; k++)
-      if (tgt[a][k] < 0 && f->edge_tail[2 * (int64_t)f->app_edge[a] + (-1 - tgt[a][k])] < 0)
+      if (tgt[a][k] < 0 && -1 - tgt[a][k] >= tails)
         return lscfg_fail(error, LSCFG_EINPUT, 0,
                           "the forest is not one of this grammar: rule %ld has more nonterminals", (long)rule);
   }
@@ -84,7 +88,7 @@ static int search_forest(const lscfg_forest *forest, const lscfg_grammar *gramma
   s.node_items = malloc(((size_t)s.forest.n_nodes + 1) * sizeof *s.node_items);
   if (!tgt || !length || !s.node_items)
     code = out_of_memory(error);
-  else if (!(code = collect_targets(&s, grammar, tgt, length, error)))
+  else if (!(code = collect_targets(&s, forest, grammar, tgt, length, error)))
     code = run(&s, kbest, max_edges, kept, error);
   free(tgt);
   free(length);

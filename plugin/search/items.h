@@ -36,4 +36,10 @@ typedef struct {
   const int32_t *app_length;
 } hypergraph;
 
+/* Whether an edge joins the tails of another but its first: it has no target side, and its item has no words and no
+ * state. Such an item is a choice of the items of these tails, and this is its one edge. */
+static inline int is_rest(const hypergraph *g, const item_edge *edge) {
+  return edge->tail[1] >= 0 && edge->app >= 0 && !g->app_length[edge->app];
+}
+
 #endif

@@ -172,6 +172,20 @@ static int push_next(extraction *x, int32_t item) {
   return LSCFG_OK;
 }
 
+/* The part of a derivation for a nonterminal of its target side. */
+static const derivation *part_of(extraction *x, const derivation *d, int32_t nonterminal) {
+  const item_edge *edge = x->graph->edges.data + d->edge;
+  while (nonterminal) {
+    const derivation *second = ranked(x, edge->tail[1], d->rank[1]);
+    const item_edge *next = x->graph->edges.data + second->edge;
+    if (!is_rest(x->graph, next)) return second;
+    d = second;
+    edge = next;
+    nonterminal--;
+  }
+  return ranked(x, edge->tail[0], d->rank[0]);
+}
+
 /* Sums up a derivation whose parts are all there. */
 static void complete(extraction *x, derivation *d) {
   const item_edge *edge = x->graph->edges.data + d->edge;
@@ -191,12 +205,20 @@ static void complete(extraction *x, derivation *d) {
     concatenate(d, part[0]->hash, part[0]->power);
     return;
   }
+  if (is_rest(x->graph, edge)) { /* the words of each tail count, wherever they will stand */
+    concatenate(d, part[0]->hash, part[0]->power);
+    concatenate(d, word_hash(-1), BASE);
+    concatenate(d, part[1]->hash, part[1]->power);
+    return;
+  }
   for (int32_t i = 0; i < x->graph->app_length[edge->app]; i++) {
     int32_t symbol = x->graph->app_tgt[edge->app][i];
-    if (symbol >= 0)
+    if (symbol >= 0) {
       concatenate(d, word_hash(symbol), BASE);
-    else
-      concatenate(d, part[-1 - symbol]->hash, part[-1 - symbol]->power);
+    } else {
+      const derivation *own = part_of(x, d, -1 - symbol);
+      concatenate(d, own->hash, own->power);
+    }
   }
 }
 
@@ -279,7 +301,7 @@ static int list_words(extraction *x, lscfg_kbest *out, int32_t root) {
       if (ARRAY_RESERVE(out->words, 1)) return LSCFG_ENOMEM;
       out->words.data[out->words.size++] = symbol;
     } else {
-      int32_t t = -1 - symbol, part = best_of(x, edge->tail[t])->best.data[d->rank[t]];
+      int32_t part = (int32_t)(part_of(x, d, -1 - symbol) - x->derivations.data);
       if (ARRAY_RESERVE(x->positions, 1)) return LSCFG_ENOMEM;
       x->positions.data[x->positions.size++] = (position){part, 0};
     }
@@ -295,7 +317,7 @@ static int list_apps(extraction *x, lscfg_kbest *out, int32_t root) {
     const derivation *d = x->derivations.data + x->positions.data[--x->positions.size].derivation;
     const item_edge *edge = x->graph->edges.data + d->edge;
     if (ARRAY_RESERVE(out->apps, 1) || ARRAY_RESERVE(x->positions, 2)) return LSCFG_ENOMEM;
-    if (edge->app >= 0) out->apps.data[out->apps.size++] = edge->app;
+    if (edge->app >= 0 && !is_rest(x->graph, edge)) out->apps.data[out->apps.size++] = edge->app;
     for (int t = 1; t >= 0; t--)
       if (edge->tail[t] >= 0)
         x->positions.data[x->positions.size++] = (position){best_of(x, edge->tail[t])->best.data[d->rank[t]], 0};

@@ -330,9 +330,10 @@ def test_folding_where_sentences_change_the_weights(cdec):
 
 
 def test_malformed_grammar_names_the_line(cdec):
-    (cdec.folder / "other").write_text("[X] ||| a ||| b ||| R1=1 ||| 0-0\n[X] ||| [X,1] [X,2] [X,3] ||| [1] [2] [3]\n")
+    source, target = (" ".join(f"[{x}{k}]" for k in range(1, 11)) for x in ("X,", ""))
+    (cdec.folder / "other").write_text(f"[X] ||| a ||| b ||| R1=1 ||| 0-0\n[X] ||| {source} ||| {target}\n")
     cdec.ini(cdec.line("grammar=other"))
-    assert "other:2: 3 nonterminals" in messages(cdec.run("una casa\n"))[0]
+    assert "other:2: 10 nonterminals" in messages(cdec.run("una casa\n"))[0]
 
 
 # ---- neutral where nothing can be said, with one warning ----
@@ -355,6 +356,22 @@ def test_lattice_without_recorder_is_neutral(cdec):
     assert len(lines) == 4 and ["Latent" in line for line in lines] == [False, False, False, True]
     assert sum("lattice" in m for m in messages(done)) == 1
     assert "3 sentences without latent features" in messages(done)[-1]
+
+
+def test_rules_of_three_nonterminals_have_no_features(cdec):
+    """Those below them have; recorded forests with such rules have none, and one warning says so."""
+    with open(cdec.folder / "grammar", "a") as file:
+        file.write("[X] ||| uno [X,1] dos [X,2] tres [X,3] ||| [3] one [1] two [2] ||| Long=10\n")
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Long": 10.0})
+    text = "uno casa dos una casa tres nueva casa blanca\n"
+    cdec.ini(cdec.line())
+    done = cdec.run(text, "-k", "3")
+    assert done.returncode == 0 and [", 0 unmatched" in m for m in messages(done)] == [True]
+    assert all("one" in line and "Long=10" in line and "LatentMarginal" in line for line in done.stdout.splitlines())
+    cdec.ini(f"feature_function=External {cdec.library} mode=record", cdec.line("mode=forest", "feature_function2"))
+    done = cdec.run(text * 2, "-k", "1")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2 and "Latent" not in done.stdout
+    assert sum("it has a rule of more than two nonterminals" in m for m in messages(done)) == 1
 
 
 def test_recorder_in_a_pruned_pass_is_noticed(cdec):

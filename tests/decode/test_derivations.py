@@ -100,3 +100,31 @@ def test_a_sentence_without_a_parse_has_none(config: DecoderConfig) -> None:
     assert len(other.derivations) == 1
     with EmbeddedDecoder(config) as decoder:
         assert [sentence.derivations for sentence in decoder.translate(["casa"], WEIGHTS)] == [()]
+
+
+def test_a_rule_of_three_nonterminals_is_one_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = small_config(tmp_path)
+    rules = ["a [X,1] b [X,2] c [X,3] ||| the [3] of [1] and [2] ||| P=1", "w ||| house ||| P=2", "w ||| green ||| P=1"]
+    (tmp_path / "grammar").write_text("".join(f"[X] ||| {rule}\n" for rule in rules))
+    (sentence,) = translated(config, ["a w b w c w"])
+    found = json.loads(derivations_json(0, sentence))["derivations"]
+    found = [d for d in found if "PassThrough" not in d["features"]]
+    whole = [d for d in found if any(rule["source"].count("[X,") == 3 for rule in d["rules"])]
+    assert len(whole) == 8 == len({d["translation"] for d in whole})
+    for derivation in whole:
+        top, long, *words = derivation["rules"]
+        assert (top["source"], top["children"]) == ("[X,1]", [1])
+        assert (long["source"], long["target"]) == ("a [X,1] b [X,2] c [X,3]", "the [X,3] of [X,1] and [X,2]")
+        assert long["children"] == [2, 3, 4] and long["source_words"] == [0, 2, 4] and long["span"] == [0, 6]
+        assert [rule["span"] for rule in words] == [[1, 2], [3, 4], [5, 6]]
+        sums = sum(rule["features"]["P"] for rule in derivation["rules"])
+        assert derivation["features"]["P"] == pytest.approx(sums) and long["features"]["P"] >= 1
+        assert words_of(derivation["rules"], 0, "target") == derivation["translation"].split()
+    assert "scope" not in capsys.readouterr().err
+
+
+def test_rules_of_a_large_scope_get_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = small_config(tmp_path)
+    (tmp_path / "grammar").write_text("[X] ||| [X,1] [X,2] [X,3] ||| [3] [2] [1] |||\n[X] ||| w ||| house |||\n")
+    assert translated(config, ["w w w"])[0].hypotheses[0].text == "house house house"
+    assert "1 rules of more than two nonterminals have a scope above 2, up to 4" in capsys.readouterr().err

@@ -75,11 +75,11 @@ def test_filters_by_the_definition(corpus):
         beside = sum(a and b for a, b in itertools.pairwise(gaps))
         assert (adjacent[k], scope[k]) == (beside, beside + gaps[0] + gaps[-1])
     kept = {name: set(select_rules(counted, 0).kept.tolist()) for name, counted in found.items()}
-    small = rules.arity <= 2
+    small = rules.arity <= 9
     bare = np.array([(rules.src(k) < 0).all() for k in range(len(rules))])
     assert kept["none"] == set(np.flatnonzero(small))
     assert kept["scope"] == set(np.flatnonzero(small & (scope <= 2)))
-    assert kept["hiero"] == set(np.flatnonzero(small & (adjacent == 0) & (rules.src_length <= 2) & ~bare))
+    assert kept["hiero"] == set(np.flatnonzero((rules.arity <= 2) & (adjacent == 0) & (rules.src_length <= 2) & ~bare))
     assert found["none"].own_glue and not found["scope"].own_glue
     assert select_rules(found["scope"], 0).dropped["outside the filter scope"] == int((small & (scope > 2)).sum())
 

@@ -214,6 +214,7 @@ def test_what_is_refused(tmp_path):
         (X, (0, 2), pair, (0,), "has 2 nonterminals, not 1"),
         (X, (0, 2), 0, (0,), "has 0 nonterminals, not 1"),
         (X, (0, 2), size + 5, (0, 1), "the grammar has no rule"),
+        (X, (0, 2), size + 6, (0, 1), "the grammar has no rule"),
         (X, (0, 2), 2**31 - 1, (0, 1), "the grammar has no rule"),
         (S, (0, 2), pair, (0, 1), "is not of category 1"),
         (X, (0, 2), pair, (1, 0), "one behind the other"),

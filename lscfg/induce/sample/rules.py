@@ -13,7 +13,7 @@ import numpy as np
 
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.sample.chain import Chain, ChainSettings, read_forests, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
@@ -22,7 +22,9 @@ from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import setting
 
 FILTERS = ("hiero", "scope", "none")
-"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all."""
+"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all.
+
+Those of Hiero have two nonterminals at most, others nine."""
 
 MAX_SCOPE = 2
 
@@ -157,6 +159,7 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         filter=settings.rule_filter,
         samples=samples,
         pairs=pairs,
+        max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
     )
     return Sampled(made, places, [record for chain in chains for record in chain.trace])
 
@@ -184,9 +187,9 @@ def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) ->
 
 
 def sampled_tokens(found: Sampled) -> RuleTokens:
-    """Where the rules that a grammar gets are, as often as samples have them there."""
+    """Where the rules that a grammar gets and a model may have are, as often as samples have them there."""
     rules = found.rules
-    good = ~np.logical_or.reduce(list(rules.barred().values()))
+    good = ~np.logical_or.reduce(list(rules.barred().values())) & (rules.rules.arity <= MAX_TENSOR_ARITY)
     places = found.places[good[found.places[:, 0]]]
     places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
     return RuleTokens(rules.rules.select(np.flatnonzero(good)), places)

@@ -11,7 +11,7 @@ from lscfg.induce.sample.rules import SampledRules, SamplingSettings, sample_rul
 from lscfg.settings import setting
 
 HELP = "rules of any size, sampled from all derivations of the text"
-VERSION = 1
+VERSION = 2
 NEEDS = ("text",)
 FILTERED = True
 TABLE = "sampling"
