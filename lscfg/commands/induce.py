@@ -204,7 +204,7 @@ def _sample(args: argparse.Namespace) -> None:
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     found = sample_rules(inputs, settings, args.jobs, folder=folder, resume=args.resume)
     log.table(found.rules.statistics())
-    if told := convergence(found.trace, settings.burn_in):
+    if told := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):
         log.table(told)
         if max(value for name, value in told.items() if name.startswith("R-hat")) > FAR:
             log.info(f"R-hat above {FAR}: the chains are still on their way; give more burn-in or sweeps")

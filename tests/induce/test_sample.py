@@ -117,7 +117,8 @@ def test_which_sweeps_and_levels_and_temperatures():
     assert settings.kept() == (20, 30, 40)
     assert [settings.max_level(t) for t in (1, 10, 11, 40)] == [1, 1, 2, 4]
     assert [settings.temperature(t) for t in (1, 20, 40)] == pytest.approx([8, 1, 1])
-    assert ChainSettings().kept() == (0, 10, 20, 30, 40, 50, 60, 70) and ChainSettings().max_level(9) is None
+    assert ChainSettings().kept() == (0, 10, 20, 30, 40, 50, 60, 70) and ChainSettings().max_level(70) == 7
+    assert ChainSettings(level_sweeps=0).max_level(9) is None
 
 
 @pytest.mark.parametrize(

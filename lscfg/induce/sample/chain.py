@@ -24,7 +24,7 @@ MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
 
 @dataclass(frozen=True)
 class ChainSettings(Declared):
-    """How rules are sampled; the defaults are the paper's, but for sweeps that visit all levels from the first on.
+    """How rules are sampled; the defaults are the paper's.
 
     Raises:
         SettingError: a value is out of its range.
@@ -52,7 +52,7 @@ class ChainSettings(Declared):
     burn_in: int = setting(
         0, "sweeps before the first one that is kept; 0: the beginning is kept too", least=0, most=MAX_SWEEPS // 2
     )
-    level_sweeps: int = setting(0, "sweeps before nodes of the next level take part; 0: all levels at once", least=0)
+    level_sweeps: int = setting(10, "sweeps before nodes of the next level take part; 0: all levels at once", least=0)
     start_temperature: float = setting(
         1.0, "temperature of the first sweep; it falls to 1 in burn-in", least=0.01, most=100
     )
@@ -162,7 +162,7 @@ def run_chain(
     open_level = settings.max_level(settings.last)
     if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
         highest = sampler.sizes.max_level
-        log.warn(f"nodes of level {open_level + 1} to {highest} took no part: their variables are as at the beginning")
+        log.info(f"nodes of level {open_level + 1} to {highest} took no part: their variables are as at the beginning")
     return Chain(sampler.arrays(), trace)
 
 

@@ -43,8 +43,8 @@ int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
 int32_t lscfg_grammar_size(const lscfg_grammar *);
 int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
 /* How many rules of more than two nonterminals have a scope above 2 (Hopkins and Langmead 2010): pairs of neighbouring
- * nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 if there are none. Parsing takes
- * time in proportion to the length of the sentence to the power of the scope. */
+ * nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 if there are none. Parsing
+ * takes time in proportion to the length of the sentence to the power of the scope. */
 int32_t lscfg_grammar_wide(const lscfg_grammar *, int32_t *scope);
 /* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
 int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
@@ -84,8 +84,8 @@ typedef struct {
  * node q are node_edges[q] .. node_edges[q+1]-1. An edge is one source side over one choice of tails; its applications,
  * one for each target side, are edge_apps[e] .. edge_apps[e+1]-1.
  *
- * An edge of more than two tails is a chain: its second tail is a node of category LSCFG_REST with the span of all tails
- * but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails the
+ * An edge of more than two tails is a chain: its second tail is a node of category LSCFG_REST with the span of all
+ * tails but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails the
  * second tail and the third, or the node for the rest from there on. */
 typedef struct {
   int32_t n_words, n_nodes, n_edges, n_apps;
