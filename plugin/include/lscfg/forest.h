@@ -43,8 +43,8 @@ int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
 int32_t lscfg_grammar_size(const lscfg_grammar *);
 int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
 /* How many rules of more than two nonterminals have a scope above 2 (Hopkins and Langmead 2010): pairs of neighbouring
- * nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 if there are none. Parsing takes
- * time in proportion to the length of the sentence to the power of the scope. */
+ * nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 if there are none. Parsing
+ * takes time in proportion to the length of the sentence to the power of the scope. */
 int32_t lscfg_grammar_wide(const lscfg_grammar *, int32_t *scope);
 /* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
 int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
@@ -84,9 +84,9 @@ typedef struct {
  * node q are node_edges[q] .. node_edges[q+1]-1. An edge is one source side over one choice of tails; its applications,
  * one for each target side, are edge_apps[e] .. edge_apps[e+1]-1.
  *
- * An edge of more than two tails is a chain: its second tail is a node of category LSCFG_REST with the span of all tails
- * but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails the
- * second tail and the third, or the node for the rest from there on. */
+ * An edge of more than two tails is a chain: its second tail is a node of category LSCFG_REST with the span of all
+ * tails but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails
+ * the second tail and the third, or the node for the rest from there on. */
 typedef struct {
   int32_t n_words, n_nodes, n_edges, n_apps;
   const int32_t *words;      /* [n_words] */
@@ -179,8 +179,8 @@ void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const
  * log_weight. share: of LSCFG_SUM. Values must be finite where the share is not 0; others are not read. */
 int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
                             double *covariance, lscfg_error *);
-/* The best derivation, from shares of LSCFG_MAX: its applications, depth first, tails in source order. At each node the
- * lowest number of equally good applications is taken. apps has room for n_nodes. */
+/* The best derivation, from shares of LSCFG_MAX: its applications, those of LSCFG_REST nodes too, depth first, tails in
+ * source order. At each node the lowest number of equally good applications is taken. apps has room for n_nodes. */
 int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
 /* Derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and the
  * shares alone, so threads may draw parts of the list. The applications of the i-th one are apps[offsets[i]] ..
