@@ -156,7 +156,8 @@ int lscfg_hiero_add(lscfg_hiero *, const char *src, size_t src_length, const cha
 /* Before the first pair: adds a line of a text to be translated. Rules are left out from now on whose source side has
  * words side by side that the text has not; phrases and shares are those of all rules. */
 int lscfg_hiero_want(lscfg_hiero *, const char *line, size_t length, lscfg_error *);
-/* After the last pair, for each of them once more: how often all rules have the target sides of those that are there. */
+/* After the last pair, for each of them once more: how often all rules have the target sides of those that are
+ * there. */
 int lscfg_hiero_add_targets(lscfg_hiero *, const char *src, size_t src_length, const char *tgt, size_t tgt_length,
                             const char *links, size_t links_length, int32_t *stream, lscfg_error *);
 /* Valid until the next pair. */
