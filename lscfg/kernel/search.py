@@ -62,7 +62,7 @@ class Hypergraph:
         item_edges: int32 [items + 1]; the edges into item i are ``item_edges[i] .. item_edges[i + 1] - 1``.
         tail: int32 [edges, 2], -1 where there is none.
         symbol: int64 [edges + 1], where each edge's target side begins in ``symbols``; symbols: int32, a word's
-            number >= 0, or -1-k for the k-th tail.
+            number >= 0, or -1-k for the k-th tail of the application (see ``lscfg_hypergraph_view``).
         app: int32 [edges], application of the forest, -1 from a root to the goal.
         lm: float64 [edges], sum of log10 p; oov: int32 [edges], unknown words.
     """

@@ -85,8 +85,8 @@ typedef struct {
  * one for each target side, are edge_apps[e] .. edge_apps[e+1]-1.
  *
  * An edge of more than two tails is a chain: its second tail is a node of category LSCFG_REST with the span of all
- * tails but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails the
- * second tail and the third, or the node for the rest from there on. */
+ * tails but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails
+ * the second tail and the third, or the node for the rest from there on. */
 typedef struct {
   int32_t n_words, n_nodes, n_edges, n_apps;
   const int32_t *words;      /* [n_words] */
@@ -179,8 +179,8 @@ void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const
  * log_weight. share: of LSCFG_SUM. Values must be finite where the share is not 0; others are not read. */
 int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
                             double *covariance, lscfg_error *);
-/* The best derivation, from shares of LSCFG_MAX: its applications, depth first, tails in source order. At each node the
- * lowest number of equally good applications is taken. apps has room for n_nodes. */
+/* The best derivation, from shares of LSCFG_MAX: its applications, those of LSCFG_REST nodes too, depth first, tails in
+ * source order. At each node the lowest number of equally good applications is taken. apps has room for n_nodes. */
 int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
 /* Derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and the
  * shares alone, so threads may draw parts of the list. The applications of the i-th one are apps[offsets[i]] ..

@@ -66,13 +66,15 @@ int lscfg_search_hypergraph(const lscfg_forest *, const lscfg_grammar *, lscfg_l
 void lscfg_kbest_free(lscfg_kbest *);
 void lscfg_kbest_get(const lscfg_kbest *, lscfg_kbest_view *);
 
-/* What a search has built, as far as it was kept: items in topological order, the goal last. */
+/* What a search has built, as far as it was kept: items in topological order, the goal last. Where an application has
+ * more than two tails, the second one is an item whose one edge has two tails and no target side: the item of the
+ * second tail, and the item of the third or of the rest from there on. */
 typedef struct {
   int32_t n_items, n_edges;
   const int32_t *item_edges; /* [n_items + 1]: the edges into each item */
   const int32_t *tail;       /* [n_edges][2], -1 where there is none */
   const int64_t *symbol;     /* [n_edges + 1]: where each edge's target side begins in symbols */
-  const int32_t *symbols;    /* word >= 0, or -1-k: the k-th tail */
+  const int32_t *symbols;    /* word >= 0, or -1-k: the k-th tail of the application */
   const int32_t *app;        /* [n_edges] application of the forest; -1: from a root to the goal */
   const double *lm;          /* [n_edges] sum of log10 p */
   const int32_t *oov;        /* [n_edges] */
