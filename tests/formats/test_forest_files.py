@@ -185,7 +185,7 @@ def edge(**values):
         (edge(tails=[]), "no forest"),
         ({**edge(tails=[]), "words": ["a", "q"]}, "has 1 nonterminals, not 0"),
         (edge(tails=[1.5]), "no forest"),
-        (edge(tails=[0, 0, 0]), "no forest"),
+        (edge(tails=[0, 0, 0]), "more than two nonterminals"),
         (edge(source="[S,1] [S,2] [S,3]"), "3 nonterminals"),
         (edge(targets=[["[X,1]", 0, 0]]), "no forest"),
         (edge(targets=[["[S,1]", 0, "x"]]), "no forest"),
