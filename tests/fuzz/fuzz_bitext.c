@@ -50,9 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   lscfg_derive_options options = {flags & 3, flags >> 2 & 3, flags >> 4 & 1, flags & 32 ? 5 : 0, flags >> 6 & 1};
   lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3, flags >> 7};
   lscfg_derivations *derivations = lscfg_derivations_new(&options), *all = lscfg_derivations_new(&options);
-  lscfg_hiero *hiero = lscfg_hiero_new(&limits);
+  lscfg_hiero *hiero = lscfg_hiero_new(&limits), *some = lscfg_hiero_new(&limits);
   lscfg_derivations_view trees;
-  CHECK(derivations && all && hiero);
+  CHECK(derivations && all && hiero && some);
+  const char *whole[SIDES] = {text[0], text[1], text[2]};
+  CHECK(!lscfg_hiero_want(some, text[0], length[0] / 2, &error));
   int code = lscfg_derive_lines(all, text, length, MAX_LINES, &stream, &error);
   CHECK(!code || (code == LSCFG_EINPUT && error.line > 0 && stream >= 0 && stream < SIDES && *error.message));
   for (int n = 0; n < MAX_LINES && (*text[0] || *text[1] || *text[2]); n++) {
@@ -60,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int side = 0; side < SIDES; side++) length[side] = next_line(&text[side], &line[side]);
     lscfg_derive(derivations, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
     lscfg_hiero_add(hiero, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
+    lscfg_hiero_add(some, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
     code = lscfg_decompose(derivations, line[0], length[0], line[1], length[1], line[2], length[2], &forest, &stream,
                            &error);
     CHECK(code ? !forest : forest != NULL);
@@ -72,10 +75,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   lscfg_derivations_get(all, &trees);
   check_trees(&trees);
   check_tables(&trees.tables);
-  lscfg_hiero_view rules;
+  for (int n = 0; n < MAX_LINES && (*whole[0] || *whole[1] || *whole[2]); n++) {
+    for (int side = 0; side < SIDES; side++) length[side] = next_line(&whole[side], &line[side]);
+    lscfg_hiero_add_targets(some, line[0], length[0], line[1], length[1], line[2], length[2], &stream, &error);
+  }
+  lscfg_hiero_view rules, wanted;
+  lscfg_hiero_get(some, &wanted);
+  check_tables(&wanted.tables);
   lscfg_hiero_get(hiero, &rules);
   check_tables(&rules.tables);
+  CHECK(wanted.tables.n_rules <= rules.tables.n_rules && wanted.n_used == rules.n_used);
   lscfg_hiero_free(hiero);
+  lscfg_hiero_free(some);
   lscfg_derivations_free(all);
   lscfg_derivations_free(derivations);
   for (int side = 0; side < SIDES; side++) free(copy[side]);
