@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,7 +134,7 @@ def _with(config: DecoderConfig, latent: LatentFeature) -> DecoderConfig:
     return DecoderConfig(**{**config.__dict__, "latent": latent})
 
 
-def _ordered(hypotheses: list[Hypothesis]) -> list[tuple[list[tuple[str, float]], list[float]]]:
+def _ordered(hypotheses: Sequence[Hypothesis]) -> list[tuple[list[tuple[str, float]], list[float]]]:
     """Counts of rules and then latent features of each derivation, sorted."""
     found = []
     for hypothesis in hypotheses:

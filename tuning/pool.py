@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.errors import InputError, cut
-from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.kbest import Hypothesis, HypothesisList
 from lscfg.kernel.lists import PackedLists
 from lscfg.tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
 
@@ -79,22 +79,17 @@ class Pool:
         self, candidates: Candidates, hypotheses: Sequence[Hypothesis], values: NDArray[np.float32]
     ) -> None:
         columns = candidates.columns
-        column_of = {self.names[number]: column for number, column in columns.items()}
-        cells: list[int] = []
-        for hypothesis in hypotheses:
-            if not column_of.keys() >= hypothesis.features.keys():
-                for name in hypothesis.features:
-                    number = self._number.setdefault(name, len(self._number))
-                    if number == len(self.names):
-                        self.names.append(name)
-                    column_of[name] = columns.setdefault(number, len(columns))
-            cells.extend(map(column_of.__getitem__, hypothesis.features))
-        rows = np.repeat(np.arange(len(hypotheses)), [len(hypothesis.features) for hypothesis in hypotheses])
+        if isinstance(hypotheses, HypothesisList):
+            texts = hypotheses.texts
+            rows, cells = self._array_cells(columns, hypotheses)
+        else:
+            texts = [hypothesis.text for hypothesis in hypotheses]
+            rows, cells = self._cells(columns, hypotheses)
         features = np.zeros((len(hypotheses), len(columns)), dtype=np.float32)
         features[rows, cells] = values
         fresh, words = [], []
-        for row, hypothesis in enumerate(hypotheses):
-            tokens = hypothesis.text.split()
+        for row, text in enumerate(texts):
+            tokens = text.split()
             # Without its trailing zeros a row's digest does not change when the sentence gets more columns later.
             content = " ".join(tokens).encode() + b"\n" + features[row].tobytes().rstrip(b"\0")
             digest = blake2b(content, digest_size=8).digest()
@@ -105,6 +100,36 @@ class Pool:
         known = np.pad(candidates.features, ((0, 0), (0, len(columns) - candidates.features.shape[1])))
         candidates.features = np.concatenate([known, features[fresh]])
         candidates.stats = np.concatenate([candidates.stats, candidates.references.stats(words)])
+
+    def _column(self, columns: dict[int, int], name: str) -> int:
+        """Of a feature in a sentence, and its number, new or known."""
+        number = self._number.setdefault(name, len(self._number))
+        if number == len(self.names):
+            self.names.append(name)
+        return columns.setdefault(number, len(columns))
+
+    def _cells(
+        self, columns: dict[int, int], hypotheses: Sequence[Hypothesis]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Row and column of each value, hypothesis by hypothesis; features get columns as they occur."""
+        column_of = {self.names[number]: column for number, column in columns.items()}
+        cells: list[int] = []
+        for hypothesis in hypotheses:
+            if not column_of.keys() >= hypothesis.features.keys():
+                for name in hypothesis.features:
+                    column_of[name] = self._column(columns, name)
+            cells.extend(map(column_of.__getitem__, hypothesis.features))
+        lengths = [len(hypothesis.features) for hypothesis in hypotheses]
+        return np.repeat(np.arange(len(hypotheses)), lengths), np.array(cells, np.intp)
+
+    def _array_cells(self, columns: dict[int, int], found: HypothesisList) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """What ``_cells`` gives."""
+        rows, places = np.nonzero(found.values)
+        there, first = np.unique(places, return_index=True)
+        column_of = np.zeros(len(found.names), np.intp)
+        for place in there[np.argsort(first)].tolist():
+            column_of[place] = self._column(columns, found.names[place])
+        return rows, column_of[places]
 
     def vector(self, weights: Mapping[str, float]) -> NDArray[np.float64]:
         """The weights by feature number, shape (features,); 0 for a feature without weight."""
@@ -167,7 +192,10 @@ class Pool:
 def _values(sentence: int, hypotheses: Sequence[Hypothesis]) -> NDArray[np.float32]:
     """The feature values of a list one after another, as 32-bit floats; zero is always +0."""
     with np.errstate(over="ignore"):
-        values = np.array([v for h in hypotheses for v in h.features.values()], dtype=np.float32) + np.float32(0)
+        if isinstance(hypotheses, HypothesisList):
+            values = hypotheses.values[np.nonzero(hypotheses.values)].astype(np.float32) + np.float32(0)
+        else:
+            values = np.array([v for h in hypotheses for v in h.features.values()], dtype=np.float32) + np.float32(0)
     if not np.isfinite(values).all():
         bad = int(np.argmin(np.isfinite(values)))
         name, value = [item for h in hypotheses for item in h.features.items()][bad]

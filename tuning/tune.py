@@ -28,9 +28,10 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import repeat
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -41,7 +42,7 @@ from numpy.typing import NDArray
 from lscfg import __version__
 from lscfg import log as lscfg_log
 from lscfg.errors import InputError, cut, quote
-from lscfg.formats.kbest import Hypothesis, read_kbest, write_kbest
+from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
 from lscfg.io.text import atomic_write, read_bytes
 from lscfg.kinds import OPTIMISERS, kinds
@@ -381,7 +382,7 @@ def is_feature_name(name: str) -> bool:
     return name.isprintable() and name.split() == [name] and "|||" not in name and "#" not in name
 
 
-def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
+def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothesis]]:
     """The lists as reading them back from a checkpoint gives them: 32-bit feature values, single blanks between words.
 
     Raises:
@@ -389,20 +390,33 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]
     """
     good_names: set[str] = set()
 
-    def copy(sentence: int, hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    def check_names(sentence: int, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in good_names and not is_feature_name(name):
+                raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
+            good_names.add(name)
+
+    def checked(sentence: int, text: str, score: float) -> str:
+        text = " ".join(text.split())
+        if "|||" in text and "|||" in text.split():
+            raise InputError(f"sentence {sentence}: ||| in the translation {quote(text)}")
+        if not math.isfinite(score):
+            raise InputError(f"sentence {sentence}: model score {score} of {quote(text)} is not finite")
+        return text
+
+    def copy(sentence: int, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
+        if isinstance(hypotheses, HypothesisList):
+            short = hypotheses.values.astype(np.float32).astype(np.float64)
+            if ((short == 0) == (hypotheses.values == 0)).all():  # else 32 bits hold less than what is there
+                check_names(sentence, [hypotheses.names[k] for k in np.flatnonzero(short.any(0)).tolist()])
+                texts = list(map(checked, repeat(sentence), hypotheses.texts, hypotheses.scores.tolist()))
+                return HypothesisList(hypotheses.names, texts, short, hypotheses.scores)
         values = iter(np.array([v for h in hypotheses for v in h.features.values()], dtype=np.float32).tolist())
         copies = []
         for hypothesis in hypotheses:
-            text = " ".join(hypothesis.text.split())
             if not good_names.issuperset(hypothesis.features):
-                for name in hypothesis.features:
-                    if not is_feature_name(name):
-                        raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
-                    good_names.add(name)
-            if "|||" in text and "|||" in text.split():
-                raise InputError(f"sentence {sentence}: ||| in the translation {quote(text)}")
-            if not math.isfinite(hypothesis.score):
-                raise InputError(f"sentence {sentence}: model score {hypothesis.score} of {quote(text)} is not finite")
+                check_names(sentence, hypothesis.features)
+            text = checked(sentence, hypothesis.text, hypothesis.score)
             features = dict(zip(hypothesis.features, values, strict=False))  # takes as many as there are names
             copies.append(Hypothesis(text, features, hypothesis.score))
         return copies

@@ -26,7 +26,7 @@ from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.rows import SparseRows
 from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
-from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.kbest import HypothesisList
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
@@ -213,17 +213,12 @@ class EmbeddedDecoder:
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
-    ) -> list[list[Hypothesis]]:
+    ) -> list[HypothesisList]:
         """The k-best list of each sentence, features that are 0 left out. Arguments as of ``decode_arrays``."""
         return [self._hypotheses(found) for found in self.decode_arrays(sentences, weights, k, unique)]
 
-    def _hypotheses(self, found: Translations) -> list[Hypothesis]:
-        names = self.feature_names
-        rows = zip(found.texts, found.features.tolist(), found.scores.tolist(), strict=True)
-        return [
-            Hypothesis(text, {name: value for name, value in zip(names, row, strict=True) if value}, score)
-            for text, row, score in rows
-        ]
+    def _hypotheses(self, found: Translations) -> HypothesisList:
+        return HypothesisList(self.feature_names, found.texts, found.features, found.scores)
 
     def decode_arrays(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
@@ -267,11 +262,11 @@ class EmbeddedDecoder:
         request = self._request(weights, k, unique, derivations=derivations)
         for text, answer in self._checked(request, sentences, arriving):
             found = answer.translations
-            yield Translated(text, self._hypotheses(found), found.derivations, found.unparsed)
+            yield Translated(text, list(self._hypotheses(found)), found.derivations, found.unparsed)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
-    ) -> tuple[list[list[Hypothesis]], list[SentenceGraph | None]]:
+    ) -> tuple[list[HypothesisList], list[SentenceGraph | None]]:
         """What ``decode`` gives, and the hypergraph of each sentence, None where it has no parse.
 
         Args:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import overload
+
+import numpy as np
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.io.text import atomic_write, read_lines, split_fields
@@ -19,6 +22,45 @@ class Hypothesis:
     score: float
 
 
+@dataclass(frozen=True, eq=False)
+class HypothesisList(Sequence[Hypothesis]):
+    """The k-best list of a sentence as arrays: a sequence of hypotheses that are made when somebody asks for one.
+
+    Attributes:
+        names: of features, by column; one that is 0 is left out of a hypothesis.
+        texts: n translations; values: float64 [n, names]; scores: float64 [n].
+    """
+
+    names: Sequence[str]
+    texts: Sequence[str]
+    values: np.ndarray
+    scores: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, index: int) -> Hypothesis: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Hypothesis]: ...
+    def __getitem__(self, index: int | slice) -> Hypothesis | list[Hypothesis]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        row = self.values[index].tolist()
+        features = {name: value for name, value in zip(self.names, row, strict=True) if value}
+        return Hypothesis(self.texts[index], features, float(self.scores[index]))
+
+    def __iter__(self) -> Iterator[Hypothesis]:
+        names = self.names
+        for text, row, score in zip(self.texts, self.values.tolist(), self.scores.tolist(), strict=True):
+            yield Hypothesis(text, {name: value for name, value in zip(names, row, strict=True) if value}, score)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def format_hypothesis(sentence: int, hypothesis: Hypothesis) -> str:
     """One line of the format, without a newline; zero-valued features are written too."""
     features = " ".join(f"{name}={value:.9g}" for name, value in hypothesis.features.items())
@@ -29,7 +71,18 @@ def write_kbest(path: str | PathLike[str], lists: Iterable[Sequence[Hypothesis]]
     """Writes one k-best list per sentence, sentences numbered from 0. Compression is fast: few lists are kept."""
     with atomic_write(path, level=1) as file:
         for sentence, hypotheses in enumerate(lists):
-            file.writelines([format_hypothesis(sentence, hypothesis) + "\n" for hypothesis in hypotheses])
+            if isinstance(hypotheses, HypothesisList):
+                file.writelines(_lines(sentence, hypotheses))
+            else:
+                file.writelines([format_hypothesis(sentence, hypothesis) + "\n" for hypothesis in hypotheses])
+
+
+def _lines(sentence: int, found: HypothesisList) -> Iterator[str]:
+    """What ``format_hypothesis`` makes of each, without making it."""
+    labels = [f"{name}=" for name in found.names]
+    for text, row, score in zip(found.texts, found.values.tolist(), found.scores.tolist(), strict=True):
+        features = " ".join([f"{label}{value:.9g}" for label, value in zip(labels, row, strict=True) if value])
+        yield f"{sentence} ||| {text} ||| {features} ||| {score:.9g}\n"
 
 
 def parse_hypothesis(
