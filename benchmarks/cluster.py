@@ -62,7 +62,7 @@ def decode(engine: Engine, args: argparse.Namespace) -> tuple[list[float], bytes
     with EmbeddedDecoder.from_ini(os.path.abspath(args.config), engine) as decoder:
         for factor in (1.0, 0.9):
             lists = decoder.decode(sources, {name: factor * value for name, value in weights.items()}, args.kbest)
-            found += [hypothesis.text for hypotheses in lists for hypothesis in hypotheses]
+            found += [text for hypotheses in lists for text in hypotheses.texts]
             seconds.append(time.perf_counter() - begin)
             begin = time.perf_counter()
     return seconds, "\n".join(found).encode()
