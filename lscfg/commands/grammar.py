@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
 
-HELP = "extract a minimal grammar, one of phrases, a Hiero grammar, or two in one"
+HELP = "extract a minimal grammar, phrases, a Hiero grammar, or both"
 EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
 
 FORMATS = "lscfg.grammar_formats"
