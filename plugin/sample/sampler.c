@@ -89,7 +89,8 @@ lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscf
   s->n_pairs = forests->pairs.size - 1 - options->held_out;
   /* scope: at most one for each source word and one more */
   int32_t longest = 2 * forests->max_words[SRC] + forests->max_words[TGT] + 1;
-  int failed = restaurant_init(&s->rules, options, &forests->text->tables, forests->n_types, longest) || reserve_work(s);
+  const corpus_tables *text = &forests->text->tables;
+  int failed = restaurant_init(&s->rules, options, text, forests->n_types, longest) || reserve_work(s);
   if (!failed && options->informed) failed = sampler_init_informed(s);
   for (int64_t k = 0; k < s->n_pairs && !failed; k++) {
     sampler_open_pair(s, k, 0);
