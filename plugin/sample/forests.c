@@ -70,7 +70,8 @@ static void copy_links(lscfg_phrase_forests *f, int32_t k) {
 }
 
 /* Node number of the decomposition; those before it are converted. Its numbers begin with the given ones. */
-static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, const forest_node *before, int32_t edge) {
+static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, const forest_node *before,
+                                int32_t edge) {
   const decomposition *w = &f->work;
   const phrase_node *from = &w->nodes.data[number];
   forest_node node = {.first_edge = edge + from->first_edge, .level = 1};

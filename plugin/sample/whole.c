@@ -1,5 +1,5 @@
-/* Whole trees, the baseline of the paper: the variables of all nodes of a new tree are drawn as if outside of it, and it
- * takes the place of the current one by the rule of Metropolis and Hastings (Chung, Fang, Gildea & Stefankovic 2014,
+/* Whole trees, the baseline of the paper: the variables of all nodes of a new tree are drawn as if outside of it, and
+ * it takes the place of the current one by the rule of Metropolis and Hastings (Chung, Fang, Gildea & Stefankovic 2014,
  * algorithm 3). */
 #include <math.h>
 

@@ -83,8 +83,8 @@ void lscfg_sampler_adapt(lscfg_sampler *);
 /* Adds the rules of all trees, as they are now, to those that are kept. */
 int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
 
-/* Log probability of the pairs that are held out: of all their trees, cut in all ways, beside the rules as they are now.
- * Of pairs with too many rules there is none; they are counted. */
+/* Log probability of the pairs that are held out: of all their trees, cut in all ways, beside the rules as they are
+ * now. Of pairs with too many rules there is none; they are counted. */
 int lscfg_sampler_held_out(lscfg_sampler *, double *sum, int64_t *n_left_out, lscfg_error *);
 
 typedef struct {
