@@ -114,6 +114,7 @@ class SampleState:
     Attributes:
         log_joint: of all rules, one after the other in the order of their numbers.
         edges_moved, cuts_moved: decisions that changed something; trees_moved: trees that were accepted.
+        alpha, discount, mean_length: of the processes; the first two are means over tokens.
     """
 
     tokens: int
@@ -125,6 +126,9 @@ class SampleState:
     cuts_moved: int
     trees_drawn: int
     trees_moved: int
+    alpha: float
+    discount: float
+    mean_length: float
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ class SamplerOptions:
         tables: of ``TABLES``: n^discount for n tokens of a rule, or tokens sit at tables.
         length, base: of ``LENGTHS`` and ``BASES``; empty: the model's own. mean_length: > 0.
         density: weigh trees by the choices outside them, without which the chain is biased.
+        original: what the program of the paper's authors does otherwise, which makes the chain biased; 1: forced cuts
+            have two values in the weights of trees, 2: the rules of an option are weighed apart, 3: both.
         corrected: divide a rule's probability by the derivations that it stands for at its place.
         moves: of ``MOVES``: node by node; a whole tree, which is mostly refused; a tree by inside sums over all rules.
         informed: draw variables outside trees as ``TreeSampler.adapt`` says, not uniformly.
@@ -154,6 +160,7 @@ class SamplerOptions:
     mean_length: float = 2.0
     base: str = ""
     density: bool = True
+    original: int = 0
     corrected: bool = False
     moves: str = "local"
     informed: bool = False
@@ -222,6 +229,17 @@ class TreeSampler(Collector):
         """Lets variables outside trees be cut as often as those of the trees are now; not after burn-in."""
         lib.lscfg_sampler_adapt(self._pointer)
 
+    def resample(self, number: int) -> None:
+        """Draws the processes of all lengths and the mean length anew, given all rules; where tables are exact.
+
+        Args:
+            number: as of ``sweep``.
+
+        Raises:
+            LineError: tables are not exact. KernelError: memory is out.
+        """
+        self._check(lib.lscfg_sampler_resample(self._pointer, number, self._error))
+
     def held_out(self) -> tuple[float, int]:
         """Log probability of the held-out pairs, over all their derivations, beside the rules of all trees as they are.
 
@@ -250,6 +268,7 @@ class TreeSampler(Collector):
         return SampleState(
             *(v.n_tokens, v.n_types, v.log_joint),
             *(v.edges_drawn, v.edges_moved, v.cuts_drawn, v.cuts_moved, v.trees_drawn, v.trees_moved),
+            *(v.alpha, v.discount, v.mean_length),
         )
 
     def _view(self) -> Any:
@@ -260,8 +279,7 @@ class TreeSampler(Collector):
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that ``restore`` needs, as copies, by the names of ``CHECKPOINT``."""
         v = self._view()
-        state = asdict(self.state())
-        del state["log_joint"]
+        state = {name: value for name, value in asdict(self.state()).items() if isinstance(value, int)}
         counts = self._copy(v.by_length, v.max_length + 1, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
         arrays = self.arrays() | self.trees()
         arrays |= {"length.tokens": counts["tokens"].copy(), "length.tables": counts["tables"].copy()}

@@ -205,8 +205,7 @@ void restaurant_remove(restaurant *r, int32_t rule, int32_t seat) {
 
 /* ---- all tokens ---- */
 
-/* Log of x (x + step) ... of n factors. */
-static double log_rising(double x, double step, double n) {
+double log_rising(double x, double step, double n) {
   return step > 0 ? n * log(step) + lgamma(x / step + n) - lgamma(x / step) : n * log(x);
 }
 

@@ -77,6 +77,9 @@ int restaurant_restore(restaurant *, const lscfg_tables *, int32_t n_words);
 /* Log probability of all tokens, and of their seats where they sit at tables. */
 double restaurant_log_joint(const restaurant *);
 
+/* Log of x (x + step) (x + 2 step) ... of n factors. */
+double log_rising(double x, double step, double n);
+
 /* The restaurant of rules of a length. */
 static inline int32_t restaurant_group(const restaurant *r, int32_t length) {
   return r->options.model == LSCFG_SAMPLE_DP ? 0 : length;

@@ -123,6 +123,14 @@ void lscfg_sampler_state(const lscfg_sampler *s, lscfg_sample_state *state) {
   *state = s->state;
   state->n_tokens = s->rules.n_tokens;
   state->n_types = s->rules.n_types;
+  state->mean_length = s->rules.options.mean_length;
+  state->alpha = state->discount = 0;
+  double n = s->rules.n_tokens ? (double)s->rules.n_tokens : 1;
+  for (int32_t k = 0; k <= s->rules.max_length; k++) {
+    double share = (double)s->rules.groups[k].tokens / n;
+    state->alpha += share * s->rules.processes[k].alpha;
+    state->discount += share * s->rules.processes[k].discount;
+  }
   state->log_joint = restaurant_log_joint(&s->rules) - s->sum_of_ways;
 }
 

@@ -101,7 +101,7 @@ def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
         "--moves blocked --tables exact --multiplicity corrected",
         "--base lexical --length geometric",
         "--start minimal --offtree informed --burn-in 5",
-        "--start whole --process dp --tables exact",
+        "--start whole --process dp --tables exact --resample",
     ],
 )
 def test_a_chain_of_any_kind_has_the_same_bytes_again(corpus, tmp_path, options):
@@ -185,6 +185,7 @@ def test_which_sweeps_and_levels_and_temperatures():
         ({"chains": 0}, "chains"),
         ({"keep_every": 0}, "keep_every"),
         ({"length": "none"}, "base"),
+        ({"resample": True}, "resample"),
         ({"tables": "round"}, "tables"),
     ],
 )

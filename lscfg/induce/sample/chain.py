@@ -47,6 +47,9 @@ class ChainSettings(Declared):
         "tables of the processes: n^discount for n tokens of a rule (power), or each token sits at one (exact)",
         choices=TABLES,
     )
+    resample: bool = setting(
+        False, "draw concentrations, discounts and mean length anew between sweeps; needs exact tables"
+    )
     length: str = setting(
         "process",
         "distribution of rule lengths; process: poisson of py, none of dp",
@@ -104,6 +107,9 @@ class ChainSettings(Declared):
         super().__post_init__()
         if self.length == "none" and self.process == "py" and self.base in ("process", "length"):
             raise SettingError("base", "must be uniform or lexical where rules have no distribution of lengths")
+
+        if self.resample and self.tables != "exact":
+            raise SettingError("resample", "needs exact tables")
 
     @property
     def last(self) -> int:
@@ -202,6 +208,8 @@ def _sweeps(sampler: TreeSampler, settings: ChainSettings, first: int) -> Iterat
     for sweep in range(max(first, 1), settings.last + 1):
         began, temperature = perf_counter(), settings.temperature(sweep)
         sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        if settings.resample:
+            sampler.resample(sweep)
         if sweep <= settings.burn_in:
             sampler.adapt()
         after = asdict(sampler.state())
