@@ -10,11 +10,12 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import kenlm
+import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
@@ -159,3 +160,41 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
 def lscfg_python_lm_step(context: Any, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
     """What the kernel calls; the context is the handle of a model's closure."""
     return int(ffi.from_handle(context)(state, word, log10p, successor, reach))
+
+
+class PhraseScorer:
+    """Scores phrases among the words around them, by KenLM.
+
+    Raises:
+        InputError: as of ``LanguageModel``.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self._model = _load(path)
+        self.order = int(self._model.order)
+
+    def score(self, before: Sequence[str], phrases: Sequence[Sequence[str]], after: Sequence[str]) -> np.ndarray:
+        """float64 [phrases, 2]: the sum of log10 probabilities that depend on each phrase, and how many these are.
+
+        Args:
+            before, after: the words of its sentence on both sides, all of them.
+            phrases: words of each.
+        """
+        reach = self.order - 1
+        start, end = kenlm.State(), kenlm.State()
+        near = before[max(len(before) - reach, 0) :]
+        write = self._model.NullContextWrite if len(before) > len(near) else self._model.BeginSentenceWrite
+        write(start)
+        for word in near:
+            self._model.BaseScore(start, word, end)
+            start, end = end, start
+        behind = [*after, END][:reach]
+        found = np.empty((len(phrases), 2))
+        for row, phrase in zip(found, phrases, strict=True):
+            state, total = start, 0.0
+            for word in (*phrase, *behind):
+                following = kenlm.State()
+                total += self._model.BaseScore(state, word, following)
+                state = following
+            row[:] = total, len(phrase) + len(behind)
+        return found

@@ -95,7 +95,7 @@ int32_t pair_rule(lscfg_derivations *, const span_pair span, const span_pair *ch
 /* Room for the spans of n children. */
 int pair_reserve_children(lscfg_derivations *, int64_t n);
 
-/* ---- forests.c ---- */
+/* ---- derive_forests.c ---- */
 
 /* LSCFG_OK or LSCFG_ENOMEM; what is there is to be released in either case. */
 int forests_init(lscfg_derivations *);
