@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -131,6 +131,19 @@ class SampleState:
     mean_length: float
 
 
+class Shard(Collector):
+    """Some of the pairs of a sampler, swept from the rules of all."""
+
+    def __init__(self, sampler: TreeSampler, first: int, last: int):
+        self._sampler = sampler  # the kernel points into it
+        super().__init__(lib.lscfg_shard_new(sampler._pointer, first, last), lib.lscfg_shard_free)
+
+    def sweep(self, number: int, max_level: int, temperature: float) -> Self:
+        """See ``TreeSampler.sweep``; once."""
+        self._check(lib.lscfg_shard_sweep(self._pointer, number, max_level, temperature, self._error))
+        return self
+
+
 @dataclass(frozen=True)
 class SamplerOptions:
     """What a chain draws from, and how.
@@ -224,6 +237,35 @@ class TreeSampler(Collector):
             self.sizes.pairs - self.options.held_out,
         )
         self._check(lib.lscfg_sampler_sweep(self._pointer, number, 0, pairs, level, temperature, self._error))
+
+    def sweep_in_shards(
+        self,
+        number: int,
+        bounds: Sequence[int],
+        run: Callable[[Callable[[int], Shard], Iterable[int]], Iterable[Shard]],
+        max_level: int | None = None,
+        temperature: float = 1.0,
+    ) -> None:
+        """The same, in parts that see the changes of others after the sweep only; not where tables are exact.
+
+        Args:
+            bounds: first pair of each part, and the number of pairs.
+            run: ``map``, or that of an engine of threads.
+
+        Raises:
+            ValueError: tables are exact, or a number is out of its range. KernelError: memory is out.
+        """
+        if self.options.tables == "exact":
+            raise ValueError("tokens that sit at tables cannot be sampled in shards")
+        if not (0 < number < 1 << 20 and temperature > 0):
+            raise ValueError(f"sweep {number} at temperature {temperature} out of range")
+        level = self.sizes.max_level if max_level is None else max_level
+
+        def work(part: int) -> Shard:
+            return Shard(self, bounds[part], bounds[part + 1]).sweep(number, level, temperature)
+
+        for shard in list(run(work, range(len(bounds) - 1))):
+            self._check(lib.lscfg_sampler_join(self._pointer, shard._pointer, self._error))
 
     def adapt(self) -> None:
         """Lets variables outside trees be cut as often as those of the trees are now; not after burn-in."""

@@ -36,7 +36,8 @@ static double log_discount(const evidence *e, double x) {
 
 /* x: log of the mean. */
 static double log_mean(const evidence *e, double x) {
-  double mean = exp(x), of_one = e->is_geometric ? x - log1p(mean) : x, of_none = e->is_geometric ? log1p(mean) : mean;
+  double mean = exp(x), of_none = e->is_geometric ? log1p(mean) : mean;
+  double of_one = e->is_geometric ? x - of_none : x;
   return 2 * x - mean + of_one * e->sum_of_lengths - of_none * e->n_lengths;
 }
 

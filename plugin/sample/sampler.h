@@ -70,6 +70,11 @@ struct lscfg_sampler {
   fragment_table fragments;
 };
 
+/* ---- sampler.c: the memory of a chain, or a shard, beside the trees; after a failure there is what to release ---- */
+
+int sampler_reserve_work(lscfg_sampler *);
+void sampler_release_work(lscfg_sampler *);
+
 /* ---- tree.c ---- */
 
 static inline const int32_t *tails_of(const lscfg_sampler *s, int32_t node, int32_t *n) {

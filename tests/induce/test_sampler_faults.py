@@ -108,15 +108,19 @@ def test_processes_that_are_drawn_anew_leave_the_exact_distribution(moves):
     st.booleans(),
     st.integers(1, 9),
     st.booleans(),
+    st.booleans(),
 )
-def test_counts_are_those_of_the_trees_after_each_sweep(pairs, moves, tables, corrected, max_cut, informed):
+def test_counts_are_those_of_the_trees_after_each_sweep(pairs, moves, tables, corrected, max_cut, informed, shards):
     """Rules are read off the trees, which are trees of the forests; their words are those of both sentences."""
     pairs = [texts(*pair) for pair in pairs]
     trees = [PairTrees(pair, max_cut) for pair in pairs]
     options = SamplerOptions(moves=moves, tables=tables, corrected=corrected, informed=informed)
     sampler = TreeSampler(forests_of(pairs, max_cut), options)
     for number in range(1, 6):
-        sampler.sweep(number, max_level=number)
+        if shards and tables == "power":
+            sampler.sweep_in_shards(number, range(len(pairs) + 1), map, number)
+        else:
+            sampler.sweep(number, number)
         sampler.adapt()
         arrays, expected, at = sampler.arrays() | sampler.checkpoint(), Counter(), 0
         for pair, tree in zip(pairs, trees, strict=True):
@@ -150,3 +154,29 @@ def test_names_of_words_are_nothing_to_a_chain(moves):
             sampler.sweep(number)
         runs.append([array.tolist() for array in sampler.trees().values()] + [sampler.state()])
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("moves", MOVES)
+def test_a_single_shard_is_a_sweep(moves):
+    """All counts and trees are the same; rules may have other numbers."""
+    samplers = [TreeSampler(forests_of(PAIRS), SamplerOptions(moves=moves, corrected=True)) for _ in range(2)]
+    for number in range(1, 30):
+        samplers[0].sweep(number)
+        samplers[1].sweep_in_shards(number, [0, 2], map)
+        one, other = (sampler.trees() for sampler in samplers)
+        assert (one["edge"] == other["edge"]).all() and (one["cut"] == other["cut"]).all()
+    assert samplers[0].state().tokens == samplers[1].state().tokens
+    assert samplers[0].state().log_joint == pytest.approx(samplers[1].state().log_joint)
+    with pytest.raises(ValueError, match="cannot be sampled in shards"):
+        TreeSampler(forests_of(PAIRS), SamplerOptions(tables="exact")).sweep_in_shards(1, [0, 1, 2], map)
+
+
+def test_shards_see_the_changes_of_others_after_the_sweep():
+    """Two pairs of the same words share rules: what their distribution is in shards is near the exact one, not equal."""
+    pairs = [("a b c", "p q r", "0-0 1-1 2-2")] * 2
+    corpus, sampler, found = CorpusTrees(pairs, "py"), TreeSampler(forests_of(pairs), options_of()), Counter()
+    for number in range(1, 10_000):
+        sampler.sweep_in_shards(number, [0, 1, 2], map)
+        found[corpus.state_of(sampler)] += 1
+    distance, noise = corpus.distance(found)
+    assert noise < distance < 4 * noise

@@ -84,6 +84,20 @@ int lscfg_sampler_sweep(lscfg_sampler *, int32_t sweep, int64_t first, int64_t l
 /* Variables outside trees are cut as often as those of the trees are now, by length; for options.informed. Exact
  * chains do this only before they are kept. */
 void lscfg_sampler_adapt(lscfg_sampler *);
+/* ---- pairs first .. last - 1, swept beside other shards; not where tokens sit at tables ---- */
+
+typedef struct lscfg_shard lscfg_shard;
+
+/* The sampler must not change before all shards of a sweep are done; then they are joined in order. NULL: no memory. */
+lscfg_shard *lscfg_shard_new(const lscfg_sampler *, int64_t first, int64_t last);
+void lscfg_shard_free(lscfg_shard *);
+/* Once, as lscfg_sampler_sweep; other shards may be swept at the same time. */
+int lscfg_shard_sweep(lscfg_shard *, int32_t sweep, int32_t max_level, double temperature, lscfg_error *);
+/* Adds what the shard has changed to the sampler. */
+int lscfg_sampler_join(lscfg_sampler *, lscfg_shard *, lscfg_error *);
+
+/* ---- */
+
 /* Draws the processes and the mean length anew, given the rules as they are; only where tokens sit at tables. sweep: as
  * above. */
 int lscfg_sampler_resample(lscfg_sampler *, int32_t sweep, lscfg_error *);
