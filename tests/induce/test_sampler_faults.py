@@ -172,7 +172,7 @@ def test_a_single_shard_is_a_sweep(moves):
 
 
 def test_shards_see_the_changes_of_others_after_the_sweep():
-    """Two pairs of the same words share rules: what their distribution is in shards is near the exact one, not equal."""
+    """Two pairs of the same words share rules: in shards their distribution is near the exact one, not equal."""
     pairs = [("a b c", "p q r", "0-0 1-1 2-2")] * 2
     corpus, sampler, found = CorpusTrees(pairs, "py"), TreeSampler(forests_of(pairs), options_of()), Counter()
     for number in range(1, 10_000):

@@ -45,7 +45,7 @@ enum { LSCFG_TABLES_POWER = 0, LSCFG_TABLES_EXACT = 1 };
 enum { LSCFG_LENGTH_POISSON = 0, LSCFG_LENGTH_GEOMETRIC = 1, LSCFG_LENGTH_NONE = 2 };
 enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2 };
 enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1, LSCFG_MOVES_BLOCKED = 2, LSCFG_MOVES_TYPE = 3 };
-/* A forced cut has two values in the weights of trees; the rules of an option are each weighed as if they were alone. */
+/* A forced cut has two values in the weights of trees; the rules of an option are weighed as if each were alone. */
 enum { LSCFG_ORIGINAL_CUTS = 1, LSCFG_ORIGINAL_RULES = 2 };
 enum { LSCFG_START_RANDOM = 0, LSCFG_START_MINIMAL = 1, LSCFG_START_WHOLE = 2 };
 
