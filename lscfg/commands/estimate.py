@@ -184,6 +184,6 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         names.append(args.tokens)
     sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
     check_share(args.leave_out)
-    add_scorer = scorer_adder(args.sense, scorer) if args.sense else None
+    add_scorer = scorer_adder(args.sense, scorer) if scorer else None
     name = "" if name == NONE else name
     return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer)

@@ -50,7 +50,7 @@ def trainer_of(
     return SenseTrainer(loss, contexts, task.own[asked], first, size, counts, hidden, rate, penalty, rules, spread)
 
 
-def train(trainer: SenseTrainer, passes: int, seed: int, name: str) -> None:
+def train_passes(trainer: SenseTrainer, passes: int, seed: int, name: str) -> None:
     """Learns from all tokens, in another order each pass.
 
     Raises:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.context.gradient import random_layer, train, trainer_of
+from lscfg.context.gradient import random_layer, train_passes, trainer_of
 from lscfg.context.pairs import Settings as PairSettings
-from lscfg.context.pairs import shared_space, unit_rows
+from lscfg.context.pairs import shared_space, unit_vectors
 from lscfg.context.task import Fitted, Task
 from lscfg.settings import setting
 
@@ -29,14 +29,14 @@ class Settings(PairSettings):
 def fit(task: Task, settings: Settings) -> Fitted:
     """Learns the logit of right pairs against the others of their source side, each as often as there are others."""
     vectors, rules = shared_space(task, settings)
-    rules = unit_rows(rules)
+    rules = unit_vectors(rules)
     shift = np.zeros(vectors.shape[1])
     trainer = trainer_of(task, "match", vectors, shift, settings.hidden, settings.rate, settings.penalty, rules)
     parts = trainer.parts()
     for number, name in enumerate(("hidden", "other", "out")):
         shape = (1, settings.hidden) if name == "out" else parts[name].shape
         parts[name][:] = random_layer(shape, settings.seed + number).reshape(parts[name].shape)
-    train(trainer, settings.passes, settings.seed, "cca+mm")
+    train_passes(trainer, settings.passes, settings.seed, "cca+mm")
     parts = {name: part.copy() for name, part in trainer.parts().items()}
     layer = (parts["hidden"], parts["hidden_bias"], parts["out"])
     return Fitted("match", vectors, shift, rules @ parts["other"].T, np.full(task.rows, parts["bias"][0]), layer)

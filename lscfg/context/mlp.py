@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lscfg.context.gradient import linear, random_layer, standardised, train, trainer_of
+from lscfg.context.gradient import linear, random_layer, standardised, train_passes, trainer_of
 from lscfg.context.online import COSTS
 from lscfg.context.online import Settings as OnlineSettings
 from lscfg.context.task import Fitted, Task
@@ -28,5 +28,5 @@ def fit(task: Task, settings: Settings) -> Fitted:
     trainer = trainer_of(task, loss, vectors, shift, settings.hidden, settings.rate, settings.penalty)
     layer = trainer.parts()["hidden"]
     layer[:] = random_layer(layer.shape, settings.seed)
-    train(trainer, settings.passes, settings.seed, "mlp")
+    train_passes(trainer, settings.passes, settings.seed, "mlp")
     return linear(trainer, vectors, shift)

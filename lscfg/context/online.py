@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lscfg.context.gradient import linear, standardised, train, trainer_of
+from lscfg.context.gradient import linear, standardised, train_passes, trainer_of
 from lscfg.context.task import CcaSettings, Fitted, Task
 from lscfg.settings import setting
 
@@ -24,7 +24,7 @@ class Settings(CcaSettings):
         choices=tuple(COSTS),
     )
     passes: int = setting(5, "passes over the tokens", least=1)
-    rate: float = setting(0.05, "learning rate", above=0)
+    rate: float = setting(0.01, "learning rate", above=0)
     penalty: float = setting(1e-8, "penalty of a squared weight, each time that it is visited", least=0)
 
 
@@ -32,5 +32,5 @@ def fit(task: Task, settings: Settings) -> Fitted:
     """Learns linear scores of standardised contexts."""
     vectors, shift = standardised(task, task.basis(settings))
     trainer = trainer_of(task, COSTS[settings.costs], vectors, shift, 0, settings.rate, settings.penalty)
-    train(trainer, settings.passes, settings.seed, "ls-online")
+    train_passes(trainer, settings.passes, settings.seed, "ls-online")
     return linear(trainer, vectors, shift)

@@ -26,7 +26,7 @@ class Settings(CcaSettings):
 def fit(task: Task, settings: Settings) -> Fitted:
     """Directions of D_c^-1/2 C'Z D_z^-1/2, the covariances with themselves being their diagonals."""
     vectors, rules = shared_space(task, settings)
-    return Fitted("cosine", vectors, np.zeros(vectors.shape[1]), unit_rows(rules), np.zeros(task.rows))
+    return Fitted("cosine", vectors, np.zeros(vectors.shape[1]), unit_vectors(rules), np.zeros(task.rows))
 
 
 def shared_space(task: Task, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +47,7 @@ def shared_space(task: Task, settings: Settings) -> tuple[np.ndarray, np.ndarray
     return task.basis(settings) @ directions, rules
 
 
-def unit_rows(values: np.ndarray) -> np.ndarray:
+def unit_vectors(values: np.ndarray) -> np.ndarray:
     """Each row divided by its length, if it has one."""
     length = np.linalg.norm(values, axis=1, keepdims=True)
     return np.divide(values, length, out=np.zeros_like(values), where=length > 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from lscfg.context.gradient import linear, standardised, train, trainer_of
+from lscfg.context.gradient import linear, standardised, train_passes, trainer_of
 from lscfg.context.task import Fitted, Task, ViewSettings
 from lscfg.errors import InputError
 from lscfg.estimate.svd import truncated_svd
@@ -54,5 +54,5 @@ def fit(task: Task, settings: Settings) -> Fitted:
     u, _, _ = truncated_svd(cross.tocsr(), settings.k, settings.seed, threads=task.threads)
     vectors, shift = standardised(task, scales[0][:, None] * u)
     trainer = trainer_of(task, "softmax", vectors, shift, 0, settings.rate, settings.penalty, spread=True)
-    train(trainer, settings.passes, settings.seed, "residual")
+    train_passes(trainer, settings.passes, settings.seed, "residual")
     return linear(trainer, vectors, shift)

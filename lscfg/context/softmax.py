@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lscfg.context.gradient import linear, standardised, train, trainer_of
+from lscfg.context.gradient import linear, standardised, train_passes, trainer_of
 from lscfg.context.task import CcaSettings, Fitted, Task
 from lscfg.settings import setting
 
@@ -25,5 +25,5 @@ def fit(task: Task, settings: Settings) -> Fitted:
     """Learns log-shares, ln count + rule . context + bias, of standardised contexts."""
     vectors, shift = standardised(task, task.basis(settings))
     trainer = trainer_of(task, "softmax", vectors, shift, 0, settings.rate, settings.penalty, spread=True)
-    train(trainer, settings.passes, settings.seed, "softmax")
+    train_passes(trainer, settings.passes, settings.seed, "softmax")
     return linear(trainer, vectors, shift)

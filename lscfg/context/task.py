@@ -247,7 +247,7 @@ def add_scorer(
         single[2],
         single[3],
         calibration,
-        fitted.hidden and tuple(array.astype(np.float32) for array in fitted.hidden),
+        fitted.hidden,
     )
     rules = task.tokens.rules
     if model.context:

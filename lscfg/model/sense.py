@@ -84,8 +84,8 @@ class SenseModel:
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"array 'sense.{name}' holds a value that is not finite")
         layer = (own["hidden"], own["hidden_bias"], own["out"]) if hidden else None
-        values = (own[name] for name in ("items", "vectors", "shift", "row", "rules", "bias", "calibration"))
-        return cls(kind, window, bool(bag), *values, layer)
+        values = {name: own[name] for name in LAYOUT if name != "window"}
+        return cls(kind, window, bool(bag), **values, hidden=layer)
 
 
 def _type(name: str) -> str:

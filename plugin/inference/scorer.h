@@ -1,7 +1,7 @@
 /* Scores of target sides from the source words around a rule, in few dimensions (thesis, section 4.1).
  *
- * Words around a span have vectors, by side and distance, whose sum stands for all of them. Each kind of scorer compares
- * it with what the model has of a rule: it is a file that defines one, and a row in scorer.c. */
+ * Words around a span have vectors, by side and distance, whose sum stands for all of them. Each kind of scorer
+ * compares it with what the model has of a rule: it is a file that defines one, and a row in scorer.c. */
 #ifndef LSCFG_SCORER_H
 #define LSCFG_SCORER_H
 
