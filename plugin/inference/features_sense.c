@@ -39,7 +39,8 @@ static int add_side(const sense_work *w, int side, int32_t boundary, float *sum)
   int found = 0;
   for (int32_t d = 1; d <= s->window; d++) {
     int32_t place = side ? boundary + d - 1 : boundary - d, distance = s->bag ? 1 : d;
-    if (place < 0 || place >= w->n) return add_item(w, side, 1, n_words + (side ? SENSE_END : SENSE_BEGIN), sum) | found;
+    if (place < 0 || place >= w->n)
+      return add_item(w, side, 1, n_words + (side ? SENSE_END : SENSE_BEGIN), sum) | found;
     int known = add_item(w, side, distance, word_at(w, place), sum);
     found |= known || add_item(w, side, distance, n_words + SENSE_UNKNOWN, sum);
   }

@@ -55,8 +55,9 @@ enum {
   LSCFG_SENSE_MATCH = 3       /* log-loss of whether a rule is right, which counts as often as there are others */
 };
 
-/* Rows are rules. The score of a row is weights . input + bias, where the input is the context, or tanh of a hidden layer
- * over it if hidden > 0; of LSCFG_SENSE_MATCH, out . tanh(hidden . context + other . the row's vector + bias) + bias. */
+/* Rows are rules. The score of a row is weights . input + bias, where the input is the context, or tanh of a hidden
+ * layer over it if hidden > 0; of LSCFG_SENSE_MATCH, out . tanh(hidden . context + other . the row's vector + bias) +
+ * bias. */
 typedef struct {
   int32_t loss;
   int64_t dims, hidden, rows;

@@ -124,8 +124,8 @@ const char *lscfg_feature_name(int32_t feature);
 /* The weight with which tuning may begin: the feature's sign, mostly 0. */
 double lscfg_feature_start(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" those of what is around, "sense" and "thesis" those of the scorer. 0 if there is no such
- * name. */
+ * ratios to one state, "context" those of what is around, "sense" and "thesis" those of the scorer. 0 if there is
+ * no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
@@ -162,11 +162,11 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * there is one such rule, in lattices, and where the context knows no word of the sentence. All features of an
  * application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of which nothing is
  * known, all but these and the next; ratios also where that of one state is not.
- * LSCFG_SENSE_0, _BARE, _N say the same of the model's scorer: log of the share of exp(a ln count + b score) less that of
- * the relative frequency, among the rules of the edge that it knows, with a and b of the model. Of each of these rules,
- * LSCFG_SENSE_RANK is the reciprocal rank by score, _BEST 1 for rank 1, _LOGIT 1 / (1 + exp(-score)), _SCORE the score
- * itself. All of these are 0 in lattices and where no word around is known. LSCFG_SENSE_ON is 1 for rules that the scorer
- * knows, _OFF for others of the grammar with a word on their source side. */
+ * LSCFG_SENSE_0, _BARE, _N say the same of the model's scorer: log of the share of exp(a ln count + b score) less that
+ * of the relative frequency, among the rules of the edge that it knows, with a and b of the model. Of each of these
+ * rules, LSCFG_SENSE_RANK is the reciprocal rank by score, _BEST 1 for rank 1, _LOGIT 1 / (1 + exp(-score)), _SCORE the
+ * score itself. All of these are 0 in lattices and where no word around is known. LSCFG_SENSE_ON is 1 for rules that the
+ * scorer knows, _OFF for others of the grammar with a word on their source side. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
