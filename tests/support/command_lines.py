@@ -23,6 +23,7 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
+    "grammar in little memory": "grammar --hiero f e a1 -o out --max-phrase 6 --max-targets 7 --memory 2 --jobs 97",
     "grammar of phrases": "grammar deriv --phrases 3 -o out",
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
