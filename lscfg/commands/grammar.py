@@ -170,7 +170,10 @@ def _write_parts(args: argparse.Namespace, sentences: list[str] | None) -> None:
     if not args.memory > 0:
         raise InputError(f"--memory must be above 0, not {args.memory:g}")
     source, target, *alignments = args.hiero
-    corpus = Corpus(source, target, alignments, from_options(HieroLimits, args), sentences)
+    limits = from_options(HieroLimits, args)
+    if limits.no_singletons:
+        raise InputError("--no-singletons needs all rules at once; leave out --memory")
+    corpus = Corpus(source, target, alignments, limits, sentences)
     parts = count_parts(corpus, int(args.memory * 2**30 / RULE_BYTES))
     targets = MAX_TARGETS if args.max_targets is None else args.max_targets
     written = write_parts(args.output, corpus, parts, targets, args.jobs)
