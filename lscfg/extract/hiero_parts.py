@@ -39,7 +39,7 @@ OF_CORPUS = "sentence", "initial phrase pair"
 
 
 @dataclass(frozen=True)
-class Corpus:
+class Extraction:
     """What rules are extracted from, and which: arguments of ``extract_files``."""
 
     source: str | os.PathLike[str]
@@ -49,7 +49,7 @@ class Corpus:
     wanted: Sequence[str] | None = None
 
 
-def count_parts(corpus: Corpus, rules: int) -> int:
+def count_parts(corpus: Extraction, rules: int) -> int:
     """How many parts are needed for at most about so many rules in each.
 
     Rules grow more slowly than the corpus, so a look at its beginning gives enough of them.
@@ -89,7 +89,7 @@ class Written:
 
 
 def write_parts(
-    path: str | os.PathLike[str], corpus: Corpus, parts: int, max_targets: int, threads: int = 1
+    path: str | os.PathLike[str], corpus: Extraction, parts: int, max_targets: int, threads: int = 1
 ) -> Written:
     """Writes a grammar as ``write_grammar`` does, with rules of one part in memory at a time; the rest is on disk.
 

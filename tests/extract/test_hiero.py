@@ -16,7 +16,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
-from lscfg.extract.hiero_parts import Corpus, count_parts, write_parts
+from lscfg.extract.hiero_parts import Extraction, count_parts, write_parts
 from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
@@ -374,7 +374,7 @@ def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, text):
     counted = extract_files(source, target, alignments, limits, wanted=text)
     selection = select_rules(counted, 2, text)
     write_grammar(tmp_path / "whole.gz", counted, selection)
-    corpus = Corpus(source, target, alignments, limits, text)
+    corpus = Extraction(source, target, alignments, limits, text)
     written = write_parts(tmp_path / "parts.gz", corpus, parts, 2)
     assert (tmp_path / "parts.gz").read_bytes() == (tmp_path / "whole.gz").read_bytes()
     assert written.rules == len(selection.kept) > 10
@@ -385,7 +385,7 @@ def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, text):
 def test_parts_fit(aligned_twice):
     """As many as it takes, by what the beginning of the corpus has; and one where all rules fit."""
     source, target, *alignments = aligned_twice
-    corpus = Corpus(source, target, alignments, HieroLimits())
+    corpus = Extraction(source, target, alignments, HieroLimits())
     every = len(extract_files(source, target, alignments, corpus.limits).rules)
     assert count_parts(corpus, every) == 1
     assert 2 <= count_parts(corpus, every // 2) <= 4

@@ -156,7 +156,7 @@ typedef struct {
   const int32_t *places; /* [n_places][8]: rule, sentence pair, source span, source spans of its nonterminals or -1 */
   int64_t n_targets;     /* different target sides of the rules, if any pair was added by lscfg_hiero_add_targets */
   const double *target_count; /* [n_targets], as lscfg_rules_number numbers them: in all rules, also those left out */
-  const int64_t *first;  /* [rules], NULL unless parts > 1: tokens of all rules, also those left out, before its first */
+  const int64_t *first; /* [rules], NULL unless parts > 1: tokens of all rules, also those left out, before its first */
   lscfg_tables tables;
 } lscfg_hiero_view;
 
