@@ -257,4 +257,4 @@ def test_phrases_without_neighbours_are_counted(here, capsys):
     assert status == 0 and "1 phrases have no neighbours" in said
     assert (here / "s.out").read_bytes() == b""
     phrases = PhraseFile.read(here / "s")
-    assert read_graph(here / "s.graph", phrases.source)[-1].nnz == 0
+    assert read_graph(here / "s.graph", phrases.source)[0][-1].nnz == 0

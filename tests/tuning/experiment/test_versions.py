@@ -78,6 +78,24 @@ start = "none"
 grammar = "both"
 estimator = "mle"
 features = "context"
+[systems.GRAPH]
+grammar = "hiero"
+estimator = "clusters"
+m = 2
+iterations = 2
+features = "ratios"
+expand = true
+states = true
+start = "HIERO"
+[monolingual]
+source = "dev.es"
+target = "dev.en"
+gold_source = "dev.es"
+gold_target = "dev.en"
+lm = false
+[propagate]
+neighbours = 5
+rank = 4
 """
 
 RAW = """
