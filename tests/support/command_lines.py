@@ -34,8 +34,9 @@ LINES = {
     "--source-vectors text --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
     "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "
-    "--ranking propagated --target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 --source-stemmer german "
-    "--target-stemmer english --source-stems f --target-stems e --target-vectors e2 --coverage text --examples other "
+    "--ranking propagated --target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 "
+    "--source-stemmer german --target-stemmer english --source-stems f --target-stems e "
+    "--target-vectors e2 --coverage text --examples other "
     "--jobs 97",
     "induce states": "induce states text model one two -o out",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
