@@ -81,6 +81,11 @@ start = "none"
 grammar = "both"
 estimator = "mle"
 features = "context"
+"""
+
+MONOLINGUAL = """
+[systems.HIERO]
+grammar = "hiero"
 [systems.GRAPH]
 grammar = "hiero"
 estimator = "clusters"
@@ -163,7 +168,7 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
     cache = StageCache(folder / "cache")
     texts = {name: EXPERIMENT.replace("OPTIMISER", name) for name in ("mira", "mert", "forest-mert", "pro")}
-    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW}
+    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW, "mono": texts["mira"] + MONOLINGUAL}
     for name, text in texts.items():
         path = folder / f"{name}.toml"
         path.write_text(text)
