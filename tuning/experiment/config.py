@@ -37,7 +37,7 @@ from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
-from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, read_propagation
+from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
 from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
 from lscfg.tuning.tune import TuneSettings, is_feature_name
 
@@ -582,33 +582,15 @@ def _check(experiment: Experiment, reader: Reader) -> None:
             raise reader.error(("evaluation", "against"), f"against: {quote(name)} is no system beside the baseline")
 
 
-def _check_expansion(experiment: Experiment, name: str, system: System, reader: Reader) -> None:
-    """What a system that is expanded needs of others and of the text."""
-    assert system.propagation is not None
-    keys, texts, rules = ("systems", name), experiment.monolingual, system.propagation.rules
-    if isinstance(experiment.corpus, RawCorpus):
-        raise reader.error(
-            (*keys, "expand"), "expand is for text that is tokenised: raw = true has no monolingual text"
-        )
-    if not texts.source or not texts.target:
-        raise reader.error((*keys, "expand"), "expand needs text: name source and target in [monolingual]")
-    if "decoder" in rules.candidates and not system.start:
-        message = "start must name the system whose translations are candidates; or leave decoder out of candidates"
-        raise reader.error(keys, message)
-    if rules.method == "gold" and not (texts.gold_source and texts.gold_target):
-        raise reader.error(keys, "method gold needs gold_source and gold_target in [monolingual]")
-    if system.states and not system.estimator:
-        raise reader.error((*keys, "states"), "states is not for a system without estimator")
-
-
 def _check_systems(experiment: Experiment, reader: Reader) -> None:
     before: list[str] = []
     if bool(experiment.monolingual.gold_source) != bool(experiment.monolingual.gold_target):
         raise reader.error(("monolingual",), "gold_source and gold_target are both sides of one text: name both")
     for name, system in experiment.systems.items():
         keys = ("systems", name)
-        if system.propagation:
-            _check_expansion(experiment, name, system, reader)
+        raw = isinstance(experiment.corpus, RawCorpus)
+        if system.propagation and (fault := expansion_fault(experiment.monolingual, system, raw)):
+            raise reader.error((*keys, fault.key), fault.message)
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise reader.error(keys, "a system's name is made of letters, digits and . _ + -")
         if system.before and system.before not in before:

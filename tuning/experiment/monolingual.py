@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from lscfg.induce.propagate.phrases import PhraseSettings
 from lscfg.induce.propagate.spaces import GraphSettings
-from lscfg.induce.propagate.spread import PropagationSettings
+from lscfg.induce.propagate.spread import GOLD, PropagationSettings
 from lscfg.settings import Declared, settings_of
 from lscfg.tuning.experiment.reader import Keys, Reader
 
@@ -68,3 +68,45 @@ def read_propagation(table: Mapping[str, Any], keys: Keys, reader: Reader) -> Pr
         for part, cls in PARTS.items()
     }
     return dataclasses.replace(Propagation(), **made)
+
+
+class Expanded(Protocol):
+    """What matters here of a system."""
+
+    @property
+    def propagation(self) -> Propagation | None: ...
+    @property
+    def estimator(self) -> object: ...
+    @property
+    def before(self) -> str: ...
+    @property
+    def states(self) -> bool: ...
+
+
+class Fault(NamedTuple):
+    """What is wrong with a key of a system."""
+
+    key: str
+    message: str
+
+
+def expansion_fault(texts: Monolingual, system: Expanded, raw: bool) -> Fault | None:
+    """What a system that is expanded lacks.
+
+    Args:
+        raw: the text is raw.
+    """
+    assert system.propagation is not None
+    rules = system.propagation.rules
+    if raw:
+        return Fault("expand", "expand is for tokenised text, not for raw = true")
+    if not texts.source or not texts.target:
+        return Fault("expand", "expand needs text: name source and target in [monolingual]")
+    if "decoder" in rules.candidates and not system.before:
+        message = "start must name the system whose translations are candidates; or leave decoder out of candidates"
+        return Fault("start", message)
+    if rules.method == GOLD and not (texts.gold_source and texts.gold_target):
+        return Fault("expand", "method gold needs gold_source and gold_target in [monolingual]")
+    if system.states and not system.estimator:
+        return Fault("states", "states is not for a system without estimator")
+    return None

@@ -408,7 +408,7 @@ def _expansion(
         made |= {stage.name: stage for stage in gold}
         files["gold"] = gold[-1] / rules.GRAMMAR
     if "decoder" in own.rules.candidates and own.rules.method != GOLD:
-        start = before[system.start]
+        start = before[system.before]
         parts = {"wanted": made["phrases"] / monolingual.WANTED, "weights": start.tuned[0] / decoding.WEIGHTS}
         settings = {**start.decoder, "kbest": monolingual.KBEST}
         made["nbest"] = Stage("nbest", monolingual.nbest, settings, {**start.decoder_inputs, **parts})

@@ -11,7 +11,7 @@ from scipy import sparse
 from lscfg.formats.kbest import Hypothesis
 from lscfg.induce.propagate.candidates import ORIGINS
 from lscfg.induce.propagate.phrases import PhraseFile
-from lscfg.induce.propagate.ranking import ranked
+from lscfg.induce.propagate.ranking import learn_ranking
 from lscfg.induce.propagate.spaces import GraphSettings
 from lscfg.induce.propagate.spread import LEAST, PropagationSettings, Spread, spread
 
@@ -85,7 +85,7 @@ def expand(
     """
     found = spread(phrases, graph, nbest, settings, threads)
     if settings.ranking == "learned":
-        found = ranked(phrases, graph, found, settings, threads)
+        found = learn_ranking(phrases, graph, found, settings, threads)
     return _rules(phrases, found, settings)
 
 

@@ -35,7 +35,7 @@ SMALL = 1e-3
 SEED = 1
 
 
-def ranked(
+def learn_ranking(
     phrases: PhraseFile,
     graph: tuple[sparse.csr_matrix, GraphSettings],
     found: Spread,
