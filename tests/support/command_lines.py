@@ -30,11 +30,17 @@ LINES = {
     "--burn-in 4 --level-sweeps 2 --start-temperature 5 --chains 2 --seed 3 --rule-filter scope --max-phrase 8 "
     "--max-symbols 4 --multiplicity corrected --moves tree --checkpoint folder --resume --jobs 97",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
-    "--wanted library -o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
-    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --jobs 97",
+    "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
+    "--frequent-words 7",
+    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --space svd --rank 9 "
+    "--source-vectors text --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
     "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "
-    "--target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 --jobs 97",
+    "--ranking propagated --target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 "
+    "--source-stemmer german --target-stemmer english --source-stems f --target-stems e "
+    "--target-vectors e2 --coverage text --examples other "
+    "--jobs 97",
+    "induce states": "induce states text model one two -o out",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--jobs 97 --top 7 --min-marginal 0.25",
