@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, PAPER_FEATURES, START_WEIGHTS, feature_names
+from lscfg.kernel import (
+    DEFAULT_FEATURES,
+    LATENT_FEATURES,
+    PAPER_FEATURES,
+    START_WEIGHTS,
+    feature_names,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ROOT / "docs"

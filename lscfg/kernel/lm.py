@@ -1,11 +1,13 @@
-"""KenLM's model as the automaton that the decoder's search walks (lscfg_lm in lscfg.h).
+"""An n-gram model as the automaton that the decoder's search walks (lscfg_lm in lscfg.h).
 
-The kernel asks once for each new (state, word) and remembers the answer, so this side need not be fast, only not slow.
+The kernel itself reads ARPA files as lscfg and lmplz write them. All other models are left to KenLM. It is asked once
+for each new (state, word), and the kernel remembers the answer.
 """
 
 from __future__ import annotations
 
 import gzip
+import mmap
 import os
 import shutil
 import tempfile
@@ -20,7 +22,8 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
 from lscfg.io.arpa import check_arpa, is_binary
-from lscfg.kernel.base import Vocab
+from lscfg.io.text import read_bytes
+from lscfg.kernel.base import Vocab, check
 from lscfg.log import warn
 
 BEGIN, END = "<s>", "</s>"
@@ -44,15 +47,43 @@ class LanguageModel:
     """
 
     def __init__(self, path: str | os.PathLike[str], vocab: Vocab):
-        self._model = _load(path)
-        self.order = int(self._model.order)
         self.lock = threading.Lock()
         self.failure: BaseException | None = None
-        self._handle = ffi.new_handle(_stepper(self, self._model, _extended(path), vocab))
-        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), lib.lscfg_python_lm_step, self._handle)
+        self._vocab = vocab  # lives as long as the model does
+        self._context = None if is_binary(path) else _ngrams(path, vocab)
+        if self._context is not None:
+            self.order = int(lib.lscfg_ngrams_order(self._context))
+            step = ffi.addressof(lib, "lscfg_ngrams_step")
+        else:
+            model = _load(path)
+            self.order = int(model.order)
+            step = lib.lscfg_python_lm_step
+            self._context = ffi.new_handle(_stepper(self, model, _extended(path), vocab))
+        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), step, self._context)
         if pointer == ffi.NULL:
             raise KernelError("out of memory")
         self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+
+
+def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
+    """The kernel's own model, None where KenLM has to read the file and to say what may be wrong with it."""
+    error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_ngrams **")
+    with _content(path) as text:
+        code = lib.lscfg_ngrams_read(vocab._pointer, ffi.from_buffer(text), len(text), result, error)
+    if code == lib.LSCFG_EINPUT:
+        return None
+    check(code, error)
+    return ffi.gc(result[0], lib.lscfg_ngrams_free)
+
+
+@contextmanager
+def _content(path: str | os.PathLike[str]) -> Iterator[bytes | mmap.mmap]:
+    """The file's bytes, mapped unless they are compressed."""
+    if os.fspath(path).endswith(".gz") or not os.path.getsize(path):
+        yield read_bytes(path)
+        return
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        yield text
 
 
 def _load(path: str | os.PathLike[str]) -> Any:

@@ -165,8 +165,8 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * LSCFG_SENSE_0, _BARE, _N say the same of the model's scorer: log of the share of exp(a ln count + b score) less that
  * of the relative frequency, among the rules of the edge that it knows, with a and b of the model. Of each of these
  * rules, LSCFG_SENSE_RANK is the reciprocal rank by score, _BEST 1 for rank 1, _LOGIT 1 / (1 + exp(-score)), _SCORE the
- * score itself. All of these are 0 in lattices and where no word around is known. LSCFG_SENSE_ON is 1 for rules that the
- * scorer knows, _OFF for others of the grammar with a word on their source side. */
+ * score itself. All of these are 0 in lattices and where no word around is known. LSCFG_SENSE_ON is 1 for rules that
+ * the scorer knows, _OFF for others of the grammar with a word on their source side. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
