@@ -27,6 +27,7 @@ from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
+from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
@@ -167,6 +168,15 @@ def test_grammars_of_sentences(double):
     select_rules.assert_called_once_with(counted, max_targets=7, sentences=["a4 b", "c4"], separately=True)
     write.assert_called_once_with("folder", counted, selection, ["a4 b", "c4"], threads=97)
     table.assert_called_once_with({"MIN": counted}, ["a4 b", "c4"])
+
+
+def test_grammar_in_little_memory(double):
+    count = double("lscfg.extract.hiero_parts.count_parts", 5)
+    write = double("lscfg.extract.hiero_parts.write_parts", Written(3, {}, {}))
+    run("grammar in little memory")
+    corpus = Extraction("f", "e", ["a1"], HieroLimits(max_phrase=6))
+    count.assert_called_once_with(corpus, 2**31 // RULE_BYTES)
+    write.assert_called_once_with("out", corpus, 5, 7, 97)
 
 
 def test_grammar_of_phrases(double):
