@@ -291,10 +291,11 @@ def scale(features: sparse.csr_matrix, rows: np.ndarray, weight: np.ndarray | No
     Args:
         rows: bool [nodes], the examples; weight: float64 [nodes], how often each counts, None: once.
     """
-    chosen, times, n = features[rows], 1.0, float(rows.sum())
+    chosen, n = features[rows], float(rows.sum() if weight is None else weight[rows].sum())
+    values = chosen.data**2
     if weight is not None:
-        times, n = np.repeat(weight[rows], np.diff(chosen.indptr)), float(weight[rows].sum())
-    squares = np.bincount(chosen.indices, chosen.data**2 * times, minlength=features.shape[1])
+        values *= np.repeat(weight[rows], np.diff(chosen.indptr))
+    squares = np.bincount(chosen.indices, values, minlength=features.shape[1])
     factors = np.where(squares > 0, np.sqrt(max(n - 1, 1) / (squares + 5)), 0.0)
     data = features.data * factors[features.indices]
     return sparse.csr_matrix((data, features.indices, features.indptr), features.shape)
