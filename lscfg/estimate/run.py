@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from lscfg.estimate import estimator
 from lscfg.grammar.source import RuleInputs, RuleSource
-from lscfg.grammar.tokens import RuleTokens
-from lscfg.kinds import CONTEXT_MODELS, kind
+from lscfg.grammar.tokens import LEFT_OUT, RuleTokens
+from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
 from lscfg.settings import Declared
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ class ContextInputs:
     """What a context model is learned from.
 
     Attributes:
-        model: its kind; settings: of it.
+        model: its kind, or empty where there is a scorer alone; settings: of it.
         text: the source side of the corpus.
         inputs: what the sources take their rules from; sources: each with its settings.
+        left_out: random share of the tokens that it is not learned from.
+        add_scorer: gives a model a scorer beside it, from tokens, source text and threads; None: there is none.
     """
 
     model: str
@@ -36,11 +39,14 @@ class ContextInputs:
     text: Path
     inputs: RuleInputs
     sources: tuple[tuple[RuleSource, Declared], ...]
+    left_out: float = 0.0
+    add_scorer: Callable[[Any, RuleTokens, list[str], int], Any] | None = None
 
     def tokens(self) -> RuleTokens:
-        """Where the corpus has the rules of all sources."""
+        """Where the corpus has the rules of all sources, without those left out."""
         found = [source.tokens(self.inputs, settings) for source, settings in self.sources]
-        return reduce(RuleTokens.with_those_of, found)
+        tokens = reduce(RuleTokens.with_those_of, found)
+        return tokens.without(self.left_out) if self.left_out else tokens
 
 
 def estimate_model(
@@ -59,13 +65,18 @@ def estimate_model(
     """
     _keep_freed_memory()
     found = estimator(name)
-    learner: Any = kind(CONTEXT_MODELS, context.model) if context else None
+    learner: Any = kind(CONTEXT_MODELS, context.model or DEFAULT_CONTEXT_MODEL) if context else None
     # before what may take hours: a fault of these files would come too late behind it
     source = learner.read_source(context.text, derivations) if context else []
     tokens = context.tokens() if context else None
     model = found.estimate(derivations, settings, threads, folder, resume)
     if context:
-        model = learner.add_context(model, tokens, source, context.settings)
+        if context.model:
+            model = learner.add_context(model, tokens, source, context.settings)
+        if context.add_scorer and tokens:
+            model = context.add_scorer(model, tokens, source, threads)
+        if context.left_out:
+            model.about[LEFT_OUT] = context.left_out
     return model
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
@@ -11,12 +10,21 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.induce.sample.checkpoint import Checkpoint
-from lscfg.kernel import LineError
-from lscfg.kernel.sample import MOVES, SAMPLE_MODELS, PhraseForests, TreeSampler
-from lscfg.settings import Declared, setting
+from lscfg.induce.sample.text import SampledText
+from lscfg.kernel.sample import (
+    BASES,
+    LENGTHS,
+    MOVES,
+    SAMPLE_MODELS,
+    STARTS,
+    TABLES,
+    SamplerOptions,
+    TreeSampler,
+)
+from lscfg.parallel.engine import Engine, in_threads
+from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
 """What the names of the kernel's random numbers have room for."""
@@ -35,14 +43,51 @@ class ChainSettings(Declared):
     )
     alpha: float = setting(5.0, "concentration of the processes", above=0)
     discount: float = setting(0.5, "discount of the Pitman-Yor processes; 0: Dirichlet processes", least=0, below=1)
-    mean_length: float = setting(2.0, "mean of the Poisson distribution of rule lengths", above=0, most=1000)
+    tables: str = setting(
+        "power",
+        "tables of the processes: n^discount for n tokens of a rule (power), or each token sits at one (exact)",
+        choices=TABLES,
+    )
+    resample: bool = setting(
+        False, "draw concentrations, discounts and mean length anew between sweeps; needs exact tables"
+    )
+    length: str = setting(
+        "process",
+        "distribution of rule lengths; process: poisson of py, none of dp",
+        choices=("process", *LENGTHS),
+    )
+    mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
+    base: str = setting(
+        "process",
+        "what rules begin with: the probability of their length, 1 / words for each symbol (uniform), or lexical "
+        "weights; process: length of py, uniform of dp",
+        choices=("process", *BASES),
+    )
     multiplicity: str = setting(
         "paper",
         "a rule of several derivations at a place: each counts (paper), or all count as one (corrected)",
         choices=("paper", "corrected"),
     )
     moves: str = setting(
-        "local", "draw the variables of a tree node by node (local), or propose whole trees (tree)", choices=MOVES
+        "local",
+        "draw the variables of a tree node by node (local), all together by sums over all rules (blocked), or propose "
+        "whole trees (tree)",
+        choices=MOVES,
+    )
+    offtree: str = setting(
+        "uniform",
+        "how variables outside trees are drawn: uniformly, or as often cut as in trees of the burn-in (informed)",
+        choices=("uniform", "informed"),
+    )
+    start: str = setting(
+        "random",
+        "first trees: random, in normal form (minimal), or random and as few rules as can be (whole)",
+        choices=STARTS,
+    )
+    alignments: str = setting(
+        "separate",
+        "several alignments of a pair: each is a pair of its own (separate), or one is drawn (chosen)",
+        choices=("separate", "chosen"),
     )
     max_cut: int = setting(7, "most words of a phrase that need not be a nonterminal", least=1, most=1000)
     max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
@@ -57,12 +102,49 @@ class ChainSettings(Declared):
         1.0, "temperature of the first sweep; it falls to 1 in burn-in", least=0.01, most=100
     )
     chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS)
+    shards: int = setting(
+        1,
+        "parts of the text that are swept side by side from the same rules; each may have a thread of its own",
+        least=1,
+        most=4096,
+    )
     seed: int = setting(1, "seed of what is drawn", least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length == "none" and self.process == "py" and self.base in ("process", "length"):
+            raise SettingError("base", "must be uniform or lexical where rules have no distribution of lengths")
+
+        if self.resample and self.tables != "exact":
+            raise SettingError("resample", "needs exact tables")
+        if self.shards > 1 and self.tables == "exact":
+            raise SettingError("shards", "must be 1 where tables are exact")
 
     @property
     def last(self) -> int:
         """The last sweep."""
         return self.burn_in + self.sweeps
+
+    def options(self, chain: int = 0, places: bool = False, max_phrase: int = 10, held_out: int = 0) -> SamplerOptions:
+        """Of the kernel's sampler."""
+        return SamplerOptions(
+            self.process,
+            self.alpha,
+            self.discount,
+            self.tables,
+            "" if self.length == "process" else self.length,
+            mean_length=self.mean_length,
+            base="" if self.base == "process" else self.base,
+            corrected=self.multiplicity == "corrected",
+            moves=self.moves,
+            informed=self.offtree == "informed",
+            start=self.start,
+            seed=self.seed,
+            chain=chain,
+            max_phrase=max_phrase,
+            places=places,
+            held_out=held_out,
+        )
 
     def kept(self) -> tuple[int, ...]:
         """The sweeps that are kept; 0 is the beginning."""
@@ -93,72 +175,41 @@ class Chain:
     trace: list[dict[str, Any]]
 
 
-def read_forests(
-    src: str | os.PathLike[str],
-    tgt: str | os.PathLike[str],
-    alignments: Sequence[str | os.PathLike[str]],
-    settings: ChainSettings,
-) -> PhraseForests:
-    """The forests of all pairs, once for each alignment.
-
-    Raises:
-        InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed or out-of-range link; no pair is left.
-    """
-    forests = PhraseForests(settings.max_cut, settings.max_words)
-    for path in alignments:
-        for number, pair in enumerate(log.progress(stream_aligned(src, tgt, path), "forests"), 1):
-            try:
-                forests.add(*pair)
-            except LineError as error:
-                raise error.at(number, path) from None
-    sizes = forests.sizes()
-    left_out = sum(sizes.dropped.values())
-    if left_out == sizes.pairs:
-        raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", src)
-    if left_out:
-        log.warn(f"{left_out} of {sizes.pairs} pairs are left out: longer than {settings.max_words} words a side")
-    if sizes.bare:
-        log.warn(f"{sizes.bare} of {sizes.pairs} pairs have no phrase inside: each is one rule")
-    return forests
-
-
 def run_chain(
-    forests: PhraseForests,
+    text: SampledText,
     settings: ChainSettings,
     chain: int,
     places: bool,
     max_phrase: int,
     checkpoint: Checkpoint | None = None,
+    threads: int = 1,
 ) -> Chain:
     """Sweeps as often as the settings say, and keeps what they say.
 
+    Args:
+        threads: that sweep shards; they change no result.
+
     Raises:
-        InputError: the checkpoint is damaged, of other text or settings, or of more sweeps.
+        InputError: the checkpoint is damaged, of other text or settings, or of more sweeps; there are more shards than
+            pairs.
     """
-    sampler = TreeSampler(
-        forests,
-        settings.process,
-        settings.alpha,
-        settings.discount,
-        settings.mean_length,
-        corrected=settings.multiplicity == "corrected",
-        moves=settings.moves,
-        seed=settings.seed,
-        chain=chain,
-        max_phrase=max_phrase,
-        places=places,
-    )
+    if settings.shards > text.pairs:
+        raise InputError(f"{settings.shards} shards, but only {text.pairs} pairs")
+    sampler = TreeSampler(text.forests, settings.options(chain, places, max_phrase, text.held_out))
     kept = frozenset(settings.kept())
     trace = checkpoint.load(sampler) if checkpoint else []
     if len(trace) > settings.last + 1:
         raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or begin anew")
-    rest = _sweeps(sampler, settings, len(trace))
-    for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
-        trace.append({"chain": chain + 1, **record})
-        if record["sweep"] in kept:
-            sampler.keep()
-        if checkpoint:
-            checkpoint.save(sampler, trace, record["sweep"] == settings.last)
+    with in_threads(min(threads, settings.shards), ahead=1) as engine:
+        rest = _sweeps(sampler, settings, len(trace), _shards(text.pairs, settings.shards), engine)
+        for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
+            trace.append({"chain": chain + 1, **record})
+            if record["sweep"] in kept:
+                sampler.keep()
+                if text.held_out:
+                    trace[-1]["held_out"] = sampler.held_out()[0] / text.held_out_words
+            if checkpoint:
+                checkpoint.save(sampler, trace, record["sweep"] == settings.last)
     open_level = settings.max_level(settings.last)
     if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
         highest = sampler.sizes.max_level
@@ -166,14 +217,28 @@ def run_chain(
     return Chain(sampler.arrays(), trace)
 
 
-def _sweeps(sampler: TreeSampler, settings: ChainSettings, first: int) -> Iterator[dict[str, Any]]:
+def _shards(pairs: int, shards: int) -> list[int]:
+    """The first pair of each shard, and the number of pairs."""
+    return [pairs * shard // shards for shard in range(shards + 1)]
+
+
+def _sweeps(
+    sampler: TreeSampler, settings: ChainSettings, first: int, shards: Sequence[int], engine: Engine
+) -> Iterator[dict[str, Any]]:
     """A record of each sweep from the first to be done, when it is; sweep 0 is the beginning."""
     before = asdict(sampler.state())
     if not first:
         yield {"sweep": 0, **before}
     for sweep in range(max(first, 1), settings.last + 1):
         began, temperature = perf_counter(), settings.temperature(sweep)
-        sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        if settings.shards > 1:
+            sampler.sweep_in_shards(sweep, shards, engine.map, settings.max_level(sweep), temperature)
+        else:
+            sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        if settings.resample:
+            sampler.resample(sweep)
+        if sweep <= settings.burn_in:
+            sampler.adapt()
         after = asdict(sampler.state())
         of_sweep = {name: after[name] - before[name] for name in after if name.endswith(("_drawn", "_moved"))}
         yield {"sweep": sweep, **after, **of_sweep, "temperature": temperature, "seconds": perf_counter() - began}

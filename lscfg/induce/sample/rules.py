@@ -15,8 +15,9 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.induce.sample.chain import Chain, ChainSettings, read_forests, run_chain
+from lscfg.induce.sample.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
+from lscfg.induce.sample.text import read_text
 from lscfg.io.text import file_hash
 from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import setting
@@ -79,11 +80,15 @@ class Sampled:
     Attributes:
         rules: the rule types, with counts; places: see ``RuleTokens``, if they were asked for.
         trace: a record for each sweep, chain by chain.
+        tree: int64 [places], the tree that each is in: those of all pairs for each sample, chain by chain.
+        alignments: how often ``pairs`` has each pair.
     """
 
     rules: SampledRules
     places: np.ndarray
     trace: list[dict[str, Any]]
+    tree: np.ndarray
+    alignments: int
 
 
 def sample_rules(
@@ -93,39 +98,44 @@ def sample_rules(
     places: bool = False,
     folder: Path | None = None,
     resume: bool = False,
+    held_out: RuleInputs | None = None,
 ) -> Sampled:
     """Samples the rules of a corpus.
 
     Args:
-        jobs: chains that run at the same time, which changes no result; None: one for each core.
+        jobs: chains and shards that run at the same time, which changes no result; None: one for each core.
         places: keep where the rules are.
         folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
+        held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
 
     Raises:
-        InputError: see ``read_forests`` and ``run_chain``.
+        InputError: see ``read_text`` and ``run_chain``.
     """
-    forests = read_forests(inputs.source, inputs.target, inputs.alignments, settings)
-    workers = min(settings.chains, jobs or available_cores())
+    chosen = settings.alignments == "chosen"
+    text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
+    jobs = jobs or available_cores()
+    workers = min(settings.chains, jobs)
 
-    made_from = _fingerprint(inputs, settings, places) if folder else ""
+    made_from = _fingerprint(inputs, settings, places, held_out) if folder else ""
 
     def run(chain: int) -> Chain:
         checkpoint = Checkpoint(folder, chain, made_from, resume)
-        return run_chain(forests, settings, chain, places, settings.max_phrase, checkpoint)
+        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint, jobs // workers)
 
     with in_threads(workers, ahead=1) as engine:
         chains = list(engine.map(run, range(settings.chains)))
-    return _joined(chains, settings, forests.sizes().pairs, len(inputs.alignments))
+    return _joined(chains, settings, text.pairs, 1 if chosen else len(inputs.alignments))
 
 
-def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool) -> str:
+def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool, held_out: RuleInputs | None) -> str:
     """A digest of what the draws of a chain depend on."""
     facts = settings.facts()
     free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
     decide = {name: value for name, value in facts.items() if name not in free}
     if settings.sample != "last":
         decide.pop("sweeps", None)  # a chain may get more of them
-    hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
+    texts = [inputs, held_out] if held_out else [inputs]
+    hashes = [file_hash(path) for text in texts for path in (text.source, text.target, *text.alignments)]
     return hashlib.sha256(json.dumps([decide, hashes, places], sort_keys=True).encode()).hexdigest()
 
 
@@ -141,6 +151,8 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         more = chain.arrays["places"].copy()
         more[:, 0] = numbers[more[:, 0]]
         places = np.concatenate([places, more])
+    trace = [record for chain in chains for record in chain.trace]
+    tree = _trees(places[:, 1], trace, settings, pairs)
     there = np.flatnonzero(kept)  # others were tried, in sweeps that were not kept
     number = np.cumsum(kept > 0) - 1
     places = places.copy()
@@ -161,7 +173,16 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         pairs=pairs,
         max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
     )
-    return Sampled(made, places, [record for chain in chains for record in chain.trace])
+    return Sampled(made, places, trace, tree, alignments)
+
+
+def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSettings, pairs: int) -> np.ndarray:
+    """int64 [places], the tree of each; a sample has as many places as rule tokens, if places were kept at all."""
+    if not len(pair):
+        return np.empty(0, np.int64)
+    kept = frozenset(settings.kept())
+    tokens = [record["tokens"] for record in trace if record["sweep"] in kept]
+    return np.repeat(np.arange(len(tokens)), tokens) * pairs + pair
 
 
 def scopes(rules: RuleTable) -> tuple[np.ndarray, np.ndarray]:
