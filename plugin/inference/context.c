@@ -171,7 +171,7 @@ static inline int put_word(const contexts *c, float *values_of_kind, int64_t wor
 }
 
 /* The first of items[from .. end-1], which ascend, that is not below the item. It is looked for near the beginning. */
-static int64_t find_item(const int32_t *items, int64_t from, int64_t end, int64_t item) {
+static int64_t seek_item(const int32_t *items, int64_t from, int64_t end, int64_t item) {
   int64_t step = 1;
   while (from + step < end && items[from + step] < item) {
     from += step;
@@ -201,11 +201,11 @@ static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values
   } else { /* or looks up what is in the sentence */
     for (int64_t kind = 0; kind < WORD_KINDS; kind++, base += c->base)
       for (int32_t w = 0; w < c->n_present; w++) {
-        k = find_item(items, k, end, base + c->present[w]);
+        k = seek_item(items, k, end, base + c->present[w]);
         if (k < end && items[k] == base + c->present[w])
           found |= put_word(c, values + kind * width, c->present[w], weights[k]);
       }
-    k = find_item(items, k, end, lengths);
+    k = seek_item(items, k, end, lengths);
   }
   found |= k < end;
   for (; k < end; k++) values[WORD_KINDS * width + items[k] - lengths] = weights[k];
