@@ -24,7 +24,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.context.loglinear import Settings as ContextSettings
-from lscfg.context.loglinear import estimate_context
+from lscfg.context.loglinear import batches, estimate_context
 from lscfg.extract import hiero
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
@@ -94,50 +94,75 @@ class Reference:
         around = np.concatenate([line[: max(i - 2, 0)], line[j + 2 :]])
         return np.array(near), (KINDS - 1) * base + around[around >= 0]
 
-    def _keys(self, rule: int, near: np.ndarray, bag: np.ndarray) -> np.ndarray:
-        whole, narrow = self.outcomes[rule]
+    def _keys(self, outcomes: tuple[np.ndarray, np.ndarray], near: np.ndarray, bag: np.ndarray) -> np.ndarray:
+        whole, narrow = outcomes
         everything = np.concatenate([near, bag])
         return np.concatenate([np.add.outer(whole, everything).ravel(), np.add.outer(narrow, near).ravel()])
 
+    def _met(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """The outcomes of a side's choices, each once, as ``_outcomes`` has them."""
+        each = [self.outcomes[rule] for rule in self.choices[side]]
+        return np.unique(np.concatenate([w for w, _ in each])), np.unique(np.concatenate([n for _, n in each]))
+
     def _find_keys(self) -> None:
         """The weights, and how often a pass comes by each."""
-        own = np.concatenate([self._keys(place[0], *self._items(place)) for place in self.places])
-        keys, times = np.unique(own, return_counts=True)
+        own = [self._keys(self.outcomes[place[0]], *self._items(place)) for place in self.places]
+        keys, times = np.unique(np.concatenate(own), return_counts=True)
         self.keys = keys[times >= self.settings.min_count]
         self.visits = np.zeros(len(self.keys), np.float32)
+        self.met = [self._met(side) for side in range(len(self.choices))]
         for place in self.places:
-            near, bag = self._items(place)
-            for rule in self.choices[self.rules.source_id[place[0]]]:
-                np.add.at(self.visits, self._find(self._keys(rule, near, bag)), 1)
+            met = self._keys(self.met[self.rules.source_id[place[0]]], *self._items(place))
+            np.add.at(self.visits, self._find(met), 1)
 
     def _find(self, keys: np.ndarray) -> np.ndarray:
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
         return at[self.keys[at] == keys]
 
+    def _gradients(self, place: np.ndarray, weights: np.ndarray) -> list[tuple[float, np.ndarray]]:
+        """Of each outcome that has one, and the weights that it is for."""
+        near, bag = self._items(place)
+        side = self.rules.source_id[place[0]]
+        choices, shares = self.choices[side], self._shares(place, weights)
+        found = []
+        for kind, outcomes in enumerate(self.met[side]):
+            for outcome in outcomes:
+                has = np.array([outcome in self.outcomes[rule][kind] for rule in choices])
+                gradient = (shares - (choices == place[0]))[has].sum()
+                if abs(gradient) > 1e-4:
+                    items = near if kind else np.concatenate([near, bag])
+                    found.append((gradient, self._find(outcome + items)))
+        return found
+
+    def _shares(self, place: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        choices = self.choices[self.rules.source_id[place[0]]]
+        items = self._items(place)
+        scores = np.log(self.counts[choices])
+        scores += [weights[self._find(self._keys(self.outcomes[k], *items))].sum(dtype=np.float64) for k in choices]
+        scores = np.exp(scores - scores.max())
+        return scores / scores.sum()
+
     def learn(self) -> np.ndarray:
         """The weights of ``keys``."""
         chosen = self.settings
         weights, squares = np.zeros(len(self.keys), np.float32), np.zeros(len(self.keys), np.float32)
         random = np.random.default_rng(chosen.seed)
-        for _ in range(chosen.passes):
-            for k in random.permutation(len(self.places)):
-                place = self.places[k]
-                near, bag = self._items(place)
-                choices = self.choices[self.rules.source_id[place[0]]]
-                found = [self._find(self._keys(rule, near, bag)) for rule in choices]
-                scores = np.log(self.counts[choices]) + [weights[at].sum(dtype=np.float64) for at in found]
-                scores = np.exp(scores - scores.max())
-                gradients = scores / scores.sum() - (choices == place[0])
-                for gradient, at in zip(gradients, found, strict=True):
-                    if abs(gradient) <= 1e-4:
-                        continue
-                    weight, times = np.unique(at, return_counts=True)
-                    for before in range(times.max(initial=0)):
-                        one = weight[times > before]
-                        along = np.float32(gradient) + self.penalty * weights[one] / self.visits[one]
-                        squares[one] += along**2
-                        weights[one] -= chosen.rate * along / np.sqrt(squares[one] + 1e-4)
+        places = np.array(self.places)
+        places = places[np.argsort(places[:, 0], kind="stable")]
+        sides = self.rules.source_id[places[:, 0]]
+        for number in range(chosen.passes):
+            order = random.permutation(len(places))
+            for part in batches(len(places), number * len(places), chosen.batch):
+                batch = order[part][np.argsort(sides[order[part]], kind="stable")]
+                for found in [self._gradients(places[k], weights) for k in batch]:
+                    for gradient, at in found:
+                        weight, times = np.unique(at, return_counts=True)
+                        for before in range(times.max(initial=0)):
+                            one = weight[times > before]
+                            along = np.float32(gradient) + self.penalty * weights[one] / self.visits[one]
+                            squares[one] += along**2
+                            weights[one] -= chosen.rate * along / np.sqrt(squares[one] + 1e-4)
         return weights
 
 
@@ -180,13 +205,13 @@ def compare(tokens: RuleTokens, source: list[str], pairs: int) -> dict[str, floa
     return {"tokens": len(reference.places), "seconds": seconds, "reference": theirs}
 
 
-def measure(tokens: RuleTokens, source: list[str]) -> dict[str, float]:
-    """Seconds of the estimate and peak MiB of this process."""
-    start = time.perf_counter()
-    model = estimate_context(tokens, source, ContextSettings())
-    seconds = time.perf_counter() - start
+def measure(tokens: RuleTokens, source: list[str], threads: int) -> dict[str, float]:
+    """Seconds of the estimate and of all its threads, and peak MiB of this process."""
+    start, cpu = time.perf_counter(), time.process_time()
+    model = estimate_context(tokens, source, ContextSettings(), threads)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"tokens": len(tokens.places), "weights": len(model.weights), "seconds": seconds, "peak": peak}
+    return {"tokens": len(tokens.places), "weights": len(model.weights), "seconds": seconds, "cpu": cpu, "peak": peak}
 
 
 def main() -> None:
@@ -199,6 +224,7 @@ def main() -> None:
     parser.add_argument(
         "--reference-pairs", type=int, default=200, metavar="N", help="pairs for NumPy (default: %(default)s)"
     )
+    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (default: %(default)s)")
     parser.add_argument("--one", choices=("minimal", "Hiero"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     log.quiet = True
@@ -209,18 +235,25 @@ def main() -> None:
         else:
             inputs = RuleInputs(args.source, args.target, tuple(args.alignments))
             tokens = hiero.tokens(inputs, hiero.HieroLimits())
-        print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source)}))
+        print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source, args.jobs)}))
         return
-    print(f"{platform.machine()}, {os.cpu_count()} cores; us of a rule token and pass")
-    header = ("rules", "tokens", "weights", "s", "MiB", "us", "first: us", "NumPy us", "ratio")
-    print(("{:>8} {:>9} {:>9}" + " {:>9}" * 6).format(*header))
+    print(f"{platform.machine()}, {os.cpu_count()} cores; CPU us of a rule token and pass")
+    header = ("rules", "tokens", "weights", "s", "CPU s", "MiB", "us", "first: us", "NumPy us", "ratio")
+    print(("{:>8} {:>9} {:>9}" + " {:>9}" * 7).format(*header))
     passes = ContextSettings().passes
     for kind in ("minimal", "Hiero"):
         run = subprocess.run([sys.executable, *sys.argv, "--one", kind], stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(run.stdout)
         whole, n = found["whole"], passes * found["tokens"] / 1e6
         mine, theirs = found["seconds"] / n, found["reference"] / n
-        row = (whole["seconds"], whole["peak"], whole["seconds"] / (passes * whole["tokens"] / 1e6), mine, theirs)
+        row = (
+            whole["seconds"],
+            whole["cpu"],
+            whole["peak"],
+            whole["cpu"] / (passes * whole["tokens"] / 1e6),
+            mine,
+            theirs,
+        )
         print(
             f"{kind:>8} {whole['tokens']:>9} {whole['weights']:>9}"
             + "".join(f" {value:9.1f}" for value in (*row, theirs / mine))

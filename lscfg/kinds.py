@@ -5,7 +5,7 @@ output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the f
 
 - ``lscfg.estimators``: ``estimate(derivations, settings, ...)``, see ``lscfg.estimate``;
 - ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.grammar.source``;
-- ``lscfg.context_models``: ``add_context(model, tokens, source, settings)``, see ``lscfg.context.loglinear``;
+- ``lscfg.context_models``: ``add_context(model, tokens, source, settings, threads)``, see ``lscfg.context.loglinear``;
 - ``lscfg.sense_models``: ``fit(task, settings)``, see ``lscfg.context.task``;
 - ``lscfg.aligners``: ``align_corpus(source, target, settings, save)``, see ``lscfg.corpus.align``; one that can be
   saved has ``align_text(source, target, saved)``, too;

@@ -28,15 +28,16 @@ from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
 from lscfg.kernel import ContextTrainer
-from lscfg.model.context import ContextModel, context_items
+from lscfg.model.context import ContextModel
 from lscfg.model.parameters import Estimate, Parameters
+from lscfg.parallel.engine import in_threads
 from lscfg.settings import Declared, setting
 
 AnyModel = TypeVar("AnyModel", Parameters, Estimate)
 
 
 HELP = "log-linear model of target sides given the source words around a rule"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Settings(Declared):
     max_targets: int = setting(20, "most frequent target sides of a source side to choose among", least=2)
     max_tokens: int = setting(5_000_000, "most tokens to learn from; of more, a random sample", least=1)
     passes: int = setting(3, "passes over the tokens", least=1)
+    batch: int = setting(4096, "tokens whose gradients are found before a weight is changed", least=1)
     rate: float = setting(0.1, "learning rate", above=0)
     seed: int = setting(1, "seed of the order of the tokens", least=0)
 
@@ -88,8 +90,10 @@ def _other_text(what: str, path: str | os.PathLike[str], pair: int) -> InputErro
     return InputError(f"{what}; give the source text that lscfg derive was given", path, int(pair) + 1)
 
 
-def add_context(model: AnyModel, tokens: RuleTokens, source: list[str], settings: Settings | None = None) -> AnyModel:
-    """The model with a context model.
+def add_context(
+    model: AnyModel, tokens: RuleTokens, source: list[str], settings: Settings | None = None, threads: int = 1
+) -> AnyModel:
+    """The model with a context model, the same for any number of threads.
 
     Args:
         tokens: of the rules that it is to know.
@@ -99,11 +103,11 @@ def add_context(model: AnyModel, tokens: RuleTokens, source: list[str], settings
         InputError: no source side has a choice.
     """
     settings = settings or Settings()
-    context = estimate_context(tokens, source, settings)
+    context = estimate_context(tokens, source, settings, threads)
     return replace(model, context=context, about=model.about | {"context": settings.facts()})
 
 
-def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings) -> ContextModel:
+def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, threads: int = 1) -> ContextModel:
     """The context model of the rules that share their source side with another one.
 
     Raises:
@@ -125,20 +129,21 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings) 
     if len(learned) > settings.max_tokens:
         chosen = np.random.default_rng(settings.seed).choice(len(learned), settings.max_tokens, replace=False)
         learned = learned[np.sort(chosen)]
+    learned = learned[np.argsort(learned[:, 0], kind="stable")]
     words, first = _words(source, rules, settings.min_word)
     penalty = max(settings.penalty, _overlap(learned, len(words)))
-    trainer = ContextTrainer(
-        rules.kernel,
-        counts.astype(np.float64),
-        (words, first),
-        (side.astype(np.int32), begin, choices.astype(np.int32)),
-        learned,
-        (settings.min_count, penalty, settings.rate),
-    )
-    keys, weights = _learn(trainer, len(learned), settings)
-    outcome, item = np.divmod(keys, context_items(len(rules.words)))
-    offsets = np.searchsorted(outcome, np.arange(ContextModel.outcomes(rules) + 1))
-    return ContextModel(rules, counts.astype(np.float64), offsets.astype(np.int64), item.astype(np.int32), weights)
+    with in_threads(threads) as engine:
+        trainer = ContextTrainer(
+            rules.kernel,
+            counts.astype(np.float64),
+            (words, first),
+            (side.astype(np.int32), begin, choices.astype(np.int32)),
+            learned,
+            (settings.min_count, penalty, settings.rate),
+            engine,
+        )
+        _learn(trainer, learned, side, settings)
+        return ContextModel(rules, counts.astype(np.float64), *trainer.weights())
 
 
 def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray, np.ndarray]:
@@ -158,20 +163,28 @@ def _overlap(places: np.ndarray, words: int) -> float:
     return float((lengths[:, 0] - lengths[:, 1] - lengths[:, 2]).sum() / words)
 
 
-STEP = 20_000
-"""Tokens between two moves of the progress bar."""
+FIRST_BATCH, GROWTH = 32, 64
+"""Tokens of the first batches, and what part of the tokens before it a later one has at most. The first steps of a
+weight are long: many in the same direction at once would go too far."""
 
 
-def _learn(trainer: ContextTrainer, n: int, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """The learned weights with their keys, ascending."""
+def batches(n: int, seen: int, most: int) -> list[slice]:
+    """The batches of a pass over n tokens, after so many of other passes."""
+    found, start = [], 0
+    while start < n:
+        found.append(slice(start, min(n, start + min(most, max(FIRST_BATCH, (seen + start) // GROWTH)))))
+        start = found[-1].stop
+    return found
+
+
+def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settings: Settings) -> None:
     random = np.random.default_rng(settings.seed)
-    starts = range(0, n, STEP)
+    n = len(tokens)
     for number in range(1, settings.passes + 1):
         order, loss = random.permutation(n), np.zeros(2)
-        for start in log.progress(starts, f"context, pass {number}"):
-            loss += trainer.learn(order[start : start + STEP])
+        for some in log.progress(batches(n, (number - 1) * n, settings.batch), f"context, pass {number}"):
+            batch = tokens[order[some]]
+            # tokens of a source side meet the same weights, which are near if they come one after the other
+            loss += trainer.learn(batch[np.argsort(side[batch[:, 0]], kind="stable")])
         plain, here = loss / n
         log.info(f"pass {number}: loss of a target side {plain:.3f} by frequency, {here:.3f} in context")
-    keys, weights = trainer.weights()
-    log.info(f"{len(keys)} context weights from {n} rule tokens")
-    return keys, weights

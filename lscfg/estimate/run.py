@@ -72,7 +72,7 @@ def estimate_model(
     model = found.estimate(derivations, settings, threads, folder, resume)
     if context:
         if context.model:
-            model = learner.add_context(model, tokens, source, context.settings)
+            model = learner.add_context(model, tokens, source, context.settings, threads)
         if context.add_scorer and tokens:
             model = context.add_scorer(model, tokens, source, threads)
         if context.left_out:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -9,11 +10,11 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 from lscfg.kernel.extract import Rules
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.engine import Engine, in_threads
 
 
 class ContextTrainer:
-    """Learns the weights of a context model.
+    """Learns the weights of a context model; no result depends on the number of threads.
 
     Args:
         rules: of up to two nonterminals.
@@ -22,8 +23,10 @@ class ContextTrainer:
             begins.
         choices: int32 [rules], the number of each one's source side; int64 [sides + 1] and int32, the rules that are
             chosen among, by source side.
-        tokens: int32 [tokens, 8], of rules that are among the choices: rule, sentence, span, spans of the nonterminals.
+        tokens: int32 [tokens, 8], of rules that are among the choices, in the order of the rules: rule, sentence, span,
+            spans of the nonterminals.
         settings: least number of tokens of an item, penalty, rate of learning.
+        engine: of threads.
 
     Raises:
         KernelError: memory is out.
@@ -37,10 +40,13 @@ class ContextTrainer:
         choices: tuple[np.ndarray, np.ndarray, np.ndarray],
         tokens: np.ndarray,
         settings: tuple[int, float, float],
+        engine: Engine,
     ):
         side, begin, chosen = choices
         if tokens.shape[1:] != (8,) or len(counts) != len(rules) or len(side) != len(rules):
             raise ValueError("counts, sides or tokens do not fit the rules")
+        if (tokens[1:, 0] < tokens[:-1, 0]).any():
+            raise ValueError("tokens are not in the order of their rules")
         arrays = {
             "counts": np.ascontiguousarray(counts, np.float64),
             "words": np.ascontiguousarray(words[0], np.int32),
@@ -51,6 +57,7 @@ class ContextTrainer:
             "tokens": np.ascontiguousarray(tokens, np.int32),
         }
         self._kept = (rules, arrays)  # the kernel points into them
+        self._engine = engine
         self._problem = ffi.new(
             "lscfg_context_problem *",
             {
@@ -59,6 +66,7 @@ class ContextTrainer:
                 "words": ffi.from_buffer("int32_t[]", arrays["words"]),
                 "first": ffi.from_buffer("int64_t[]", arrays["first"]),
                 "side": ffi.from_buffer("int32_t[]", arrays["side"]),
+                "n_sides": len(begin) - 1,
                 "choice_begin": ffi.from_buffer("int64_t[]", arrays["begin"]),
                 "choices": ffi.from_buffer("int32_t[]", arrays["choices"]),
                 "n_tokens": len(tokens),
@@ -68,27 +76,66 @@ class ContextTrainer:
                 "rate": settings[2],
             },
         )
+        self._outcomes = len(rules) + rules._pointer.n_words + lib.LSCFG_CONTEXT_SHAPES
         made, error = ffi.new("lscfg_context_trainer **"), ffi.new("lscfg_error *")
         check(lib.lscfg_context_trainer_new(self._problem, made, error), error)
         self._pointer = ffi.gc(made[0], lib.lscfg_context_trainer_free)
+        self._all_parts(lib.lscfg_context_find)
+        check(lib.lscfg_context_lay_out(self._pointer, error), error)
+        self._all_parts(lib.lscfg_context_visit)
+        lib.lscfg_context_count_visits(self._pointer)
 
-    def learn(self, order: np.ndarray) -> np.ndarray:
-        """Learns from some tokens, one by one; returns the sums of their losses, by frequency and in context."""
-        order = np.ascontiguousarray(order, np.int64)
-        loss, error = np.zeros(2), ffi.new("lscfg_error *")
-        buffers = ffi.from_buffer("int64_t[]", order), ffi.from_buffer("double[]", loss)
-        check(lib.lscfg_context_learn(self._pointer, buffers[0], len(order), buffers[1], error), error)
-        return loss
+    def _all_parts(self, function: Callable[..., int]) -> None:
+        def work(part: int) -> None:
+            error = ffi.new("lscfg_error *")
+            check(function(self._pointer, part, error), error)
 
-    def weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 keys, outcome * items + item, ascending, and their float32 weights."""
-        n = lib.lscfg_context_weights(self._pointer, ffi.NULL, ffi.NULL)
-        keys, weights = np.empty(n, np.int64), np.empty(n, np.float32)
-        lib.lscfg_context_weights(
-            self._pointer, ffi.from_buffer("int64_t[]", keys), ffi.from_buffer("float[]", weights)
-        )
-        order = np.argsort(keys)
-        return keys[order], weights[order]
+        list(self._engine.map(work, range(lib.LSCFG_CONTEXT_PARTS)))
+
+    def learn(self, tokens: np.ndarray) -> np.ndarray:
+        """Learns from a batch of tokens: finds all gradients, then changes the weights, one token after the other.
+
+        Returns:
+            The sums of their losses, by frequency and in context.
+        """
+        tokens = np.ascontiguousarray(tokens, np.int32)
+        pieces = lib.LSCFG_CONTEXT_PIECES
+        bounds = [len(tokens) * k // pieces for k in range(pieces + 1)]
+        start = ffi.cast("lscfg_context_token *", ffi.from_buffer(tokens))
+        losses = np.zeros((pieces, 2))
+        loss = ffi.from_buffer("double[]", losses)
+
+        def meet(some: range) -> None:
+            error = ffi.new("lscfg_error *")
+            for k in some:
+                n = bounds[k + 1] - bounds[k]
+                check(lib.lscfg_context_meet(self._pointer, k, start + bounds[k], n, loss + 2 * k, error), error)
+
+        def step(some: range) -> None:
+            for k in some:
+                lib.lscfg_context_step(self._pointer, k)
+
+        list(self._engine.map(meet, self._dealt(pieces)))
+        list(self._engine.map(step, self._dealt(lib.LSCFG_CONTEXT_SHARDS)))
+        return losses.sum(axis=0)
+
+    def _dealt(self, n: int) -> list[range]:
+        """0 .. n-1 in a range for each worker."""
+        workers = min(self._engine.workers, n)
+        return [range(n * k // workers, n * (k + 1) // workers) for k in range(workers)]
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """int64 [outcomes + 1], where the weights of each outcome begin; int32 items, ascending for each; float32."""
+        error = ffi.new("lscfg_error *")
+        n = lib.lscfg_context_weights(self._pointer, ffi.NULL, ffi.NULL, ffi.NULL, error)
+        check(min(n, 0), error)
+        offsets, items, weights = np.empty(self._outcomes + 1, np.int64), np.empty(n, np.int32), np.empty(n, np.float32)
+        buffers = [
+            ffi.from_buffer(kind, array)
+            for kind, array in (("int64_t[]", offsets), ("int32_t[]", items), ("float[]", weights))
+        ]
+        check(min(lib.lscfg_context_weights(self._pointer, *buffers, error), 0), error)
+        return offsets, items, weights
 
 
 def add_moments(

@@ -460,14 +460,16 @@ static void match(const lscfg_rules *rules, const int32_t *side, const lscfg_hie
 static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides, const lscfg_hiero_view *v,
                   const lscfg_vocab *vocab) {
   static lscfg_context_token tokens[PLACES];
-  static int64_t keys[WEIGHTS];
+  static int64_t offsets[RULES + WEIGHTS];
+  static int32_t items[WEIGHTS];
   static float weights[WEIGHTS];
-  int64_t begin[RULES + 1] = {0}, first[KEPT + 1] = {0}, order[PLACES], n_choices = 0;
+  int64_t begin[RULES + 1] = {0}, first[KEPT + 1] = {0}, n_choices = 0, n_tokens = 0;
   int32_t words[KEPT * MAX_WORDS], choices[RULES];
   double counts[RULES], expected = 0, before = INFINITY, loss[2];
   lscfg_context_trainer *trainer;
-  memcpy(tokens, v->places, (size_t)v->n_places * sizeof *tokens);
-  for (int64_t t = 0; t < v->n_places; t++) order[t] = v->n_places - 1 - t;
+  for (int32_t r = 0; r < rules->n; r++)
+    for (int64_t t = 0; t < v->n_places; t++)
+      if (v->places[8 * t] == r) memcpy(&tokens[n_tokens++], v->places + 8 * t, sizeof *tokens);
   for (int k = 0; k < KEPT; k++) first[k + 1] = first[k] + line_of(vocab, corpus[k][0], words + first[k]);
   for (int32_t s = 0; s < n_sides; s++) {
     int64_t all = 0;
@@ -481,18 +483,29 @@ static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides
     for (int64_t c = begin[s]; c < n_choices; c++)
       expected += counts[choices[c]] * log((double)all / counts[choices[c]]);
   }
-  const lscfg_context_problem problem = {rules,   counts,      words,  first, side, begin,
+  const lscfg_context_problem problem = {rules,   counts,      words,  first, side, n_sides, begin,
                                          choices, v->n_places, tokens, 1,     0.1,  0.1};
   int ready = good(lscfg_context_trainer_new(&problem, &trainer, &error));
+  for (int32_t part = 0; part < LSCFG_CONTEXT_PARTS && ready; part++)
+    ready = good(lscfg_context_find(trainer, part, &error));
+  ready = ready && good(lscfg_context_lay_out(trainer, &error));
+  for (int32_t part = 0; part < LSCFG_CONTEXT_PARTS && ready; part++)
+    ready = good(lscfg_context_visit(trainer, part, &error));
+  if (ready) lscfg_context_count_visits(trainer);
   for (int pass = 0; pass < 3 && ready; pass++) {
-    if (!(ready = good(lscfg_context_learn(trainer, order, v->n_places, loss, &error)))) break;
-    CHECK(fabs(loss[0] - expected) < 1e-9 && loss[1] < before);
-    before = loss[1];
+    double sum[2] = {0, 0};
+    for (int64_t t = 0; t < v->n_places && ready; t++) { /* batches of a token */
+      ready = good(lscfg_context_meet(trainer, 0, tokens + t, 1, loss, &error));
+      for (int32_t shard = 0; shard < LSCFG_CONTEXT_SHARDS && ready; shard++) lscfg_context_step(trainer, shard);
+      for (int k = 0; k < 2; k++) sum[k] += loss[k];
+    }
+    CHECK(!ready || (fabs(sum[0] - expected) < 1e-9 && sum[1] < before));
+    before = sum[1];
   }
-  if (ready) {
-    int64_t n = lscfg_context_weights(trainer, NULL, NULL);
-    CHECK(before < expected && n > 0 && n <= WEIGHTS && lscfg_context_weights(trainer, keys, weights) == n);
-    for (int64_t k = 0; k < n; k++) CHECK(keys[k] >= 0 && weights[k] != 0);
+  int64_t n = ready ? lscfg_context_weights(trainer, NULL, NULL, NULL, &error) : 0;
+  if (ready && good((int)n) && good((int)lscfg_context_weights(trainer, offsets, items, weights, &error))) {
+    CHECK(before < expected && n > 0 && n <= WEIGHTS && n == offsets[rules->n + rules->n_words + LSCFG_CONTEXT_SHAPES]);
+    for (int64_t k = 0; k < n; k++) CHECK(items[k] >= 0 && weights[k] != 0);
     printf("loss %.4f, in context %.4f\n", expected, before);
   }
   lscfg_context_trainer_free(trainer);

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lscfg.cli import main
 from lscfg.context.loglinear import Settings as ContextSettings
-from lscfg.context.loglinear import add_context, estimate_context, read_source
+from lscfg.context.loglinear import add_context, batches, estimate_context, read_source
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
@@ -322,34 +322,51 @@ def learned(tokens, source, made):
     penalty = max(made.penalty, sum(own for *_, own in examples) / sum(map(len, sentences)))
     examples = [(rule, items) for rule, items, _ in examples]
 
-    def keys(rule, items):
-        return [(o, item) for o, is_shape in outcomes_of(rules, rule) for near, item in items if near or not is_shape]
+    def keys_of(outcomes, items):
+        return [(o, item) for o, is_shape in outcomes for near, item in items if near or not is_shape]
 
-    own = Counter(key for rule, items in examples for key in keys(rule, items))
-    visits = Counter(key for rule, items in examples for other in choices[rule] for key in keys(other, items))
+    own = Counter(key for rule, items in examples for key in keys_of(outcomes_of(rules, rule), items))
+    sets = [[outcomes_of(rules, other) for other in options] for options in choices]  # of the choices of a rule
+    met = [list(dict.fromkeys(outcome for outcomes in options for outcome in outcomes)) for options in sets]
+    visits = Counter(key for rule, items in examples for key in keys_of(met[rule], items))
     weights = dict.fromkeys((key for key, n in own.items() if n >= made.min_count), 0.0)
     squares = dict.fromkeys(weights, 0.0)
+
+    def gradients_of(rule, items):
+        """By outcome: the shares of the choices that have it, less 1 where the right one has it."""
+        sums = {outcome: sum(weights.get(key, 0) for key in keys_of([outcome], items)) for outcome in met[rule]}
+        scores = [
+            math.log(counts[other]) + sum(map(sums.get, outcomes))
+            for other, outcomes in zip(choices[rule], sets[rule], strict=True)
+        ]
+        total = math.log(sum(map(math.exp, scores)))
+        found = dict.fromkeys(met[rule], 0.0)
+        for other, outcomes, value in zip(choices[rule], sets[rule], scores, strict=True):
+            for outcome in outcomes:
+                found[outcome] += math.exp(value - total) - (other == rule)
+        return found
+
     random = np.random.default_rng(made.seed)
-    for _ in range(made.passes):
-        for k in random.permutation(len(examples)):
-            rule, items = examples[k]
-            scores = [
-                math.log(counts[other]) + sum(weights.get(key, 0) for key in keys(other, items))
-                for other in choices[rule]
-            ]
-            total = math.log(sum(map(math.exp, scores)))
-            for other, value in zip(choices[rule], scores, strict=True):
-                gradient = math.exp(value - total) - (other == rule)
-                for key in keys(other, items) if abs(gradient) > 1e-4 else []:
-                    if key in weights:
-                        along = gradient + penalty * weights[key] / visits[key]
-                        squares[key] += along**2
-                        weights[key] -= made.rate * along / math.sqrt(squares[key] + 1e-4)
+    # the tokens are permuted in the order of their rules, and those of a batch come in the order of their source sides
+    examples.sort(key=lambda example: example[0])
+    for number in range(made.passes):
+        order = random.permutation(len(examples))
+        for part in batches(len(examples), number * len(examples), made.batch):
+            batch = sorted((examples[k] for k in order[part]), key=lambda example: rules.source_id[example[0]])
+            gradients = [gradients_of(*example) for example in batch]
+            for (_, items), gradient in zip(batch, gradients, strict=True):
+                for outcome, value in gradient.items():
+                    for key in keys_of([outcome], items) if abs(value) > 1e-4 else []:
+                        if key in weights:
+                            along = value + penalty * weights[key] / visits[key]
+                            squares[key] += along**2
+                            weights[key] -= made.rate * along / math.sqrt(squares[key] + 1e-4)
     return {key: weight for key, weight in weights.items() if weight}
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"max_tokens": 120}, {"penalty": 0.01}, {"max_targets": 2, "min_word": 3}, {"min_count": 4}]
+    "changes",
+    [{}, {"max_tokens": 120}, {"penalty": 0.01}, {"max_targets": 2, "min_word": 3}, {"min_count": 4}, {"batch": 1}],
 )
 def test_learning_is_what_the_method_says(changes):
     source, target, links = ambiguous(3, 50)
@@ -362,7 +379,12 @@ def test_learning_is_what_the_method_says(changes):
     links += ["0-0 1-1 2-2"] * 7
     tokens = tokens_of(derive(source, target, links))
     made = dataclasses.replace(ContextSettings(min_word=1, passes=2), **changes)
-    context = estimate_context(tokens, source, made)
+    assert check_learned(tokens, source, made) > 80
+
+
+def check_learned(tokens, source, made, threads=1):
+    """Compares the weights with those of the method; returns how many there are."""
+    context = estimate_context(tokens, source, made, threads)
     numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
     found, reference = {}, learned(tokens, source, made)
     for outcome, (begin, end) in enumerate(pairwise(context.offsets)):
@@ -370,8 +392,34 @@ def test_learning_is_what_the_method_says(changes):
         same = numbers[context.rules.text(outcome)] if outcome < rules else outcome - rules + len(tokens.rules)
         part = zip(context.items[begin:end].tolist(), context.weights[begin:end].tolist(), strict=True)
         found |= {(same, item): weight for item, weight in part}
-    assert found.keys() == reference.keys() and len(found) > 80
+    assert found.keys() == reference.keys()
     assert [found[key] for key in reference] == pytest.approx([*reference.values()], rel=1e-3, abs=1e-4)
+    return len(found)
+
+
+def test_batches_grow_and_have_all_tokens():
+    for n, seen, most in ((0, 0, 5), (31, 0, 4096), (10_000, 0, 100), (10_000, 10_000, 100), (3, 10**9, 1)):
+        found = batches(n, seen, most)
+        sizes = [part.stop - part.start for part in found]
+        assert [k for part in found for k in range(n)[part]] == [*range(n)]
+        limits = [min(most, max(32, (seen + part.start) // 64)) for part in found]
+        assert all(0 < size <= limit for size, limit in zip(sizes, limits, strict=True))
+        assert sizes[:-1] == sorted(sizes[:-1])
+    assert len(batches(10_000, 0, 100)) > len(batches(10_000, 10_000, 100)) == 100
+
+
+def test_many_weights_of_an_outcome():
+    """So many that buckets are full, and that items of a bucket have the same mark."""
+    rng = np.random.default_rng(1)
+    names = np.array([f"w{k}" for k in range(3000)])
+    source = [" ".join(["b", *rng.choice(names, 60)]) for _ in range(300)]
+    target = [str(rng.choice(["B", "C"])) for _ in source]
+    tokens = tokens_of(derive(source, target, ["0-0"] * len(source)))
+    made = ContextSettings(min_word=1, min_count=1, passes=1, batch=64)
+    one, three = (estimate_context(tokens, source, made, threads) for threads in (1, 3))
+    for name in ("offsets", "items", "weights"):
+        assert getattr(one, name).tobytes() == getattr(three, name).tobytes()
+    assert check_learned(tokens, source, made) > 10_000
 
 
 def test_hiero_rules_have_the_places_of_their_spans(tmp_path):

@@ -26,9 +26,10 @@ typedef struct {
   const int32_t *words;        /* of all sentences, -1: no item */
   const int64_t *first;        /* [sentences + 1] */
   const int32_t *side;         /* [rules] numbers of the source sides */
+  int64_t n_sides;
   const int64_t *choice_begin; /* [sides + 1]: the rules that are chosen among, all of which have that source side */
   const int32_t *choices;
-  int64_t n_tokens;            /* of rules that are among the choices */
+  int64_t n_tokens;            /* of rules that are among the choices; in the order of their rules */
   const lscfg_context_token *tokens;
   int32_t min_count;           /* weights of items that an outcome has fewer times are 0 */
   double penalty;              /* 1 / the variance of the weights' prior */
@@ -37,14 +38,28 @@ typedef struct {
 
 typedef struct lscfg_context_trainer lscfg_context_trainer;
 
+/* The work is cut up for threads in the same way for any number of them: weights are found and visited by parts, the
+ * tokens of a batch are met by pieces, the weights are changed by shards. */
+enum { LSCFG_CONTEXT_PARTS = 64, LSCFG_CONTEXT_PIECES = 16, LSCFG_CONTEXT_SHARDS = 16 };
+
+/* First each part finds its weights. When all have, they are laid out; then each part visits its source sides, when all
+ * have, visits are counted, and the trainer can learn. */
 int lscfg_context_trainer_new(const lscfg_context_problem *, lscfg_context_trainer **, lscfg_error *);
 void lscfg_context_trainer_free(lscfg_context_trainer *);
-/* Learns from tokens order[0] .. order[n-1], one by one; loss: sums of -log p of their target sides by frequency, and
- * in context (before each was learned from). */
-int lscfg_context_learn(lscfg_context_trainer *, const int64_t *order, int64_t n, double loss[2], lscfg_error *);
-/* Number of weights that are not 0, in no particular order; keys and weights, where not NULL, have room for them. A key
- * is outcome * items + item, of so many items as docs/FORMATS.md says. */
-int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *keys, float *weights);
+int lscfg_context_find(lscfg_context_trainer *, int32_t part, lscfg_error *);
+int lscfg_context_lay_out(lscfg_context_trainer *, lscfg_error *);
+int lscfg_context_visit(lscfg_context_trainer *, int32_t part, lscfg_error *);
+void lscfg_context_count_visits(lscfg_context_trainer *);
+/* To learn from a batch, each piece of it is met, which finds the gradients; when all are, each shard takes its steps,
+ * those of the tokens of piece 0 first. A piece that is left out keeps the gradients of the batch before. loss: sums of
+ * -log p of the tokens' target sides by frequency, and in context. */
+int lscfg_context_meet(lscfg_context_trainer *, int32_t piece, const lscfg_context_token *, int64_t n, double loss[2],
+                       lscfg_error *);
+void lscfg_context_step(lscfg_context_trainer *, int32_t shard);
+/* Number of weights that are not 0, or LSCFG_ENOMEM. Where not NULL, offsets [outcomes + 1], items and weights get
+ * them as a model file has them (docs/FORMATS.md). */
+int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *offsets, int32_t *items, float *weights,
+                              lscfg_error *);
 
 /* ---- scorers: rules among others of their source side, from few dimensions of what is around ---- */
 

@@ -105,6 +105,7 @@ min_word = 5
 max_targets = 12
 max_tokens = 1000
 passes = 2
+batch = 64
 rate = 0.25
 seed = 13
 
@@ -401,9 +402,9 @@ def test_keys_of_context(doubles):
         assert inputs.derivations.name == "derivations"
     doubles.with_those_of.assert_called_once_with("places of hiero", "places of minimal")
     settings = ContextSettings(
-        penalty=3.5, min_count=4, min_word=5, max_targets=12, max_tokens=1000, passes=2, rate=0.25, seed=13
+        penalty=3.5, min_count=4, min_word=5, max_targets=12, max_tokens=1000, passes=2, batch=64, rate=0.25, seed=13
     )
-    doubles.add_context.assert_called_once_with(ANY, "places", ["text"], settings)
+    doubles.add_context.assert_called_once_with(ANY, "places", ["text"], settings, ANY)
 
 
 def test_keys_of_estimators(doubles):

@@ -1,0 +1,97 @@
+/* A log-linear model of target sides while it is learned; see loglinear.c. */
+#ifndef LSCFG_LOGLINEAR_H
+#define LSCFG_LOGLINEAR_H
+
+#include "lscfg/estimate.h"
+#include "base/common.h"
+
+#include <stdatomic.h>
+
+enum { PARTS = LSCFG_CONTEXT_PARTS, PIECES = LSCFG_CONTEXT_PIECES, SHARDS = LSCFG_CONTEXT_SHARDS };
+
+typedef struct {
+  int32_t item;    /* -1: empty */
+  float weight;
+  float squares;   /* the sum of its squared gradients */
+  float shrinkage; /* penalty / visits of a pass */
+} learned_weight;
+
+/* What is looked up together lies together: a bucket has 16 bits of the hashes of eight items, 0 where there is none,
+ * so that few of the larger weights are looked at for nothing. */
+enum { BUCKET = 8 };
+typedef struct {
+  uint64_t marks[BUCKET / 4]; /* four in each */
+} mark_bucket;
+
+/* The weights of an outcome. An item is in the bucket that its hash says, or behind it if that is full. */
+typedef struct {
+  uint32_t begin, size; /* buckets */
+  int32_t shard;
+  int32_t wide;   /* whether words far away are items, too */
+} weight_block;
+
+/* What a token has around it. */
+typedef struct {
+  ARRAY(int32_t) items; /* those of the bag last */
+  ARRAY(uint32_t) hashes;
+  int64_t n_near; /* those before */
+} token_items;
+
+/* What a thread needs for its tokens, and what it found: for each shard gradients, each followed by the number of
+ * weights that it is for and their places. */
+typedef struct {
+  token_items token[2];   /* the one in hand and the next one */
+  ARRAY(uint32_t) places; /* of the weights that were met */
+  ARRAY(int32_t) wanted;  /* their items */
+  ARRAY(double) scores;   /* of the choices; of the outcomes that were met; gradients of the latter */
+  ARRAY(uint32_t) found[SHARDS];
+} token_work;
+
+struct lscfg_context_trainer {
+  lscfg_context_problem problem;
+  int64_t base, n_items, n_outcomes;
+  int64_t *token_begin;        /* [rules + 1] in the problem's tokens */
+  int64_t *outcome_begin;      /* [rules + 1] of each rule in outcomes */
+  ARRAY(int64_t) outcomes;     /* a rule's own, its target words, its shape */
+  uint8_t *wordy;              /* [rules] whether there are words on the source side: then there are items of the bag */
+  int64_t *rule_begin;         /* [outcomes + 1] of each outcome in rules */
+  int32_t *rules;              /* that have the outcome */
+  ARRAY(int32_t) found[PARTS]; /* items of weights, outcome by outcome; until there are blocks */
+  int64_t *n_weights;          /* [outcomes] */
+  weight_block *blocks;        /* [outcomes] */
+  mark_bucket *buckets;
+  learned_weight *weights;     /* [places], BUCKET for each bucket */
+  _Atomic int32_t *visits;     /* [places] how often a pass comes by each weight; until they are counted */
+  int64_t n_buckets;
+  int64_t *met_begin;          /* [sides + 1] of each side in met */
+  ARRAY(weight_block) met;     /* of the outcomes of a side's choices that have weights, each once */
+  int64_t *number_begin;       /* [choices + 1] of each choice in numbers */
+  ARRAY(int32_t) numbers;      /* of a choice's outcomes among those of its side */
+  double *plain;               /* [choices] logarithms of their counts */
+  double *plain_sum;           /* [sides] logarithms of the sums of their choices' counts */
+  token_work work[PIECES];
+};
+
+/* Finds the items of a token: LSCFG_OK or LSCFG_ENOMEM. */
+int find_items(const lscfg_context_trainer *, const lscfg_context_token *, token_items *);
+void release_items(token_items *);
+
+/* How many of them the outcome can have weights for. */
+static inline int64_t n_items_of(const token_items *found, int wide) { return wide ? found->items.size : found->n_near; }
+
+static inline uint32_t hash_item(int32_t item) { return (uint32_t)(((uint64_t)item * 0x9e3779b97f4a7c15u) >> 32); }
+
+static inline uint64_t mark_of(uint32_t hash) { return (hash & 0xffff) + !(hash & 0xffff); }
+
+/* The bucket where an item is looked for first. */
+static inline uint32_t first_bucket(const weight_block *b, uint32_t hash) {
+  return b->begin + (uint32_t)(((uint64_t)hash * b->size) >> 32);
+}
+
+static inline uint32_t next_bucket(const weight_block *b, uint32_t at) {
+  return at + 1 < b->begin + b->size ? at + 1 : b->begin;
+}
+
+static inline int is_full(const mark_bucket *bucket) { return bucket->marks[1] >> 48 != 0; }
+
+#endif
