@@ -10,7 +10,7 @@ from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
 from lscfg.estimate import checkpoints, estimator
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.tune import TuneSettings
 
@@ -23,6 +23,7 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
+    "grammar in little memory": "grammar --hiero f e a1 -o out --max-phrase 6 --max-targets 7 --memory 2 --jobs 97",
     "grammar of phrases": "grammar deriv --phrases 3 -o out",
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
@@ -134,11 +135,19 @@ def estimate_words(name: str) -> list[str]:
     return words + option_words(found.Settings, other_values(found.Settings))
 
 
+def scorer_words(name: str, scorer: str) -> list[str]:
+    """All settings of a scorer beside an estimator."""
+    declared = kind(SENSE_MODELS, scorer).Settings
+    words = ["estimate", name, "deriv", "-o", "out", "--context", "f", "--context-model", "none", "--sense", scorer]
+    return words + option_words(declared, other_values(declared), "sense")
+
+
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
     *map(shlex.split, CLUSTER.values()),
     *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
+    *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
 ]
