@@ -30,8 +30,9 @@ int sampler_reserve_work(lscfg_sampler *s) {
   s->ways = malloc(n * sizeof *s->ways);
   s->old_edge = malloc(n * sizeof *s->old_edge);
   s->old_cut = malloc(n);
-  const void *rooms[] = {s->search, s->ways,  s->old_edge, s->old_cut,     s->seen,       s->fresh, s->stack,    s->below,
-                         s->way,   s->weight,   s->child_spans, s->first_form, s->child_at, s->log_rules};
+  const void *rooms[] = {s->search, s->ways,       s->old_edge,   s->old_cut,  s->seen,     s->fresh, s->stack,
+                         s->below,  s->way,        s->weight,     s->child_at, s->log_rules, s->child_spans,
+                         s->first_form};
   for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
     if (!rooms[k]) return LSCFG_ENOMEM;
   return LSCFG_OK;
