@@ -113,8 +113,8 @@ class SampleState:
 
     Attributes:
         log_joint: of all rules, one after the other in the order of their numbers.
-        edges_moved, cuts_moved: decisions that changed something; trees_moved: trees that were accepted; types_moved: the same
-            of cuts of a type.
+        edges_moved, cuts_moved: decisions that changed something.
+        trees_moved, types_moved: trees, and cuts of the same type, that were accepted.
         alpha, discount, mean_length: of the processes; the first two are means over tokens.
     """
 
@@ -250,7 +250,7 @@ class TreeSampler(Collector):
         max_level: int | None = None,
         temperature: float = 1.0,
     ) -> None:
-        """The same, in parts that see the changes of others after the sweep only; not where tables are exact, or cuts of a type.
+        """The same, in parts that see the changes of others after the sweep only; not with exact tables or cuts by type.
 
         Args:
             bounds: first pair of each part, and the number of pairs.
