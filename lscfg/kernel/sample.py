@@ -250,7 +250,7 @@ class TreeSampler(Collector):
         max_level: int | None = None,
         temperature: float = 1.0,
     ) -> None:
-        """The same, in parts that see the changes of others after the sweep only; not with exact tables or cuts by type.
+        """The same, in parts that see changes of others after the sweep only; not with exact tables or cuts by type.
 
         Args:
             bounds: first pair of each part, and the number of pairs.
