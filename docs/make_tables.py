@@ -1,8 +1,8 @@
 """Writes the tables of settings in CONFIGURATION.md and SERVE.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``, ``serve``,
-``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
+``context/loglinear``, ``sense/ls``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``,
+``serve``, ``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
 """
 
 import re
@@ -14,6 +14,7 @@ from lscfg.kinds import (
     ESTIMATORS,
     OPTIMISERS,
     RULE_SOURCES,
+    SENSE_MODELS,
     TEXT_SOURCES,
     TOKENISERS,
     kind,
@@ -30,6 +31,7 @@ GROUPS = {
     "estimator": ESTIMATORS,
     "source": RULE_SOURCES,
     "context": CONTEXT_MODELS,
+    "sense": SENSE_MODELS,
     "optimiser": OPTIMISERS,
     "aligner": ALIGNERS,
     "text": TEXT_SOURCES,

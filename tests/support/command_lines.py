@@ -10,7 +10,7 @@ from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
 from lscfg.estimate import checkpoints, estimator
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.tune import TuneSettings
 
@@ -135,11 +135,19 @@ def estimate_words(name: str) -> list[str]:
     return words + option_words(found.Settings, other_values(found.Settings))
 
 
+def scorer_words(name: str, scorer: str) -> list[str]:
+    """All settings of a scorer beside an estimator."""
+    declared = kind(SENSE_MODELS, scorer).Settings
+    words = ["estimate", name, "deriv", "-o", "out", "--context", "f", "--context-model", "none", "--sense", scorer]
+    return words + option_words(declared, other_values(declared), "sense")
+
+
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
     *map(shlex.split, CLUSTER.values()),
     *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
+    *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
 ]
