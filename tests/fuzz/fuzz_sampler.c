@@ -29,7 +29,8 @@ static lscfg_phrase_forests *read_forests(input *in, int32_t max_cut, int chosen
   CHECK(forests);
   for (int n = 0; n < MAX_LINES && (*text[0] || *text[1] || *text[2]); n++) {
     for (int side = 0; side < SIDES; side++) length[side] = next_line(&text[side], &line[side]);
-    CHECK(!lscfg_phrase_forests_add(forests, line[0], length[0], line[1], length[1], line[2], length[2], &stream, NULL));
+    CHECK(!lscfg_phrase_forests_add(forests, line[0], length[0], line[1], length[1], line[2], length[2], &stream,
+                                    NULL));
     for (int k = 0; k < chosen; k++) /* with fewer links */
       CHECK(!lscfg_phrase_forests_join(forests, line[0], length[0], line[1], length[1], line[2],
                                        length[2] < 3 ? 0 : 3, &stream, NULL));
