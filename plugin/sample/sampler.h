@@ -7,8 +7,8 @@
 
 #include "sample/forests.h"
 #include "sample/fragments.h"
+#include "sample/places.h"
 #include "sample/restaurant.h"
-#include "sample/types.h"
 
 /* A node on its way down, and the head of the rule that it is in, its own where it is cut. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* Where the rules of the trees are, to find all places at which the same two rules could be one. */
-#ifndef LSCFG_SAMPLE_TYPES_H
-#define LSCFG_SAMPLE_TYPES_H
+#ifndef LSCFG_SAMPLE_PLACES_H
+#define LSCFG_SAMPLE_PLACES_H
 
 #include "base/common.h"
 
@@ -18,7 +18,7 @@ typedef struct {
   ARRAY(int32_t) first;     /* [rules] */
   ARRAY(int64_t) candidates; /* pairs */
   ARRAY(site) sites;
-  double *sums; /* see types.c */
+  double *sums; /* for weighing how many are cut */
 } place_index;
 
 void places_release(place_index *);
