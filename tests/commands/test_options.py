@@ -171,12 +171,10 @@ def test_grammars_of_sentences(double):
 
 
 def test_grammar_in_little_memory(double):
-    count = double("lscfg.extract.hiero_parts.count_parts", 5)
-    write = double("lscfg.extract.hiero_parts.write_parts", Written(3, {}, {}))
+    write = double("lscfg.extract.hiero_parts.write_hiero", Written(3, {}, {}))
     run("grammar in little memory")
     corpus = Extraction("f", "e", ["a1"], HieroLimits(max_phrase=6))
-    count.assert_called_once_with(corpus, 2**31 // RULE_BYTES)
-    write.assert_called_once_with("out", corpus, 5, 7, 97)
+    write.assert_called_once_with("out", corpus, 2**31 // RULE_BYTES, 7, 97)
 
 
 def test_grammar_of_phrases(double):
