@@ -383,7 +383,8 @@ class ExpectedRules(Collector):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All as copies: ``expected`` float64, ``pairs`` int64, ``sums`` float64 [rules, 4], ``linked`` float64
-        [word pairs], and what ``Deriver.tables`` names."""
+        [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and what ``Deriver.tables``
+        names. An edge's ``visit`` is the number of its pair here, and parents count from the very first edge."""
         v = ffi.new("lscfg_biparse_counts_view *")
         lib.lscfg_biparse_counts_get(self._pointer, v)
         n = v.tables.n_rules
@@ -392,5 +393,6 @@ class ExpectedRules(Collector):
             "pairs": self._copy(v.pairs, n, np.int64),
             "sums": self._copy(v.sums, (n, 4), np.float64),
             "linked": self._copy(v.linked, v.tables.n_pairs, np.float64),
+            "edges": self._copy(v.edges, v.n_edges, EDGE),
             **self._tables(v),
         }

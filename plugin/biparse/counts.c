@@ -11,7 +11,9 @@ struct lscfg_biparse_counts {
   ARRAY(lscfg_word_pair) words;
   ARRAY(double) linked;
   ARRAY(int64_t) pairs;
-  ARRAY(int32_t) last; /* the last pair that had the rule */
+  ARRAY(int32_t) last;    /* the last pair that had the rule */
+  ARRAY(int32_t) numbers; /* of the rules of the visits at hand */
+  ARRAY(lscfg_biparse_edge) edges;
   int32_t n_pairs;
 };
 
@@ -34,14 +36,17 @@ void lscfg_biparse_counts_free(lscfg_biparse_counts *c) {
   free(c->linked.data);
   free(c->pairs.data);
   free(c->last.data);
+  free(c->numbers.data);
+  free(c->edges.data);
   free(c);
 }
 
 static int add_rule(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r) {
   int32_t rule = rule_table_intern(&c->rules, v->symbols.data + r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
   if (rule < 0 || ARRAY_RESERVE(c->expected, 1) || ARRAY_RESERVE(c->sums, N_SUMS) || ARRAY_RESERVE(c->pairs, 1) ||
-      ARRAY_RESERVE(c->last, 1))
+      ARRAY_RESERVE(c->last, 1) || ARRAY_RESERVE(c->numbers, 1))
     return LSCFG_ENOMEM;
+  c->numbers.data[c->numbers.size++] = rule;
   if (rule == c->expected.size) {
     c->expected.data[c->expected.size++] = 0;
     memset(c->sums.data + c->sums.size, 0, N_SUMS * sizeof(double));
@@ -87,12 +92,27 @@ static int add_links(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, con
   return LSCFG_OK;
 }
 
+/* The best derivations of the visits, if they have any. */
+static int add_edges(lscfg_biparse_counts *c, const lscfg_biparse_visits *v) {
+  int64_t first = c->edges.size;
+  if (ARRAY_RESERVE(c->edges, v->edges.size) || first + v->edges.size > INT32_MAX) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < v->edges.size; k++) {
+    lscfg_biparse_edge edge = v->edges.data[k];
+    edge.visit = v->results.data[edge.visit].pair;
+    edge.rule = c->numbers.data[edge.rule];
+    if (edge.parent >= 0) edge.parent += (int32_t)first;
+    c->edges.data[c->edges.size++] = edge;
+  }
+  return LSCFG_OK;
+}
+
 int lscfg_biparse_count(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, lscfg_error *error) {
   int64_t rule = 0;
+  c->numbers.size = 0;
   for (int32_t n = 0; n < v->results.size; n++, c->n_pairs++)
     for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
       if (add_rule(c, v, &v->rules.data[rule]) || add_links(c, v, &v->rules.data[rule])) return out_of_memory(error);
-  return LSCFG_OK;
+  return add_edges(c, v) ? out_of_memory(error) : LSCFG_OK;
 }
 
 void lscfg_biparse_counts_get(const lscfg_biparse_counts *c, lscfg_biparse_counts_view *view) {
@@ -101,7 +121,9 @@ void lscfg_biparse_counts_get(const lscfg_biparse_counts *c, lscfg_biparse_count
                                       .pairs = c->pairs.data,
                                       .sums = c->sums.data,
                                       .tables = corpus_tables_view(&tables),
-                                      .linked = c->linked.data};
+                                      .linked = c->linked.data,
+                                      .n_edges = c->edges.size,
+                                      .edges = c->edges.data};
   view->tables.n_pairs = c->words.size;
   view->tables.pairs = c->words.data;
 }

@@ -192,6 +192,8 @@ typedef struct {
   const double *sums;     /* [rules][4] of lexical weights (2), rule weight and word weights, times expected */
   lscfg_tables tables;    /* the counts of its word pairs are 0 */
   const double *linked;   /* [word pairs] expected links */
+  int64_t n_edges;        /* of the best derivations, in the order in which they came; rules as they are here, the pair */
+  const lscfg_biparse_edge *edges; /* for the visit, and parents counted from the very first edge */
 } lscfg_biparse_counts_view;
 
 lscfg_biparse_counts *lscfg_biparse_counts_new(const lscfg_bitexts *);
