@@ -34,6 +34,7 @@ MODEL = {
     "rules.src_length": "int32 [rules]",
     "rules.arity": "int32 [rules]",
     "rule.weight": "float64 [rules]",
+    "rule.squares": "float32 [rules]",
     "rule.only": "int32 [rules]",
     "aligned.rule": "int32 [aligned]",
     "aligned.shown": "int32 [aligned]",
@@ -43,11 +44,15 @@ MODEL = {
     "links.items": "int32 [links, 2]",
     "pair.words": "int32 [pairs, 2]",
     "pair.weight": "float64 [pairs]",
+    "pair.squares": "float32 [pairs]",
     "ends.words": "int32 [ends, 2]",
     "ends.weight": "float64 [ends]",
+    "ends.squares": "float32 [ends]",
     "sides.words": "int32 [sides, 2]",
     "sides.weight": "float64 [sides]",
+    "sides.squares": "float32 [sides]",
     "dense": "float64 [3]",
+    "dense.squares": "float64 [3]",
 }
 """The arrays of a model; see lscfg/biparse.h."""
 
@@ -64,9 +69,7 @@ EDGE = np.dtype(
     [(name, np.int32) for name in ("visit", "rule", "parent", "slot")]
     + [("span", np.int32, 4), ("tails", np.int32, (2, 2))]
 )
-LINK = np.dtype(
-    [(name, np.int32) for name in ("visit", "source", "target", "best")] + [("probability", np.float64)]
-)
+LINK = np.dtype([(name, np.int32) for name in ("visit", "source", "target", "best")] + [("probability", np.float64)])
 """Records of the kernel, field by field."""
 
 
@@ -164,6 +167,7 @@ class Beams:
         beam: edges stay whose best derivation is so near to the best of all, in natural logarithms.
         max_target: most target words of a rule; strict_root: words at the border join no rule.
         future: of ``FUTURES``; max_targets: target sides of a source side in the neighbour hypergraph.
+        rule_weights: each rule has a weight of its own.
         leave_out: rules that only the pair at hand has shown have weight 0 for it.
     """
 
@@ -176,20 +180,20 @@ class Beams:
     strict_root: bool = False
     future: str = "split"
     max_targets: int = 50
+    rule_weights: bool = True
     leave_out: bool = True
     beam: float = 1.0
 
 
 @dataclass(frozen=True)
 class Step:
-    """How visits change weights; see lscfg_biparse_step."""
+    """How the gradient of a batch changes weights; see lscfg_biparse_step."""
 
     rate: float
-    decay: float = 1.0
     lexical_rate: float = 0.0
     shrink: float = 0.0
     prior: str = "corpus"
-    rules: bool = True
+    adagrad: bool = False
 
 
 class Visits(Collector):
@@ -249,7 +253,7 @@ class BiparseModel(Collector):
         if min(b.pops, b.nodes, b.word_items, b.max_target, b.max_targets) < 1 or b.retries < 0 or not b.beam >= 0:
             raise ValueError(f"beams out of range: {b}")
         counts = (b.pops, b.nodes, b.word_items, b.each_cube, b.retries, b.max_target, b.strict_root)
-        options = (*counts, FUTURES.index(b.future), b.max_targets, b.leave_out, b.beam)
+        options = (*counts, FUTURES.index(b.future), b.max_targets, b.rule_weights, b.leave_out, b.beam)
         self.text = text
         self._pass = 0
         super().__init__(
@@ -271,17 +275,19 @@ class BiparseModel(Collector):
         )
         return visits
 
-    def learn(self, visits: Visits, step: Step | None = None) -> None:
-        """Discovers the rules of visits and, with a step, follows their gradient.
+    def learn(self, visits: Visits) -> None:
+        """Discovers the rules of visits, and adds their gradient to that of the batch."""
+        self._check(lib.lscfg_biparse_learn(self._pointer, visits._pointer, self._error))
+
+    def update(self, step: Step) -> None:
+        """Follows the gradient of the batch; the next one is empty.
 
         Raises:
             InputError: a weight grows without end.
         """
-        s = ffi.NULL
-        if step:
-            values = (step.rate, step.decay, step.lexical_rate, step.shrink, PRIORS.index(step.prior), step.rules)
-            s = ffi.new("lscfg_biparse_step *", values)
-        self._check(lib.lscfg_biparse_learn(self._pointer, visits._pointer, s, self._error))
+        values = (step.rate, step.lexical_rate, step.shrink, PRIORS.index(step.prior), step.adagrad)
+        options = ffi.new("lscfg_biparse_step *", values)
+        self._check(lib.lscfg_biparse_update(self._pointer, options, self._error))
 
     def next_pass(self) -> None:
         """A pass is over: rules are counted anew."""
@@ -305,6 +311,7 @@ class BiparseModel(Collector):
             "rules.src_length": self._copy(v.src_length, v.n_rules, np.int32),
             "rules.arity": self._copy(v.arity, v.n_rules, np.int32),
             "rule.weight": self._copy(v.rule_weight, v.n_rules, np.float64),
+            "rule.squares": self._copy(v.rule_squares, v.n_rules, np.float32),
             "rule.only": self._copy(v.only, v.n_rules, np.int32),
             "aligned.rule": self._copy(v.aligned_rule, v.n_aligned, np.int32),
             "aligned.shown": self._copy(v.shown, v.n_aligned, np.int32),
@@ -313,10 +320,12 @@ class BiparseModel(Collector):
             "links.offsets": self._copy(v.link_begin, v.n_aligned + 1, np.int64),
             "links.items": self._copy(v.links, (v.n_links, 2), np.int32),
             "dense": np.array(list(v.dense)),
+            "dense.squares": np.array(list(v.dense_squares)),
         }
         for kind, name in enumerate(SPARSE):
             found[f"{name}.words"] = self._copy(v.words[kind], (v.n_weights[kind], 2), np.int32)
             found[f"{name}.weight"] = self._copy(v.weight[kind], v.n_weights[kind], np.float64)
+            found[f"{name}.squares"] = self._copy(v.squares[kind], v.n_weights[kind], np.float32)
         return found
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -336,7 +345,7 @@ class BiparseModel(Collector):
         held = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
         def pointer(name: str) -> Any:
-            of = {"i4": "int32_t[]", "i8": "int64_t[]", "f8": "double[]"}[held[name].dtype.str[1:]]
+            of = {"i4": "int32_t[]", "i8": "int64_t[]", "f4": "float[]", "f8": "double[]"}[held[name].dtype.str[1:]]
             return ffi.from_buffer(of, held[name])
 
         v = ffi.new("lscfg_biparse_view *")
@@ -346,6 +355,7 @@ class BiparseModel(Collector):
             "src_length": "rules.src_length",
             "arity": "rules.arity",
             "rule_weight": "rule.weight",
+            "rule_squares": "rule.squares",
             "only": "rule.only",
             "aligned_rule": "aligned.rule",
             "shown": "aligned.shown",
@@ -357,13 +367,13 @@ class BiparseModel(Collector):
         buffers = {field: pointer(name) for field, name in fields.items()}
         for field, buffer in buffers.items():
             setattr(v, field, buffer)
-        sparse = [(pointer(f"{name}.words"), pointer(f"{name}.weight")) for name in SPARSE]
-        for kind, (words, weight) in enumerate(sparse):
-            v.words[kind], v.weight[kind] = words, weight
+        sparse = [tuple(pointer(f"{name}.{what}") for what in ("words", "weight", "squares")) for name in SPARSE]
+        for kind, arrays_of in enumerate(sparse):
+            v.words[kind], v.weight[kind], v.squares[kind] = arrays_of
             v.n_weights[kind] = len(held[f"{SPARSE[kind]}.weight"])
         v.n_rules, v.n_symbols = sizes["rules"], sizes["symbols"]
         v.n_aligned, v.n_links = sizes["aligned"], sizes["links"]
-        v.dense = held["dense"].tolist()
+        v.dense, v.dense_squares = held["dense"].tolist(), held["dense.squares"].tolist()
         try:
             self._check(lib.lscfg_biparse_model_restore(self._pointer, v, self._error))
         except LineError as error:
@@ -377,12 +387,13 @@ class ExpectedRules(Collector):
         self._text = text
         super().__init__(lib.lscfg_biparse_counts_new(text._pointer), lib.lscfg_biparse_counts_free)
 
-    def add(self, visits: Visits) -> None:
-        """Adds what visits expect."""
-        self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, self._error))
+    def add(self, visits: Visits, weighs: BiparseModel) -> None:
+        """Adds what visits expect, with the weights that a model of the same text has, which need not be theirs."""
+        self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, weighs._pointer, self._error))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies: ``expected`` float64, ``pairs`` int64, ``sums`` float64 [rules, 4], ``linked`` float64
+        """All as copies: ``expected`` float64, ``pairs`` int64, ``sums`` float64 [rules, 4] of lexical weights,
+        weights of rules and of their links, each times how often it is expected, ``linked`` float64
         [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and what ``Deriver.tables``
         names. An edge's ``visit`` is the number of its pair here, and parents count from the very first edge."""
         v = ffi.new("lscfg_biparse_counts_view *")

@@ -100,7 +100,7 @@ int pair_open(pair_work *p, const lscfg_biparse_model *model, int32_t pair) {
   p->n = (int32_t)(text->first[SRC].data[pair + 1] - text->first[SRC].data[pair]);
   p->m = (int32_t)(text->first[TGT].data[pair + 1] - text->first[TGT].data[pair]);
   memcpy(p->weight, model->dense, sizeof p->weight);
-  p->has_rules = model->rule_weight.size > 0;
+  p->has_rules = model->of_rules.weight.size > 0;
   if (reserve(p)) return LSCFG_ENOMEM;
   look_up(p);
   fingerprints(p);

@@ -41,7 +41,17 @@ void lscfg_biparse_counts_free(lscfg_biparse_counts *c) {
   free(c);
 }
 
-static int add_rule(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r) {
+/* The weight that a model gives to the links of a rule. */
+static double weight_of_links(const lscfg_biparse_model *m, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r) {
+  const int32_t *symbols = v->symbols.data + r->symbols, *links = v->links.data + r->links;
+  double sum = 0;
+  for (int32_t k = 0; k < r->n_links; k++)
+    sum += sparse_weight(m, LSCFG_LINKED_WORDS, symbols[links[2 * k]], symbols[r->n_src + links[2 * k + 1]]);
+  return sum;
+}
+
+static int add_rule(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r,
+                    const lscfg_biparse_model *m) {
   int32_t rule = rule_table_intern(&c->rules, v->symbols.data + r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
   if (rule < 0 || ARRAY_RESERVE(c->expected, 1) || ARRAY_RESERVE(c->sums, N_SUMS) || ARRAY_RESERVE(c->pairs, 1) ||
       ARRAY_RESERVE(c->last, 1) || ARRAY_RESERVE(c->numbers, 1))
@@ -54,7 +64,9 @@ static int add_rule(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, cons
     c->pairs.data[c->pairs.size++] = 0;
     c->last.data[c->last.size++] = -1;
   }
-  const double values[N_SUMS] = {r->lexical[0], r->lexical[1], r->weight[0], r->weight[1]};
+  int32_t same = c->text->same.data[v->results.data[r->visit].pair];
+  double weight = rule_weight(m, find_number(&m->rule_places, r->fingerprint[1]), same);
+  const double values[N_SUMS] = {r->lexical[0], r->lexical[1], weight, weight_of_links(m, v, r)};
   c->expected.data[rule] += r->expected;
   for (int k = 0; k < N_SUMS; k++) c->sums.data[N_SUMS * (int64_t)rule + k] += r->expected * values[k];
   c->pairs.data[rule] += c->last.data[rule] != c->n_pairs;
@@ -106,12 +118,14 @@ static int add_edges(lscfg_biparse_counts *c, const lscfg_biparse_visits *v) {
   return LSCFG_OK;
 }
 
-int lscfg_biparse_count(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, lscfg_error *error) {
+int lscfg_biparse_count(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, const lscfg_biparse_model *weighs,
+                        lscfg_error *error) {
   int64_t rule = 0;
   c->numbers.size = 0;
   for (int32_t n = 0; n < v->results.size; n++, c->n_pairs++)
     for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
-      if (add_rule(c, v, &v->rules.data[rule]) || add_links(c, v, &v->rules.data[rule])) return out_of_memory(error);
+      if (add_rule(c, v, &v->rules.data[rule], weighs) || add_links(c, v, &v->rules.data[rule]))
+        return out_of_memory(error);
   return add_edges(c, v) ? out_of_memory(error) : LSCFG_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #define SMALL_SCALE 1e-60   /* below it weights are brought to a common scale of 1 */
 #define SMALL_STEP 1e-5     /* smaller steps of sparse weights are left out */
-#define LARGEST_STEP 5.0    /* of the gradient of a dense weight */
+#define LARGEST_STEP 5.0    /* of the gradient of a dense weight, for each pair */
 #define LEAST_LEXICAL 0.1   /* of lexical weights: without them nothing guides the parser */
 #define LARGEST_WEIGHT 1e6
 
@@ -26,12 +26,32 @@ lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *text, const ls
   return NULL;
 }
 
+static void release_weights(weights *w) {
+  free(w->weight.data);
+  free(w->pending.data);
+  free(w->squares.data);
+  free(w->is_touched.data);
+  free(w->touched.data);
+}
+
+/* One more weight, of 0. */
+static int add_weight(weights *w) {
+  if (ARRAY_RESERVE(w->weight, 1) || ARRAY_RESERVE(w->pending, 1) || ARRAY_RESERVE(w->squares, 1) ||
+      ARRAY_RESERVE(w->is_touched, 1))
+    return LSCFG_ENOMEM;
+  w->weight.data[w->weight.size++] = 0;
+  w->pending.data[w->pending.size++] = 0;
+  w->squares.data[w->squares.size++] = 0;
+  w->is_touched.data[w->is_touched.size++] = 0;
+  return LSCFG_OK;
+}
+
 /* Rules and their lists. */
 static void release_rules(lscfg_biparse_model *m) {
   rule_table_release(&m->rules);
-  void *const all[] = {m->rule_weight.data,    m->only.data,           m->aligned.data,           m->links.data,
-                       m->rule_places.entries, m->aligned_places.entries, m->side_places.entries, m->sides.data,
-                       m->targets.data};
+  release_weights(&m->of_rules);
+  void *const all[] = {m->only.data,              m->aligned.data,          m->links.data, m->rule_places.entries,
+                       m->aligned_places.entries, m->side_places.entries, m->sides.data, m->targets.data};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 
@@ -41,10 +61,10 @@ void lscfg_biparse_model_free(lscfg_biparse_model *m) {
   space_release(&m->space);
   for (int kind = 0; kind < LSCFG_N_SPARSE; kind++) {
     free(m->sparse[kind].places.entries);
-    free(m->sparse[kind].weight.data);
+    release_weights(&m->sparse[kind].of);
     free(m->sparse[kind].words.data);
   }
-  for (int k = 0; k <= LSCFG_N_SPARSE; k++) free(m->weights[k].data);
+  for (int k = 0; k <= LSCFG_N_SPARSE; k++) free(m->weight_view[k].data);
   for (int k = 0; k < 3; k++) free(m->numbers[k].data);
   free(m->link_view.data);
   free(m->link_begin.data);
@@ -56,12 +76,12 @@ void lscfg_biparse_model_free(lscfg_biparse_model *m) {
 
 static int32_t weight_place(weight_table *t, int64_t key) {
   int64_t *place = int_map_at(&t->places, key);
-  if (!place || ARRAY_RESERVE(t->weight, 1) || ARRAY_RESERVE(t->words, 2)) return LSCFG_ENOMEM;
+  if (!place || ARRAY_RESERVE(t->words, 2)) return LSCFG_ENOMEM;
   if (!*place) {
-    t->weight.data[t->weight.size++] = 0;
+    if (add_weight(&t->of)) return LSCFG_ENOMEM;
     t->words.data[t->words.size++] = (int32_t)(key >> 32) - 1;
     t->words.data[t->words.size++] = (int32_t)(uint32_t)key - 1;
-    *place = t->weight.size;
+    *place = t->of.weight.size;
   }
   return (int32_t)*place - 1;
 }
@@ -76,7 +96,7 @@ typedef struct {
 
 static int32_t intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t same) {
   int64_t *place = int_map_at(&m->rule_places, r->fingerprint[1]);
-  if (!place || ARRAY_RESERVE(m->rule_weight, 1) || ARRAY_RESERVE(m->only, 1)) return LSCFG_ENOMEM;
+  if (!place || ARRAY_RESERVE(m->only, 1)) return LSCFG_ENOMEM;
   if (*place) {
     int32_t *only = &m->only.data[*place - 1];
     if (*only != same) *only = -1;
@@ -85,7 +105,7 @@ static int32_t intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t s
   int32_t rule = rule_table_intern(&m->rules, r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
   if (rule < 0) return LSCFG_ENOMEM;
   if (rule == m->only.size) {
-    m->rule_weight.data[m->rule_weight.size++] = 0;
+    if (add_weight(&m->of_rules)) return LSCFG_ENOMEM;
     m->only.data[m->only.size++] = same;
   }
   *place = rule + 1;
@@ -171,73 +191,109 @@ void lscfg_biparse_next_pass(lscfg_biparse_model *m) {
 
 /* ---- weights ---- */
 
-static double *sparse_place(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g) {
-  if (g->kind == RULE_FEATURE) return &m->rule_weight.data[g->key];
-  if (g->kind == NEW_RULE)
-    return &m->rule_weight.data[find_number(&m->rule_places, v->rules.data[g->key].fingerprint[1])];
-  int32_t place = weight_place(&m->sparse[g->kind], g->key);
-  return place < 0 ? NULL : &m->sparse[g->kind].weight.data[place];
+/* The weights of a kind of feature, and which of them the entry is for; -1: no memory. */
+static weights *weights_of(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g,
+                           int32_t *place) {
+  if (g->kind < RULE_FEATURE) {
+    *place = weight_place(&m->sparse[g->kind], g->key);
+    return &m->sparse[g->kind].of;
+  }
+  *place = g->kind == RULE_FEATURE ? (int32_t)g->key
+                                   : find_number(&m->rule_places, v->rules.data[g->key].fingerprint[1]);
+  return &m->of_rules;
+}
+
+static int add_gradient(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g) {
+  int32_t place;
+  weights *w = weights_of(m, v, g, &place);
+  if (place < 0) return LSCFG_ENOMEM;
+  w->pending.data[place] += g->value;
+  if (w->is_touched.data[place]) return LSCFG_OK;
+  if (ARRAY_RESERVE(w->touched, 1)) return LSCFG_ENOMEM;
+  w->is_touched.data[place] = 1;
+  w->touched.data[w->touched.size++] = place;
+  return LSCFG_OK;
+}
+
+static double clipped(double value) { return fmax(-LARGEST_STEP, fmin(LARGEST_STEP, value)); }
+
+int lscfg_biparse_learn(lscfg_biparse_model *m, const lscfg_biparse_visits *v, lscfg_error *error) {
+  int64_t rule = 0;
+  for (int32_t n = 0; n < v->results.size; n++) {
+    for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
+      if (discover(m, v, &v->rules.data[rule], v->results.data[n].pair)) return out_of_memory(error);
+    if (v->results.data[n].tries <= 0) continue;
+    m->visited++;
+    for (int k = 0; k < LSCFG_N_DENSE; k++) m->dense_pending[k] += clipped(v->dense.data[LSCFG_N_DENSE * n + k]);
+  }
+  for (int64_t k = 0; k < v->gradient.size; k++)
+    if (add_gradient(m, v, &v->gradient.data[k])) return out_of_memory(error);
+  return LSCFG_OK;
+}
+
+/* The step of a weight: rate times gradient, which adagrad divides by the root of 1 + the sum of squares so far. */
+static double step_of(const lscfg_biparse_step *step, double gradient, double squares) {
+  return step->rate * gradient / (step->adagrad ? sqrt(1 + squares) : 1);
 }
 
 static int overflow(lscfg_error *error, const char *feature) {
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the weight of %s grows without end; lower the rate", feature);
 }
 
-static const char *const kinds[] = {"a pair of linked words", "the ends of a span", "the words beside a span", "a rule",
-                                    "a rule"};
-
-static int follow(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g, double rate,
-                  const lscfg_biparse_step *step, lscfg_error *error) {
-  if (g->kind >= RULE_FEATURE && !step->rules) return LSCFG_OK;
-  double change = rate * g->value;
-  if (fabs(change) < SMALL_STEP && step->prior == LSCFG_PRIOR_CORPUS) return LSCFG_OK;
-  double *weight = sparse_place(m, v, g);
-  if (!weight) return out_of_memory(error);
-  if (step->prior == LSCFG_PRIOR_VISIT) *weight *= fmax(0, 1 - rate * step->shrink);
-  if (fabs(change) >= SMALL_STEP) *weight += change / m->scale;
-  return fabs(m->scale * *weight) <= LARGEST_WEIGHT ? LSCFG_OK : overflow(error, kinds[g->kind]);
+/* Follows the gradient of the weights of the batch; shrink: what they lose by it beside the common scale. */
+static int follow(lscfg_biparse_model *m, weights *w, const lscfg_biparse_step *step, double shrink, const char *name,
+                  lscfg_error *error) {
+  for (int64_t k = 0; k < w->touched.size; k++) {
+    int32_t place = w->touched.data[k];
+    double gradient = w->pending.data[place] - shrink * m->scale * w->weight.data[place];
+    w->squares.data[place] += (float)(gradient * gradient);
+    double change = step_of(step, gradient, w->squares.data[place]);
+    w->pending.data[place] = 0;
+    w->is_touched.data[place] = 0;
+    if (fabs(change) < SMALL_STEP) continue;
+    w->weight.data[place] += change / m->scale;
+    if (!(fabs(m->scale * w->weight.data[place]) <= LARGEST_WEIGHT)) return overflow(error, name);
+  }
+  w->touched.size = 0;
+  return LSCFG_OK;
 }
 
-static double clipped(double value) { return fmax(-LARGEST_STEP, fmin(LARGEST_STEP, value)); }
-
-static int follow_dense(lscfg_biparse_model *m, const double *gradient, double rate, const lscfg_biparse_step *step,
-                        lscfg_error *error) {
-  for (int way = 0; way < 2; way++) {
-    m->dense[way] += step->lexical_rate * clipped(gradient[way]);
-    m->dense[way] = fmax(m->dense[way], LEAST_LEXICAL);
-  }
-  double *length = &m->dense[LSCFG_TARGET_WORDS];
-  *length += rate * (clipped(gradient[LSCFG_TARGET_WORDS]) - step->shrink * *length);
-  for (int k = 0; k < LSCFG_N_DENSE; k++)
+static int follow_dense(lscfg_biparse_model *m, const lscfg_biparse_step *step, double shrink, lscfg_error *error) {
+  for (int k = 0; k < LSCFG_N_DENSE; k++) {
+    int lexical = k != LSCFG_TARGET_WORDS;
+    double gradient = m->dense_pending[k] - (lexical ? 0 : shrink * m->dense[k]);
+    m->dense_squares[k] += gradient * gradient;
+    m->dense[k] += (lexical ? step->lexical_rate / step->rate : 1) * step_of(step, gradient, m->dense_squares[k]);
+    if (lexical) m->dense[k] = fmax(m->dense[k], LEAST_LEXICAL);
+    m->dense_pending[k] = 0;
     if (!(fabs(m->dense[k]) <= LARGEST_WEIGHT)) return overflow(error, "a dense feature");
+  }
   return LSCFG_OK;
 }
 
 static void rescale(lscfg_biparse_model *m) {
-  for (int64_t k = 0; k < m->rule_weight.size; k++) m->rule_weight.data[k] *= m->scale;
-  for (int kind = 0; kind < LSCFG_N_SPARSE; kind++)
-    for (int64_t k = 0; k < m->sparse[kind].weight.size; k++) m->sparse[kind].weight.data[k] *= m->scale;
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
+    weights *w = kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
+    for (int64_t k = 0; k < w->weight.size; k++) w->weight.data[k] *= m->scale;
+  }
   m->scale = 1;
 }
 
-int lscfg_biparse_learn(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const lscfg_biparse_step *step,
-                        lscfg_error *error) {
-  int64_t rule = 0, entry = 0;
-  double rate = step ? step->rate : 0;
-  for (int32_t n = 0; n < v->results.size; n++) {
-    for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
-      if (discover(m, v, &v->rules.data[rule], v->results.data[n].pair)) return out_of_memory(error);
-    if (!step || v->results.data[n].tries <= 0) continue;
-    if (step->prior == LSCFG_PRIOR_CORPUS) m->scale *= fmax(0, 1 - rate * step->shrink);
-    if (m->scale < SMALL_SCALE) rescale(m);
-    int code = LSCFG_OK;
-    for (; !code && entry < v->gradient.size && v->gradient.data[entry].visit <= n; entry++)
-      code = follow(m, v, &v->gradient.data[entry], rate, step, error);
-    if (!code) code = follow_dense(m, v->dense.data + LSCFG_N_DENSE * n, rate, step, error);
+int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step, lscfg_error *error) {
+  static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words beside a span",
+                                      "a rule"};
+  /* All weights shrink alike only where their rates are alike. */
+  double shrink = step->prior == LSCFG_PRIOR_VISIT ? step->shrink : step->shrink * (double)m->visited;
+  int common = step->prior == LSCFG_PRIOR_CORPUS && !step->adagrad;
+  if (common) m->scale *= fmax(0, 1 - step->rate * shrink);
+  if (m->scale < SMALL_SCALE) rescale(m);
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
+    weights *w = kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
+    int code = follow(m, w, step, common ? 0 : shrink, names[kind], error);
     if (code) return code;
-    rate *= step->decay;
   }
-  return LSCFG_OK;
+  m->visited = 0;
+  return follow_dense(m, step, shrink, error);
 }
 
 /* ---- the rule cache ---- */
@@ -268,7 +324,8 @@ static int take_rules(lscfg_biparse_model *m, const lscfg_biparse_model *from) {
     int32_t rule = intern_rule(m, &told, from->only.data[a->rule]), number = rule;
     if (rule >= 0) number = intern_aligned(m, &told, rule);
     if (number < 0) return LSCFG_ENOMEM;
-    m->rule_weight.data[rule] = from->rule_weight.data[a->rule];
+    m->of_rules.weight.data[rule] = from->of_rules.weight.data[a->rule];
+    m->of_rules.squares.data[rule] = from->of_rules.squares.data[a->rule];
     m->aligned.data[number].shown = a->shown;
     m->aligned.data[number].now = a->now;
     move_up(m, number);
@@ -280,7 +337,7 @@ int lscfg_biparse_forget(lscfg_biparse_model *m, int64_t most, lscfg_error *erro
   if (m->aligned.size <= most) return LSCFG_OK;
   lscfg_biparse_model old = *m;
   memset(&m->rules, 0, sizeof m->rules);
-  memset(&m->rule_weight, 0, sizeof m->rule_weight);
+  memset(&m->of_rules, 0, sizeof m->of_rules);
   memset(&m->only, 0, sizeof m->only);
   memset(&m->aligned, 0, sizeof m->aligned);
   memset(&m->links, 0, sizeof m->links);
@@ -304,9 +361,9 @@ int lscfg_biparse_forget(lscfg_biparse_model *m, int64_t most, lscfg_error *erro
 /* ---- views ---- */
 
 static int copy_weights(lscfg_biparse_model *m, int which, const double *weight, int64_t n) {
-  m->weights[which].size = 0;
-  if (ARRAY_RESERVE(m->weights[which], n + 1)) return LSCFG_ENOMEM;
-  for (int64_t k = 0; k < n; k++) m->weights[which].data[k] = m->scale * weight[k];
+  m->weight_view[which].size = 0;
+  if (ARRAY_RESERVE(m->weight_view[which], n + 1)) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < n; k++) m->weight_view[which].data[k] = m->scale * weight[k];
   return LSCFG_OK;
 }
 
@@ -336,14 +393,15 @@ static int copy_aligned(lscfg_biparse_model *m) {
 }
 
 int lscfg_biparse_model_get(lscfg_biparse_model *m, lscfg_biparse_view *view) {
-  if (copy_aligned(m) || copy_weights(m, 0, m->rule_weight.data, m->rule_weight.size)) return LSCFG_ENOMEM;
+  if (copy_aligned(m) || copy_weights(m, 0, m->of_rules.weight.data, m->of_rules.weight.size)) return LSCFG_ENOMEM;
   *view = (lscfg_biparse_view){.n_rules = rule_table_size(&m->rules),
                                .n_symbols = m->rules.symbols.size,
                                .symbols = m->rules.symbols.data,
                                .offsets = m->rules.offsets.data,
                                .src_length = m->rules.src_length.data,
                                .arity = m->rules.arity.data,
-                               .rule_weight = m->weights[0].data,
+                               .rule_weight = m->weight_view[0].data,
+                               .rule_squares = m->of_rules.squares.data,
                                .only = m->only.data,
                                .n_aligned = m->aligned.size,
                                .n_links = m->links.size,
@@ -355,12 +413,14 @@ int lscfg_biparse_model_get(lscfg_biparse_model *m, lscfg_biparse_view *view) {
                                .lexical = m->lexical.data};
   for (int kind = 0; kind < LSCFG_N_SPARSE; kind++) {
     const weight_table *t = &m->sparse[kind];
-    if (copy_weights(m, 1 + kind, t->weight.data, t->weight.size)) return LSCFG_ENOMEM;
-    view->n_weights[kind] = t->weight.size;
+    if (copy_weights(m, 1 + kind, t->of.weight.data, t->of.weight.size)) return LSCFG_ENOMEM;
+    view->n_weights[kind] = t->of.weight.size;
+    view->squares[kind] = t->of.squares.data;
     view->words[kind] = t->words.data;
-    view->weight[kind] = m->weights[1 + kind].data;
+    view->weight[kind] = m->weight_view[1 + kind].data;
   }
   memcpy(view->dense, m->dense, sizeof m->dense);
+  memcpy(view->dense_squares, m->dense_squares, sizeof m->dense_squares);
   return LSCFG_OK;
 }
 
@@ -378,9 +438,11 @@ static int restore_weights(lscfg_biparse_model *m, const lscfg_biparse_view *vie
       int32_t place = weight_place(&m->sparse[kind], word_key(words[0], words[1]));
       if (place < 0) return out_of_memory(error);
       if (place != k) return refuse(error, "two weights of one feature");
-      m->sparse[kind].weight.data[place] = view->weight[kind][k];
+      m->sparse[kind].of.weight.data[place] = view->weight[kind][k];
+      m->sparse[kind].of.squares.data[place] = view->squares[kind][k];
     }
   memcpy(m->dense, view->dense, sizeof m->dense);
+  memcpy(m->dense_squares, view->dense_squares, sizeof m->dense_squares);
   return LSCFG_OK;
 }
 
@@ -415,7 +477,8 @@ int lscfg_biparse_model_restore(lscfg_biparse_model *m, const lscfg_biparse_view
     if (number >= 0) number = intern_aligned(m, &told, rule);
     if (number < 0) return out_of_memory(error);
     if (number != k) return refuse(error, "a rule that is there twice");
-    m->rule_weight.data[rule] = view->rule_weight[rule];
+    m->of_rules.weight.data[rule] = view->rule_weight[rule];
+    m->of_rules.squares.data[rule] = view->rule_squares[rule];
     m->aligned.data[number].shown = view->shown[k];
     m->aligned.data[number].now = view->shown_now[k];
     move_up(m, number);

@@ -5,11 +5,19 @@
 #include "biparse/space.h"
 #include "base/rule_table.h"
 
+/* Weights of features of one kind, and what a batch says of them. */
+typedef struct {
+  ARRAY(double) weight, pending; /* of a common scale; the gradient of the batch so far */
+  ARRAY(float) squares;          /* of all gradients before */
+  ARRAY(uint8_t) is_touched;
+  ARRAY(int32_t) touched;        /* in this batch */
+} weights;
+
 /* Weights by pairs of words. */
 typedef struct {
   int_map places; /* word_key -> 1 + place */
-  ARRAY(double) weight;
   ARRAY(int32_t) words;
+  weights of;
 } weight_table;
 
 typedef struct {
@@ -35,7 +43,7 @@ struct lscfg_biparse_model {
   lscfg_biparse_options options;
   space space;
   rule_table rules;
-  ARRAY(double) rule_weight;
+  weights of_rules;
   ARRAY(int32_t) only;
   ARRAY(aligned_rule) aligned;
   ARRAY(rule_link) links;
@@ -43,13 +51,14 @@ struct lscfg_biparse_model {
   ARRAY(target_list) sides;
   ARRAY(int32_t) targets;
   weight_table sparse[LSCFG_N_SPARSE];
-  double dense[LSCFG_N_DENSE];
-  double scale; /* that all sparse weights have in common */
+  double dense[LSCFG_N_DENSE], dense_pending[LSCFG_N_DENSE], dense_squares[LSCFG_N_DENSE];
+  double scale;    /* that all sparse weights have in common */
+  int64_t visited; /* pairs of the batch */
   ARRAY(int32_t) link_view; /* what lscfg_biparse_model_get shows */
   ARRAY(int64_t) link_begin;
   ARRAY(int32_t) numbers[3];
   ARRAY(double) lexical;
-  ARRAY(double) weights[1 + LSCFG_N_SPARSE];
+  ARRAY(double) weight_view[1 + LSCFG_N_SPARSE];
 };
 
 /* The number behind a key, -1 if there is none. */
@@ -59,18 +68,18 @@ static inline int32_t find_number(const int_map *m, int64_t key) {
   return entry->key < 0 ? -1 : (int32_t)(entry->value - 1);
 }
 
-/* Whether a rule has no weight for a pair, since no other one has shown it. */
+/* Whether a rule has no weight for a pair: no rule has, or no other pair has shown it. */
 static inline int left_out(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
-  return m->options.leave_out && (rule < 0 || m->only.data[rule] == same);
+  return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->only.data[rule] == same));
 }
 
 static inline double rule_weight(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
-  return rule < 0 || left_out(m, rule, same) ? 0 : m->scale * m->rule_weight.data[rule];
+  return rule < 0 || left_out(m, rule, same) ? 0 : m->scale * m->of_rules.weight.data[rule];
 }
 
 static inline double sparse_weight(const lscfg_biparse_model *m, int kind, int32_t src, int32_t tgt) {
   int32_t place = find_number(&m->sparse[kind].places, word_key(src, tgt));
-  return place < 0 ? 0 : m->scale * m->sparse[kind].weight.data[place];
+  return place < 0 ? 0 : m->scale * m->sparse[kind].of.weight.data[place];
 }
 
 #endif

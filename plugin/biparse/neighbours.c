@@ -20,7 +20,7 @@ static int32_t side_number(lscfg_biparse_visits *v, int64_t fingerprint) {
 static double score_known(const lscfg_biparse_model *m, const aligned_rule *a, int32_t same) {
   double score = rule_weight(m, a->rule, same), words = 0;
   for (int64_t k = a[0].links; k < a[1].links; k++)
-    words += m->sparse[LSCFG_LINKED_WORDS].weight.data[m->links.data[k].weight];
+    words += m->sparse[LSCFG_LINKED_WORDS].of.weight.data[m->links.data[k].weight];
   const rule_table *t = &m->rules;
   int64_t length = t->offsets.data[a->rule + 1] - t->offsets.data[a->rule] - t->src_length.data[a->rule];
   return score + m->scale * words + m->dense[LSCFG_LEX_TARGET] * a->lexical[LSCFG_LEX_TARGET] +

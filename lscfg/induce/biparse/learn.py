@@ -11,6 +11,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
+from lscfg.induce.biparse.checkpoint import Checkpoint, State
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.kernel.biparse import NEIGHBOURS, BiparseModel, Bitexts, Step, Visits
 from lscfg.parallel.engine import Engine
@@ -18,7 +19,7 @@ from lscfg.parallel.engine import Engine
 PIECE = 8
 """Pairs that one thread visits at a time; no result depends on it."""
 
-ZERO = ("rule.weight", "pair.weight", "ends.weight", "sides.weight")
+WEIGHTS = ("rule.weight", "pair.weight", "ends.weight", "sides.weight")
 """Arrays of sparse weights."""
 
 
@@ -45,15 +46,27 @@ class Visitor:
         return self._engine.map(run, range(len(pieces)))
 
     def in_batches(
-        self, model: BiparseModel, pairs: np.ndarray, batch: int, what: int, take: Callable[[Visits], None], title: str
+        self,
+        model: BiparseModel,
+        pairs: np.ndarray,
+        batch: int,
+        what: int,
+        take: Callable[[Visits], None],
+        title: str,
+        end: Callable[[], None] = lambda: None,
     ) -> np.ndarray:
-        """Visits all pairs and hands each batch on when all of it was visited; returns the kernel's records of all."""
+        """Visits all pairs, and takes each batch when all of it was visited; returns the kernel's records of all.
+
+        Args:
+            end: what is to be done at the end of each batch.
+        """
         records = []
         for first in log.progress(range(0, len(pairs), batch), title):
             done = list(self.visit(model, pairs[first : first + batch], what))
             for visits in done:
                 take(visits)
                 records.append(visits.results())
+            end()
         return np.concatenate(records)
 
 
@@ -64,8 +77,10 @@ def summary(records: np.ndarray) -> dict[str, Any]:
         records: of the kernel, with neighbour hypergraphs.
     """
     good = records[records["tries"] > 0]
-    shares = np.count_nonzero(records["tries"])
-    figures: dict[str, Any] = {"pairs": shares, "without a parse": int((records["tries"] < 0).sum())}
+    figures: dict[str, Any] = {
+        "pairs": int((records["tries"] != 0).sum()),
+        "without a parse": int((records["tries"] < 0).sum()),
+    }
     figures["tried again"] = int((np.abs(records["tries"]) > 1).sum())
     if len(good):
         gap = good["log_pair"] - good["log_source"]
@@ -93,7 +108,7 @@ def split(pairs: np.ndarray, share: float, seed: int) -> Split:
 def initial_weights(model: BiparseModel, settings: BiparseSettings) -> BiparseModel:
     """A model of the same rules, whose weights are those of the beginning."""
     arrays = model.arrays()
-    for name in ZERO:
+    for name in WEIGHTS:
         arrays[name][:] = 0
     arrays["dense"][:] = (1, 1, 0)
     return _restored(model.text, settings, arrays)
@@ -112,61 +127,81 @@ class Learner:
         model: as it is now; trace: a record for each pass.
     """
 
-    def __init__(self, text: Bitexts, settings: BiparseSettings, visitor: Visitor, pairs: np.ndarray, name: str):
+    def __init__(
+        self,
+        text: Bitexts,
+        settings: BiparseSettings,
+        visitor: Visitor,
+        pairs: np.ndarray,
+        name: str = "",
+        checkpoint: Checkpoint | None = None,
+    ):
         self.model = BiparseModel(text, settings.beams)
         self.trace: list[dict[str, Any]] = []
         self._settings, self._visitor, self._name = settings, visitor, name
         self._split = split(pairs, settings.held_out, settings.seed)
-        self._best: dict[str, np.ndarray] | None = None
+        self._best: dict[str, np.ndarray] = {}
         self._best_gain = 0.0
+        self._checkpoint = checkpoint or Checkpoint(None, 0, "", False)
 
     def run(self) -> BiparseModel:
         """Learns until the passes are over, or held-out pairs gain no more.
 
         Returns:
             The model after the last pass that held-out pairs gained by; of the beginning if there was none.
+
+        Raises:
+            InputError: no pair has a parse, weights grow without end, the rules are more than the cache has room for,
+                or the checkpoint is damaged or of other text or settings.
         """
-        for number in range(1, self._settings.passes + 1):
-            if not self.learn(number):
-                break
+        self._load()
+        while len(self.trace) < self._settings.passes and not (self.trace and self.trace[-1]["over"]):
+            self.learn(len(self.trace) + 1)
+            state = State(self.model.arrays(), self._best, self.trace, self._best_gain)
+            self._checkpoint.save(state)
         if not self._settings.held_out:
             return self.model
-        if self._best is None:
+        if not self._best:
             return BiparseModel(self.model.text, self._settings.beams)
         return _restored(self.model.text, self._settings, self._best)
 
-    def learn(self, number: int) -> bool:
-        """One pass; whether the next one may be of use."""
+    def _load(self) -> None:
+        state = self._checkpoint.load()
+        if not state:
+            return
+        try:
+            self.model = _restored(self.model.text, self._settings, state.now)
+        except ValueError as error:
+            raise self._checkpoint.damaged(str(error)) from error
+        self.trace, self._best, self._best_gain = state.trace, state.best, state.best_gain
+
+    def learn(self, number: int) -> None:
+        """One pass. Its record says whether learning is over, since held-out pairs gained no more."""
         s, began = self._settings, perf_counter()
         order = np.random.default_rng([s.seed, number]).permutation(self._split.learned)
         n = len(order)
         done = (number - 1) * n
 
-        def follow(visits: Visits) -> None:
+        def follow() -> None:
             nonlocal done
             rate = s.rate * s.decay ** (done / n)
             shrink = s.strength / (n if s.prior == "corpus" else 1)
-            lexical = s.lexical_rate if number > 1 else 0.0
-            step = Step(rate, s.decay ** (1 / n), lexical, shrink, s.prior, s.rule_weights)
-            self.model.learn(visits, step)
-            done += len(visits.results())
-
-        def follow_and_forget(visits: Visits) -> None:
-            follow(visits)
+            self.model.update(Step(rate, s.lexical_rate if number > 1 else 0.0, shrink, s.prior, s.adagrad))
+            done += s.batch
 
         title = f"{self._name}pass {number}"
-        records = self._visitor.in_batches(self.model, order, s.batch, NEIGHBOURS, follow_and_forget, title)
+        records = self._visitor.in_batches(self.model, order, s.batch, NEIGHBOURS, self.model.learn, title, follow)
         self.model.next_pass()
         self.model.forget(s.rule_cache)
         record = {"pass": number, **summary(records), "seconds": perf_counter() - began}
-        if not record.get("ln p"):
+        if "ln p" not in record:
             raise InputError("no sentence pair has a parse: give a lexicon of this text, or wider beams")
-        better = self._judge(record)
+        record["over"] = not self._gains(record)
         self.trace.append(record)
-        log.info(f"{self._name}pass {number}: " + ", ".join(f"{k} {_short(v)}" for k, v in record.items() if k != "pass"))
-        return better
+        told = ", ".join(f"{key} {_short(value)}" for key, value in record.items() if key not in ("pass", "over"))
+        log.info(f"{self._name}pass {number}: {told}")
 
-    def _judge(self, record: dict[str, Any]) -> bool:
+    def _gains(self, record: dict[str, Any]) -> bool:
         """Compares weights on the held-out pairs, under the same rules, with those of the beginning."""
         held_out = self._split.held_out
         if not len(held_out):
@@ -181,11 +216,8 @@ class Learner:
         return True
 
     def _held_out(self, model: BiparseModel) -> float:
-        ignored: list[Visits] = []
         title = f"{self._name}held out"
-        records = self._visitor.in_batches(
-            model, self._split.held_out, 64 * PIECE, NEIGHBOURS, lambda _: ignored.clear(), title
-        )
+        records = self._visitor.in_batches(model, self._split.held_out, 64 * PIECE, NEIGHBOURS, lambda _: None, title)
         return float(summary(records).get("ln p", -np.inf))
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +15,22 @@ import numpy as np
 from lscfg import log
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.biparse.checkpoint import Checkpoint
 from lscfg.induce.biparse.learn import Learner, Visitor, summary
 from lscfg.induce.biparse.lexicon import make_lexicon
 from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.io.text import file_hash
 from lscfg.kernel import LineError
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
 from lscfg.parallel.engine import available_cores, in_threads
+
+SUMMARY = ("RuleWeight", "WordPairs")
+"""Features of a grammar whose weights were learned: the weight of the rule, and of its linked words."""
 
 BATCH = 512
 """Pairs that are counted at a time."""
@@ -33,14 +42,24 @@ class InducedRules(RuleCounts):
 
     Attributes:
         bare: bool [rules], without a word on a side, or with nonterminals side by side.
-        weights: float64 [rules, 2], the learned weight of the rule, and of its linked words, as a mean over its uses.
+        weights: float64 [rules, 2], the learned weight of the rule, and of its linked words, as a mean over its uses;
+            None where nothing was learned.
         pairs: sentence pairs; parsed: those that have a derivation.
     """
 
     bare: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray | None
     pairs: int
     parsed: int
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Adds the learned weights."""
+        return super().features + (SUMMARY if self.weights is not None else ())
+
+    def own_columns(self, which: np.ndarray) -> list[np.ndarray]:
+        """Learned weights."""
+        return [] if self.weights is None else list(self.weights[which].T)
 
     def barred(self) -> dict[str, np.ndarray]:
         """Adds rules that no decoder takes."""
@@ -56,17 +75,25 @@ class Induced:
     """What was found of a text.
 
     Attributes:
-        rules: with their counts; models: one for each fold; trace: a record for each pass of each.
-        links: for each pair its links of the best derivation, and those of a probability of at least a half.
-        edges: of the best derivations, see ``ExpectedRules``.
+        rules: with their counts; trace: a record for each pass of each fold.
+        best_links, likely_links: int32 [links, 3], pair, source and target word, of the best derivations, and of a
+            probability of at least a half; pair by pair.
+        edges: of the best derivations, see ``ExpectedRules``; pair by pair.
+        text: the pairs.
     """
 
     rules: InducedRules
-    models: list[BiparseModel]
     trace: list[dict[str, Any]]
-    best_links: list[str]
-    likely_links: list[str]
+    best_links: np.ndarray
+    likely_links: np.ndarray
     edges: np.ndarray
+    text: Bitexts
+
+    def link_lines(self, links: np.ndarray) -> list[str]:
+        """A line of links ``i-j`` for each pair."""
+        bounds = np.searchsorted(links[:, 0], np.arange(self.rules.pairs + 1)).tolist()
+        words = [f"{i}-{j}" for _, i, j in links.tolist()]
+        return [" ".join(words[a:b]) for a, b in pairwise(bounds)]
 
 
 def read_text(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
@@ -94,11 +121,18 @@ def read_text(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
     return text
 
 
-def induce(inputs: RuleInputs, settings: BiparseSettings, jobs: int | None = None) -> Induced:
+def induce(
+    inputs: RuleInputs,
+    settings: BiparseSettings,
+    jobs: int | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+) -> Induced:
     """Learns weights, and counts rules under them.
 
     Args:
         jobs: threads, which change no result; None: one for each core.
+        folder: for a checkpoint after each pass; with ``resume`` learning goes on from there.
 
     Raises:
         InputError: see ``read_text``; fewer pairs than folds; weights grow without end; no pair has a parse.
@@ -108,9 +142,20 @@ def induce(inputs: RuleInputs, settings: BiparseSettings, jobs: int | None = Non
     there = np.flatnonzero(np.diff(arrays["src.offsets"]) > 0).astype(np.int32)
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
+    made_from = _fingerprint(inputs, settings) if folder else ""
+    checkpoints = [Checkpoint(folder, fold, made_from, resume) for fold in range(settings.folds)]
     with in_threads(jobs or available_cores()) as engine:
         visitor = Visitor(engine)
-        return _count(text, there, _learn(text, there, settings, visitor), settings, visitor, inputs)
+        learners = _learn(text, there, settings, visitor, checkpoints)
+        return _count(text, there, learners, settings, visitor, inputs)
+
+
+def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
+    """A digest of what learning depends on; it may get more passes."""
+    free = ("passes", "counts", "max_targets", "max_span")
+    facts = {name: value for name, value in settings.facts().items() if name not in free}
+    hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
+    return hashlib.sha256(json.dumps([facts, hashes], sort_keys=True).encode()).hexdigest()
 
 
 def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
@@ -118,34 +163,53 @@ def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
     return np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[text.arrays()["same"]]
 
 
-def _learn(text: Bitexts, there: np.ndarray, settings: BiparseSettings, visitor: Visitor) -> list[Learner]:
+def _learn(
+    text: Bitexts,
+    there: np.ndarray,
+    settings: BiparseSettings,
+    visitor: Visitor,
+    checkpoints: Sequence[Checkpoint],
+) -> list[Learner]:
     """The learner of each fold, when it has learned all it can."""
     folds = _fold_of(text, settings)
     learners = []
     for fold in range(settings.folds):
         name = f"fold {fold + 1}, " if settings.folds > 1 else ""
         pairs = there[folds[there] != fold] if settings.folds > 1 else there
-        learner = Learner(text, settings, visitor, pairs, name)
+        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold])
         learner.model = learner.run()
         learners.append(learner)
     return learners
 
 
 class _Collected:
-    """What visits say of links and trees, pair by pair."""
+    """What visits say of links."""
 
-    def __init__(self, n_pairs: int):
-        self.best, self.likely = [""] * n_pairs, [""] * n_pairs
+    def __init__(self) -> None:
+        self._best: list[np.ndarray] = []
+        self._likely: list[np.ndarray] = []
 
     def take(self, visits: Visits) -> None:
-        pairs = visits.results()["pair"]
         links = visits.links()
-        for texts, chosen in ((self.best, links["best"] > 0), (self.likely, links["probability"] >= 0.5)):
-            some = links[chosen]
-            bounds = np.searchsorted(some["visit"], np.arange(len(pairs) + 1))
-            words = [f"{i}-{j}" for i, j in zip(some["source"].tolist(), some["target"].tolist(), strict=True)]
-            for k, pair in enumerate(pairs.tolist()):
-                texts[pair] = " ".join(words[bounds[k] : bounds[k + 1]])
+        pairs = visits.results()["pair"][links["visit"]]
+        triples = np.column_stack([pairs, links["source"], links["target"]])
+        self._best.append(triples[links["best"] > 0])
+        self._likely.append(triples[links["probability"] >= 0.5])
+
+    def links(self) -> tuple[np.ndarray, np.ndarray]:
+        """The best and the likely ones, pair by pair."""
+        best, likely = (np.concatenate(parts) for parts in (self._best, self._likely))
+        return best[np.argsort(best[:, 0], kind="stable")], likely[np.argsort(likely[:, 0], kind="stable")]
+
+
+def _in_order(edges: np.ndarray) -> np.ndarray:
+    """Edges of trees pair by pair."""
+    order = np.argsort(edges["visit"], kind="stable")
+    place = np.empty(len(order) + 1, np.int32)
+    place[order], place[-1] = np.arange(len(order)), -1
+    sorted_edges = edges[order]
+    sorted_edges["parent"] = place[sorted_edges["parent"]]
+    return sorted_edges
 
 
 def _count(
@@ -158,28 +222,32 @@ def _count(
 ) -> Induced:
     folds = _fold_of(text, settings)
     counts = ExpectedRules(text)
-    found = _Collected(len(text))
+    found = _Collected()
     records = []
 
-    def take(visits: Visits) -> None:
-        counts.add(visits)
-        found.take(visits)
-
     for fold, learner in enumerate(learners):
+        learned = learner.model
+
+        def take(visits: Visits, learned: BiparseModel = learned) -> None:
+            counts.add(visits, learned)
+            found.take(visits)
+
+        model = learned if settings.counts == "learned" else BiparseModel(text, settings.beams)
         pairs = there[folds[there] == fold] if settings.folds > 1 else there
-        records.append(visitor.in_batches(learner.model, pairs, BATCH, LINKS | TREE, take, "counts"))
+        records.append(visitor.in_batches(model, pairs, BATCH, LINKS | TREE, take, "counts"))
     told = np.concatenate(records)
     log.table(summary(told))
     if not (told["tries"] > 0).any():
         raise InputError("no sentence pair has a parse: give alignments of this text, or wider beams", inputs.source)
     arrays = counts.arrays()
-    rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()))
+    rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
     trace = [record | {"fold": fold} for fold, learner in enumerate(learners) for record in learner.trace]
-    return Induced(rules, [learner.model for learner in learners], trace, found.best, found.likely, arrays["edges"])
+    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text)
 
 
-def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int) -> InducedRules:
+def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int, learned: bool) -> InducedRules:
     rules = RuleTable.from_arrays(arrays)
+    weights = arrays["sums"][:, 2:] / np.maximum(arrays["expected"], 1e-300)[:, None]
     return InducedRules(
         rules,
         arrays["expected"],
@@ -187,7 +255,7 @@ def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int) -> InducedRul
         arrays["lexicon.words"],
         arrays["linked"],
         _bare(rules),
-        arrays["sums"][:, 2:] / np.maximum(arrays["expected"], 1e-300)[:, None],
+        weights if learned else None,
         pairs,
         parsed,
     )
@@ -214,3 +282,36 @@ def induced_tokens(found: Induced) -> RuleTokens:
     places = places[good[edges["rule"]]]
     places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
     return RuleTokens(rules.rules.select(np.flatnonzero(good)), places.astype(np.int32))
+
+
+def induced_trees(found: Induced) -> Derivations:
+    """The best derivations, one tree for each pair; a pair without one has a tree without nodes."""
+    edges, n = found.edges, found.rules.pairs
+    words, counts = _linked_words(found)
+    return Derivations(
+        found.rules.rules,
+        np.searchsorted(edges["visit"], np.arange(n + 1)).astype(np.int64),
+        edges["rule"].copy(),
+        edges["parent"].copy(),
+        edges["slot"].copy(),
+        edges["span"].copy(),
+        words,
+        counts,
+        dropped={"without a derivation": n - found.rules.parsed} if found.rules.parsed < n else {},
+    )
+
+
+def _linked_words(found: Induced) -> tuple[np.ndarray, np.ndarray]:
+    """Words that the best derivations link, -1 for none, and how often."""
+    arrays = found.text.arrays()
+    pair, source, target = found.best_links.T
+    at = [arrays["src.offsets"][pair] + source, arrays["tgt.offsets"][pair] + target]
+    linked = [np.column_stack([arrays["src"][at[0]], arrays["tgt"][at[1]]])]
+    parsed = np.unique(found.edges["visit"])
+    for side, name in enumerate(("src", "tgt")):
+        alone = np.isin(np.repeat(np.arange(found.rules.pairs), np.diff(arrays[f"{name}.offsets"])), parsed)
+        alone[at[side]] = False
+        none = np.full(int(alone.sum()), -1)
+        linked.append(np.column_stack([arrays[name][alone], none] if side == 0 else [none, arrays[name][alone]]))
+    words, counts = np.unique(np.concatenate(linked), axis=0, return_counts=True)
+    return words.astype(np.int32), counts.astype(np.int64)

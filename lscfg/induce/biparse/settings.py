@@ -23,7 +23,9 @@ class BiparseSettings(Declared):
     rate: float = setting(0.2, "learning rate at the beginning", above=0, most=100)
     decay: float = setting(0.9, "factor of the learning rate after a whole pass", above=0, most=1)
     prior: str = setting(
-        "corpus", "prior shrinks all weights at every pair (corpus), or those that a pair concerns (visit)", choices=PRIORS
+        "corpus",
+        "prior shrinks all weights at every pair (corpus), or those that a pair concerns (visit)",
+        choices=PRIORS,
     )
     strength: float = setting(1.0, "strength of the prior, its inverse variance", least=0)
     lexical_rate: float = setting(
@@ -31,10 +33,16 @@ class BiparseSettings(Declared):
     )
     rule_weights: bool = setting(True, "each rule has a weight of its own")
     leave_one_out: bool = setting(True, "rules that a single pair has shown have weight 0 for it")
-    folds: int = setting(1, "models, each of which counts the pairs that it has not learned from", least=1, most=100)
+    counts: str = setting(
+        "initial",
+        "weights under which rules are counted: learned ones, or those of the beginning",
+        choices=("initial", "learned"),
+    )
+    folds: int = setting(1, "models, each of which weighs the pairs that it has not learned from", least=1, most=100)
     held_out: float = setting(
         0.02, "share of the pairs that tell when to stop, without learning from them; 0: never stop", least=0, below=1
     )
+    adagrad: bool = setting(True, "a rate of its own for each weight, which its gradients lower")
     batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)
     rule_cache: int = setting(20_000_000, "most rules with their links that are kept", least=1)
     seed: int = setting(1, "seed of the order of pairs", least=0)
@@ -47,7 +55,8 @@ class BiparseSettings(Declared):
         1.0, "most that the best derivation of an edge is worse than the best of all, in natural logarithms", least=0
     )
     future: str = setting(
-        "split", "estimates outside spans: each half of a link once (split), or all of it on both sides (whole)",
+        "split",
+        "estimates outside spans: each half of a link once (split), or all of it on both sides (whole)",
         choices=FUTURES,
     )
     root: str = setting("attach", "unlinked words at the border join the root's rule, or not (strict)", choices=ROOTS)
@@ -72,6 +81,7 @@ class BiparseSettings(Declared):
             self.root == "strict",
             self.future,
             self.neighbours,
+            self.rule_weights,
             self.leave_one_out,
             self.beam,
         )

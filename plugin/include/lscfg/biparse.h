@@ -57,6 +57,7 @@ typedef struct {
   int32_t strict_root;  /* non-zero: border words join no rule, the root has to cover them */
   int32_t future;       /* LSCFG_FUTURE_...: estimates of what is outside */
   int32_t max_targets;  /* >= 1: target sides of a source side in the neighbour hypergraph */
+  int32_t rule_weights; /* non-zero: each rule has a weight of its own */
   int32_t leave_out;    /* non-zero: rules that only the pair at hand has shown have weight 0 for it */
   double beam;          /* >= 0, also infinite: edges stay whose best derivation is so near to the best of all */
 } lscfg_biparse_options;
@@ -76,6 +77,7 @@ typedef struct {
   const int32_t *src_length;
   const int32_t *arity;
   const double *rule_weight;   /* [n_rules] */
+  const float *rule_squares;   /* [n_rules] sums of squared gradients */
   const int32_t *only;         /* [n_rules] the only pair that has shown the rule, of equal pairs the first; -1: several */
   int64_t n_aligned, n_links;
   const int32_t *aligned_rule; /* [n_aligned] */
@@ -87,7 +89,8 @@ typedef struct {
   int64_t n_weights[3];        /* by LSCFG_LINKED_WORDS, ... */
   const int32_t *words[3];     /* [n_weights][2] */
   const double *weight[3];     /* [n_weights] */
-  double dense[3];
+  const float *squares[3];     /* [n_weights] */
+  double dense[3], dense_squares[3];
 } lscfg_biparse_view;
 
 /* NULL: no memory. The bitexts have to live and stay as they are while the model does. */
@@ -166,17 +169,19 @@ void lscfg_biparse_visits_get(const lscfg_biparse_visits *, lscfg_biparse_visits
 enum { LSCFG_PRIOR_CORPUS = 0, LSCFG_PRIOR_VISIT = 1 };
 
 typedef struct {
-  double rate, decay;    /* of the first of the visits; the next one's is less by the factor */
-  double lexical_rate;   /* 0: the two lexical weights stay; they never fall below 0.1 */
-  double shrink;         /* what all weights (LSCFG_PRIOR_CORPUS) or those of features that have an expectation lose in a
-                            visit, as a part of themselves, for a rate of 1 */
-  int32_t prior;         /* LSCFG_PRIOR_... */
-  int32_t rules;         /* non-zero: rules have weights */
+  double rate;         /* > 0 */
+  double lexical_rate; /* of the two lexical weights, which never fall below 0.1 */
+  double shrink;       /* what all weights (LSCFG_PRIOR_CORPUS) lose at each visit, or those of features that have an
+                          expectation (LSCFG_PRIOR_VISIT) in each batch, as a part of themselves, for a rate of 1 */
+  int32_t prior;       /* LSCFG_PRIOR_... */
+  int32_t adagrad;     /* non-zero: each weight has a rate of its own, which its gradients lower; weights then shrink
+                          only where they have a gradient */
 } lscfg_biparse_step;
 
-/* Discovers the rules of the visits and, unless the step is NULL, follows their gradient, pair by pair. */
-int lscfg_biparse_learn(lscfg_biparse_model *, const lscfg_biparse_visits *, const lscfg_biparse_step *,
-                        lscfg_error *);
+/* Discovers the rules of visits, and adds their gradient to that of the batch. */
+int lscfg_biparse_learn(lscfg_biparse_model *, const lscfg_biparse_visits *, lscfg_error *);
+/* Follows the gradient of the batch; the next one is empty. */
+int lscfg_biparse_update(lscfg_biparse_model *, const lscfg_biparse_step *, lscfg_error *);
 /* A pass is over: rules are counted anew. */
 void lscfg_biparse_next_pass(lscfg_biparse_model *);
 /* Forgets rules with nonterminals that one pair alone has shown, if there are more than so many aligned rules. */
@@ -198,8 +203,9 @@ typedef struct {
 
 lscfg_biparse_counts *lscfg_biparse_counts_new(const lscfg_bitexts *);
 void lscfg_biparse_counts_free(lscfg_biparse_counts *);
-/* Adds what visits expect of pairs. */
-int lscfg_biparse_count(lscfg_biparse_counts *, const lscfg_biparse_visits *, lscfg_error *);
+/* Adds what visits expect of pairs, with the weights that a model of the same text has, which need not be theirs. */
+int lscfg_biparse_count(lscfg_biparse_counts *, const lscfg_biparse_visits *, const lscfg_biparse_model *,
+                        lscfg_error *);
 void lscfg_biparse_counts_get(const lscfg_biparse_counts *, lscfg_biparse_counts_view *);
 
 /* [end of declarations] */
