@@ -44,8 +44,9 @@ $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
 SANITIZED = build/sanitized
 SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
 # Of other programs, or of nothing that other tests do not ask of the kernel.
-NOT_SANITIZED = bleu c_interface cdec_decoder cdec_plugin* cdec_processes cluster* demo_corpus experiment* fuzz heatmap hosts \
-  ini moses_nbest moses_plugin options replication report* tutorial
+NOT_SANITIZED = bad_settings bleu c_interface cdec_decoder cdec_plugin* cdec_processes cluster* damaged_cache \
+  demo_corpus documents experiment* fuzz heatmap hosts ini install kinds making moses_nbest moses_plugin options plan \
+  progress raw_text replication report* tutorial versions
 
 IN_SANITIZED = PYTHONPATH="$(CURDIR)/$(SANITIZED)/lib" LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1

@@ -22,7 +22,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lscfg.induce.sample.chain import ChainSettings, read_forests
+from lscfg.grammar.source import RuleInputs
+from lscfg.induce.sample.chain import ChainSettings
+from lscfg.induce.sample.text import read_text
 from lscfg.io.text import read_lines
 from lscfg.kernel.sample import PhraseForests, TreeSampler
 
@@ -31,9 +33,7 @@ def run(
     forests: PhraseForests, settings: ChainSettings, chain: int, first: int, last: int
 ) -> tuple[float, TreeSampler]:
     """Mean seconds of the sweeps from the first to the last, and the sampler after the last."""
-    sampler = TreeSampler(
-        forests, settings.process, settings.alpha, settings.discount, settings.mean_length, chain=chain
-    )
+    sampler = TreeSampler(forests, settings.options(chain))
     began = time.perf_counter()
     for number in range(1, last + 1):
         if number == first:
@@ -76,7 +76,7 @@ def against(original: Path, corpus: list[list[str]], settings: ChainSettings) ->
         said = Path(name, "dump", "log").read_text("utf-8")
     sizes = [tuple(map(int, found)) for found in re.findall(r"^(\d+) rules, (\d+) rule types", said, re.M)]
     theirs = [float(found) for found in re.findall(r"^iteration time: (\S+) sec", said, re.M)][1:]
-    first = TreeSampler(forests, settings.process).state()
+    first = TreeSampler(forests, settings.options()).state()
     assert sizes[0] == (first.tokens, first.types)
     ours, _ = run(forests, settings, 0, 2, 10 * TURNS)
     mean = sum(theirs) / len(theirs)
@@ -96,7 +96,8 @@ def main() -> None:
     args = parser.parse_args()
     settings = ChainSettings(process=args.process)
     began = time.perf_counter()
-    forests = read_forests(args.source, args.target, args.alignment, settings)
+    inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
+    forests = read_text(inputs, settings.max_cut, settings.max_words).forests
     reading = time.perf_counter() - began
     words = sum(len(line.split()) for line in read_lines(args.target)) * len(args.alignment)
     alone, first = run(forests, settings, 0, args.from_sweep, args.sweeps)

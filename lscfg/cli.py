@@ -29,7 +29,7 @@ GROUPS = {
     "estimation": ("estimate", "induce", "compress"),
     "decoding": ("decode", "pack", "serve", "cdec", "moses"),
     "tuning and evaluation": ("tune", "rescore", "evaluate"),
-    "study": ("explain", "inspect", "diagnose", "marginals", "heatmap", "simulate"),
+    "study": ("explain", "inspect", "diagnose", "mrr", "marginals", "heatmap", "simulate"),
 }
 """Commands as the help lists them."""
 

@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="word alignments i-j, source position first; each file gives every pair a tree",
     )
     add_output(parser, "derivation file to write", required=True)
+    parser.add_argument(
+        "--forests", action="store_true", help="write all minimal derivations of each pair beside its tree"
+    )
     add_options(parser.add_argument_group("trees"), TreeOptions)
     pairs = {item.name for item in settings_of(TreeOptions)}
     add_options(parser.add_argument_group("sentence pairs"), DeriveOptions, leave=pairs)
@@ -49,6 +52,6 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.settings import from_options
 
     options = from_options(DeriveOptions, args)
-    sizes = derive_files(args.source, args.target, args.alignment, args.output, options, args.jobs)
+    sizes = derive_files(args.source, args.target, args.alignment, args.output, options, args.jobs, args.forests)
     log.table(sizes)
     log.info(f"wrote {args.output}")

@@ -50,6 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: %(default)s)",
     )
     parser.add_argument(
+        "--forests",
+        action="store_true",
+        help="references are all minimal derivations of the held-out pairs, which lscfg derive --forests writes",
+    )
+    parser.add_argument(
         "--differences",
         type=int,
         default=0,
@@ -72,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
     if args.differences < 0:
         raise InputError(f"--differences must be at least 0, not {args.differences}")
     train, held_out = Derivations.load(args.train), Derivations.load(args.held_out)
-    diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative)
+    diagnosis = Diagnosis(train, held_out, args.max_targets, args.floor, args.negative, args.forests)
     results = diagnosis.references()
     for path in args.models:
         results += diagnosis.measure_all(path)

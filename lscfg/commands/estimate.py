@@ -71,6 +71,20 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
         default=DEFAULT_CONTEXT_MODEL,
         help="context model (default: %(default)s)",
     )
+    group.add_argument(
+        "--tokens",
+        choices=("minimal", "phrases"),
+        default="minimal",
+        help="whose target sides --context is learned of: the derivations' rules, or their phrase pairs, which are the "
+        "rules of lscfg grammar --phrases (default: %(default)s)",
+    )
+    group.add_argument(
+        "--leave-out",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="random share of the tokens that it is not learned from, for lscfg mrr --protocol thesis (default: 0)",
+    )
     for name in kinds(CONTEXT_MODELS):
         add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix=name)
 
@@ -114,6 +128,7 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
     from lscfg.errors import InputError
     from lscfg.estimate.run import ContextInputs
     from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.grammar.tokens import check_share
     from lscfg.io.text import read_lines
     from lscfg.kinds import CONTEXT_MODELS, kind
     from lscfg.settings import from_options, given_options, option_names
@@ -134,6 +149,7 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         inputs = RuleInputs(Path(src), Path(tgt), tuple(map(Path, alignments)), Path(args.derivations))
         names, text = ["hiero"], src
     if args.context:
-        names.append("minimal")
+        names.append(args.tokens)
     sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
-    return ContextInputs(name, settings, Path(text), inputs, tuple(sources))
+    check_share(args.leave_out)
+    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out)

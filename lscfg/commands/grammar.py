@@ -1,4 +1,4 @@
-"""``lscfg grammar``: a minimal or Hiero grammar with its features."""
+"""``lscfg grammar``: a minimal, phrase or Hiero grammar with its features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
 
-HELP = "extract a minimal grammar, a Hiero grammar, or both"
+HELP = "extract a minimal grammar, phrases, a Hiero grammar, or both"
 EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
 
 FORMATS = "lscfg.grammar_formats"
@@ -44,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("SOURCE", "TARGET ALIGNMENT"),
         help="extract Hiero rules from this corpus; with DERIVATIONS, write one grammar of both",
     )
+    parser.add_argument(
+        "--phrases",
+        type=int,
+        metavar="N",
+        help="take the phrase pairs of up to N source words that DERIVATIONS have, in place of their rules",
+    )
     add_output(parser, "grammar to write, .gz allowed")
     parser.add_argument(
         "--per-sentence",
@@ -67,9 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-targets",
         type=int,
-        default=30,
         metavar="N",
-        help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
+        help="most frequent target sides kept of each source side; 0: all (default: 30, of phrases 20)",
     )
     add_jobs(parser)
     add_cluster(parser)
@@ -101,6 +106,10 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
     if not (args.derivations or args.hiero):
         raise InputError("no rules; give a derivation file, or a corpus with --hiero")
+    if args.phrases is not None and not args.derivations:
+        raise InputError("--phrases needs a derivation file, of which it takes the phrase pairs")
+    if args.phrases is not None and args.phrases < 1:
+        raise InputError(f"--phrases must be at least 1, not {args.phrases}")
     if args.hiero and len(args.hiero) < 3:
         raise InputError("--hiero needs three files or more: source, target and alignments")
     given = option_names(HieroLimits, given_options(HieroLimits, args))
@@ -151,7 +160,8 @@ def _write_one(
     from lscfg.grammar.write import write_sentence_grammars
 
     log.table(counted.statistics())
-    selection = select_rules(counted, args.max_targets, sentences, bool(args.per_sentence))
+    targets = counted.max_targets if args.max_targets is None else args.max_targets
+    selection = select_rules(counted, targets, sentences, bool(args.per_sentence))
     for reason, count in selection.dropped.items():
         if count:
             log.info(f"dropped {count} rules: {reason}")
@@ -173,6 +183,7 @@ def read_rules(args: argparse.Namespace, sentences: list[str] | None) -> dict[st
     from lscfg.extract.derive import Derivations
     from lscfg.extract.hiero import HieroLimits, extract_files
     from lscfg.extract.minimal import MinimalRules
+    from lscfg.extract.phrases import PhraseRules
     from lscfg.settings import from_options
 
     grammars: dict[str, RuleCounts] = {}
@@ -180,7 +191,9 @@ def read_rules(args: argparse.Namespace, sentences: list[str] | None) -> dict[st
         limits = from_options(HieroLimits, args)
         src, tgt, *alignments = args.hiero
         grammars["HIERO"] = extract_files(src, tgt, alignments, limits, wanted=sentences)
-    if args.derivations:
+    if args.phrases:
+        grammars["PHRASES"] = PhraseRules.of(Derivations.load(args.derivations), args.phrases)
+    elif args.derivations:
         grammars["MIN"] = MinimalRules.of(Derivations.load(args.derivations))
     return grammars
 
@@ -197,6 +210,6 @@ def size_table(grammars: dict[str, RuleCounts], sentences: list[str] | None) -> 
         arity = counted.rules.arity[kept]
         counts = [int((arity == k).sum()) for k in range(3)]
         rows.append([name, *map(str, counts), str(sum(counts))])
-        if counted.own_glue:
+        if name == "MIN":
             rows += [[f"LV m = {m}", "", "", "", str(effective_size(counted, m, kept))] for m in STATES]
     return "\n".join(align_columns(rows))

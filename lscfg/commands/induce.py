@@ -152,6 +152,13 @@ def _add_sample(actions: Any) -> None:
         metavar="N",
         help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
     )
+    sample.add_argument(
+        "--held-out",
+        type=InputFile,
+        nargs=3,
+        metavar=("SOURCE", "TARGET", "ALIGNMENT"),
+        help="aligned text that is not sampled: its log-likelihood for each target word is told",
+    )
     sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
     sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
     sample.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each sweep")
@@ -305,10 +312,13 @@ def _sample(args: argparse.Namespace) -> None:
     settings = from_options(SamplingSettings, args)
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
-    found = sample_rules(inputs, settings, args.jobs, folder=folder, resume=args.resume)
+    held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
+    found = sample_rules(inputs, settings, args.jobs, folder=folder, resume=args.resume, held_out=held_out)
     log.table(found.rules.statistics())
-    if told := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):
-        log.table(told)
-        if max(value for name, value in told.items() if name.startswith("R-hat")) > FAR:
+    if told := [record["held_out"] for record in found.trace if "held_out" in record]:
+        log.table({"held-out log-likelihood of a target word": round(sum(told) / len(told), 4)})
+    if measures := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):
+        log.table(measures)
+        if max(value for name, value in measures.items() if name.startswith("R-hat")) > FAR:
             log.info(f"R-hat above {FAR}: the chains are still on their way; give more burn-in or sweeps")
     _write_rules(args, found.rules, sentences, found.trace)

@@ -23,7 +23,7 @@ from lscfg.model.parameters import Estimate
 from lscfg.settings import setting
 
 HELP = "clusters of the spectral embedding, then a few iterations of EM"
-VERSION = 2
+VERSION = 3
 CHECKPOINTS = em.CHECKPOINTS
 
 DIRECTIONS = 64

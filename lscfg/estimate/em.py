@@ -1,4 +1,4 @@
-"""Expectation maximisation over derivation trees (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
+"""Expectation maximisation over derivation trees or forests (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
 
 A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
 all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
@@ -8,10 +8,14 @@ Rules of more than two nonterminals have no parameters. They cut a tree into pie
 such a rule one begins whose root has a second distribution of roots, so that pi stays that of whole sentences; above
 it, the inside tree that the rule rewrites is not observed (a vector of ones). The likelihood is that of all other
 rules.
+
+Over forests, which tree a pair has is hidden, too: counts are expected over all minimal derivations. These all have as
+many rules, so that the likelihood prefers no derivation for its length.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -25,27 +29,25 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.estimate.checkpoint import check_state
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
+from lscfg.estimate.pieces import PI, Pieces, expected_counts
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors as files
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.tensors import Blocks
-from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, TreeSet, Weights
+from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, Weights
 from lscfg.log import info, warn
 from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.settings import Declared, setting
 
 HELP = "expectation maximisation"
-VERSION = 1
+VERSION = 2
 
 INITIAL = ("random", "matsuzaki")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005)."""
 
 CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
 """Files of a checkpoint folder: where EM stands, and the best model so far."""
-
-PI, BELOW_WIDE = 0, 1
-"""Kinds of roots: of sentences, and of trees below a rule of more than two nonterminals."""
 
 FREQUENT = 10
 """Tokens that a source side must have for its singletons to be a class of their own."""
@@ -87,6 +89,10 @@ class Iterations(Declared):
         option="held-out-share",
     )
     patience: int = setting(3, "iterations without a better held-out likelihood before EM stops", least=1)
+    forests: bool = setting(
+        False,
+        "counts expected over all minimal derivations, which lscfg derive --forests writes, not those of one tree",
+    )
 
     @property
     def smoothed(self) -> bool:
@@ -102,70 +108,6 @@ class Settings(Iterations):
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """The trees of a corpus, cut at rules of more than two nonterminals.
-
-    Attributes:
-        node: int64 [nodes], the nodes of ``Examples`` by piece, in preorder.
-        first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
-        arity: int8 [nodes]; rule: int64 [nodes]; children: int64 [nodes, 2], see ``TreeSet``.
-    """
-
-    node: np.ndarray
-    first_node: np.ndarray
-    sentence: np.ndarray
-    kind: np.ndarray
-    arity: np.ndarray
-    rule: np.ndarray
-    children: np.ndarray
-
-    @classmethod
-    def of(cls, examples: Examples, trees: np.ndarray) -> Pieces:
-        """The pieces of the derivations whose trees begin at nodes ``trees``."""
-        n = len(examples.type)
-        parent = examples.parent
-        is_top = (parent < 0) | ~examples.is_example[np.maximum(parent, 0)]
-        top = np.where(is_top, np.arange(n), parent)
-        while True:  # each step doubles the way up
-            higher = top[top]
-            if (higher == top).all():
-                break
-            top = higher
-        node = np.nonzero(examples.is_example)[0]
-        node = node[np.argsort(top[node], kind="stable")]
-        number = np.full(n + 1, -1, np.int64)  # the last one stands for "no child"
-        number[node] = np.arange(len(node))
-        roots = np.nonzero(is_top[node])[0]
-        children = number[examples.children[node]]
-        arity = examples.rules.arity[examples.type[node]].astype(np.int8)
-        return cls(
-            node,
-            np.append(roots, len(node)).astype(np.int64),
-            np.searchsorted(trees, node[roots], side="right") - 1,
-            np.where(parent[node[roots]] < 0, PI, BELOW_WIDE).astype(np.int32),
-            arity,
-            examples.type[node],
-            children,
-        )
-
-    def trees(self, tying: Tying, chosen: np.ndarray | None = None) -> TreeSet:
-        """The pieces, or those of some sentences (bool [sentences]), with rules as rows of tensors."""
-        size = np.diff(self.first_node)
-        piece = np.ones(len(size), bool) if chosen is None else chosen[self.sentence]
-        keep = np.repeat(piece, size)
-        number = np.full(len(keep) + 1, -1, np.int64)
-        number[:-1][keep] = np.arange(int(keep.sum()))
-        return TreeSet(
-            np.concatenate([[0], np.cumsum(size[piece])]),
-            self.kind[piece],
-            self.arity[keep],
-            tying.row[self.rule[keep]],
-            number[self.children[keep]],
-            tying.rows,
-        )
-
-
-@dataclass(frozen=True)
 class Tying:
     """Which rules share a tensor.
 
@@ -176,7 +118,8 @@ class Tying:
     Attributes:
         row: int64 [rules], the rule's tensor among those of its arity.
         rows: number of tensors by arity.
-        mass: by arity, float64 [rows], the tokens of one rule of the row, 1 if it was not seen.
+        mass: by arity, float64 [rows], the tokens of one rule of the row, 1 if it was not seen; over forests those of
+            the first distribution that counts were expected from.
         members: by arity, int64 [rows], how many rules that were seen share the row.
         groups: rows of the same source side, see ``Shrinkage``.
     """
@@ -189,7 +132,7 @@ class Tying:
 
     @classmethod
     def of(cls, examples: Examples, counts: np.ndarray, limit: int) -> Tying:
-        """The tying for rules seen ``counts`` times, int64 [rules]; which sources are frequent, all trees say."""
+        """The tying for rules seen ``counts`` times, [rules]; which sources are frequent, all trees say."""
         rules, arity = examples.rules, examples.rules.arity
         n = len(rules)
         source = rules.source_id
@@ -263,21 +206,24 @@ class EMRun:
         self.derivations, self.settings, self.threads = derivations, settings, threads
         self.initial = initial
         self.beginning = beginning
+        if settings.forests:
+            if derivations.forests is None:
+                raise InputError("the derivations have no forests; make the file with lscfg derive --forests")
+            derivations = dataclasses.replace(derivations, rules=derivations.forests.rules)
         self.examples = Examples.of(derivations)
         self.pieces = Pieces.of(self.examples, derivations.trees[:-1])
         if not len(self.pieces.node):
             raise InputError("the derivations hold no rule of at most two nonterminals")
+        self.counted = self.pieces
+        if settings.forests and derivations.forests:
+            self.counted = Pieces.of_forests(self.examples, derivations.forests)
+            self.examples = dataclasses.replace(self.examples, counts=self._counts(None))
         self.limit = 1 if settings.smoothed else 0
         self.held_out = np.tile(_choose_held_out(derivations.pairs, settings), derivations.alignments)
         chosen = ~self.held_out if self.held_out.any() else None
-        keep = (
-            slice(None) if chosen is None else np.repeat(chosen[self.pieces.sentence], np.diff(self.pieces.first_node))
-        )
-        counts = np.bincount(self.pieces.rule[keep], minlength=len(self.examples.rules))
-        self.counts = counts
-        self.tying = Tying.of(self.examples, counts, self.limit)
-        self.train = Expectation(self.pieces.trees(self.tying, chosen), threads)
-        self.test = Expectation(self.pieces.trees(self.tying, self.held_out), threads) if chosen is not None else None
+        self.tying = Tying.of(self.examples, self._counts(chosen), self.limit)
+        self.train = self._expectation(self.tying, chosen)
+        self.test = self._expectation(self.tying, self.held_out) if chosen is not None else None
         if not self.train.nodes:
             raise InputError("no sentence is left to train on; hold out less")
         self.folder = Path(checkpoint) if checkpoint else None
@@ -289,6 +235,17 @@ class EMRun:
             self._load()
 
     # ---- the iterations ----
+
+    def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
+        """Tokens of each rule in some sentences (bool [sentences]), or in all; over forests they are expected."""
+        if self.settings.forests:
+            return expected_counts(self.counted, self.examples, chosen, self.threads)
+        return np.bincount(self.pieces.rule[self.pieces.of_sentences(chosen)], minlength=len(self.examples.rules))
+
+    def _expectation(self, tying: Tying, chosen: np.ndarray | None) -> Expectation:
+        """Of the trees or forests of some sentences (bool [sentences]), or of all."""
+        tokens = int(self.pieces.of_sentences(chosen).sum())
+        return Expectation(self.counted.trees(tying.row, tying.rows, chosen), self.threads, tokens)
 
     def run(self) -> Estimate:
         """The parameters of the best model of all restarts."""
@@ -338,13 +295,19 @@ class EMRun:
         totals = trees.count(weights)
         weights.root = _distributions(roots)
         if self.settings.smoothed:
-            trees.shrink(weights, totals, self._plan(tying))
+            trees.shrink(weights, totals, self._plan(tying, totals))
         else:
             self._fill_unseen(weights, totals, tying)
         normalise(weights, totals, tying)
 
-    def _plan(self, tying: Tying) -> Shrinkage:
-        return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, tying.mass, tying.groups)
+    def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
+        mass = tying.mass
+        if self.settings.forests and totals:  # how often a rule is expected changes
+            mass = [
+                np.where(seen > 0, total.sum(axis=1) / np.maximum(seen, 1), one)
+                for seen, total, one in zip(tying.members, totals, mass, strict=True)
+            ]
+        return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, mass, tying.groups)
 
     def _fill_unseen(self, weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
         """Rules that only held-out trees have count as one token of their arity's average."""
@@ -417,7 +380,7 @@ class EMRun:
             # one more iteration over all trees, so that rules of held-out trees get parameters too
             tying = Tying.of(self.examples, counts, self.limit)
             weights = _moved(weights, self.tying, tying, self.examples)
-            everything = Expectation(self.pieces.trees(tying), self.threads)
+            everything = self._expectation(tying, None)
             everything.infer(weights)
             self.step(weights, everything, tying)
         return self._expand(weights, tying, best, histories)
@@ -455,7 +418,8 @@ class EMRun:
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         d = self.derivations
         digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
-        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets):
+        forests = d.forests.arrays().values() if self.settings.forests and d.forests else ()
+        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests):
             digest.update(array.tobytes())
         return digest.hexdigest()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lscfg.estimate import estimator
 from lscfg.grammar.source import RuleInputs, RuleSource
-from lscfg.grammar.tokens import RuleTokens
+from lscfg.grammar.tokens import LEFT_OUT, RuleTokens
 from lscfg.kinds import CONTEXT_MODELS, kind
 from lscfg.settings import Declared
 
@@ -29,6 +29,7 @@ class ContextInputs:
         model: its kind; settings: of it.
         text: the source side of the corpus.
         inputs: what the sources take their rules from; sources: each with its settings.
+        left_out: random share of the tokens that it is not learned from.
     """
 
     model: str
@@ -36,11 +37,13 @@ class ContextInputs:
     text: Path
     inputs: RuleInputs
     sources: tuple[tuple[RuleSource, Declared], ...]
+    left_out: float = 0.0
 
     def tokens(self) -> RuleTokens:
-        """Where the corpus has the rules of all sources."""
+        """Where the corpus has the rules of all sources, without those left out."""
         found = [source.tokens(self.inputs, settings) for source, settings in self.sources]
-        return reduce(RuleTokens.with_those_of, found)
+        tokens = reduce(RuleTokens.with_those_of, found)
+        return tokens.without(self.left_out) if self.left_out else tokens
 
 
 def estimate_model(
@@ -66,6 +69,8 @@ def estimate_model(
     model = found.estimate(derivations, settings, threads, folder, resume)
     if context:
         model = learner.add_context(model, tokens, source, context.settings)
+        if context.left_out:
+            model.about[LEFT_OUT] = context.left_out
     return model
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from lscfg import __version__, log
 from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError
-from lscfg.grammar.table import RuleTable
+from lscfg.extract.forests import LAYOUT as FORESTS
+from lscfg.extract.forests import Forests
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.text import read_blocks
@@ -57,6 +59,7 @@ class Derivations:
         options: how the trees were made.
         dropped: numbers of dropped pairs by reason.
         alignments: trees of each pair.
+        forests: all minimal derivations of the same pairs; None if they were not wanted.
     """
 
     rules: RuleTable
@@ -70,6 +73,7 @@ class Derivations:
     options: DeriveOptions = field(default_factory=DeriveOptions)
     dropped: Mapping[str, int] = field(default_factory=dict)
     alignments: int = 1
+    forests: Forests | None = None
 
     def __len__(self) -> int:
         """The number of trees, without nodes or with."""
@@ -93,7 +97,8 @@ class Derivations:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the derivation file (docs/FORMATS.md)."""
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
-        arrays = {**dict(zip(NODES, nodes, strict=True)), **self.rules.arrays()}
+        arrays = {**dict(zip(NODES, nodes, strict=True)), **(self.forests or self).rules.arrays()}
+        arrays |= self.forests.arrays() if self.forests else {}
         tensors.save(path, arrays, _metadata(self.options, self.dropped, self.alignments))
 
     @classmethod
@@ -122,10 +127,19 @@ class Derivations:
     def _of(
         cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int], alignments: int = 1
     ) -> Derivations:
-        check_layout(arrays, NODES)
+        has_forests = not FORESTS.keys().isdisjoint(arrays)
+        check_layout(arrays, NODES | (FORESTS if has_forests else {}))
         trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in NODES)
-        rules = RuleTable.from_arrays(arrays)
-        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped, alignments)
+        rules, forests = RuleTable.from_arrays(arrays), None
+        if has_forests:  # the rules of forests alone behind all others
+            check_range("node.rule", rule, 0, len(rules))
+            alone = np.bincount(rule, minlength=len(rules)) == 0
+            order = np.argsort(alone, kind="stable")
+            number = np.empty_like(order)
+            number[order] = np.arange(len(order))
+            forests = Forests.of(arrays, rules.select(order), number)
+            rules, rule = rules.select(order[: int((~alone).sum())]), number[rule].astype(np.int32)
+        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped, alignments, forests)
 
     @cached_property
     def kernel(self) -> Trees:
@@ -143,7 +157,9 @@ class Derivations:
             ValueError: the array, node or fact that is wrong.
         """
         self.kernel.check()
-        self.rules.check_distinct()
+        (self.forests or self).rules.check_distinct()
+        if self.forests:
+            self.forests.check(self.trees, self.span)
         check_range("lexicon.words", self.lexicon, -1, len(self.rules.words))
         check_range("lexicon.count", self.lexicon_count, 1, 2**53)  # a double has room for each
         if (self.lexicon.max(axis=1, initial=-1) < 0).any():
@@ -218,6 +234,7 @@ def derive(
     links: Sequence[str],
     path: str | os.PathLike[str] | None = None,
     options: DeriveOptions | None = None,
+    forests: bool = False,
 ) -> Derivations:
     """The minimal derivation tree of each sentence pair.
 
@@ -228,20 +245,34 @@ def derive(
         links: alignments ``i-j ...`` counted from 0, source position first.
         path: the alignment file, for error messages.
         options: bracketing, arity and what is dropped.
+        forests: all minimal derivations of each pair too.
 
     Raises:
-        InputError: a malformed or out-of-range link, an empty sentence, a word that cannot stand in a grammar, or
-            unequal numbers of lines.
+        InputError: a malformed or out-of-range link, an empty sentence, a word that cannot stand in a grammar, unequal
+            numbers of lines, or forests with options that leave out minimal rules.
     """
+    options = _checked(options, forests)
     if not len(src) == len(tgt) == len(links):
         raise InputError(f"{len(links)} alignment lines for {len(src)} sentence pairs", path)
-    deriver = Deriver(options)
+    deriver = Deriver(options, forests)
     for number, pair in enumerate(log.progress(zip(src, tgt, links, strict=True), "derive", len(src)), 1):
         try:
             deriver.add(*pair)
         except LineError as error:
             raise error.at(number, path) from None
     return Derivations._of(deriver.arrays(), deriver.options, deriver.counts().dropped)
+
+
+def _checked(options: DeriveOptions | None, forests: bool) -> DeriveOptions:
+    """The options, which must leave all minimal rules where there are forests of them.
+
+    Raises:
+        InputError: they do not.
+    """
+    options = options or DeriveOptions()
+    if forests and (options.binarise or options.max_arity < MAX_TENSOR_ARITY):
+        raise InputError("forests have all minimal rules: without --binarise, and with --max-arity 2")
+    return options
 
 
 Paths = tuple[str | os.PathLike[str], str | os.PathLike[str], str | os.PathLike[str]]
@@ -307,6 +338,7 @@ def derive_files(
     output: str | os.PathLike[str],
     options: DeriveOptions | None = None,
     threads: int = 1,
+    forests: bool = False,
 ) -> dict[str, int]:
     """Derives a corpus from file to file and returns ``Derivations.statistics``.
 
@@ -316,14 +348,15 @@ def derive_files(
     Args:
         src, tgt, links: text and alignments, line by line; names that end in .gz are compressed. Of several files of
             alignments each gives every pair a tree.
-        output: the derivation file.
+        output: the derivation file; forests: with all minimal derivations of each pair.
 
     Raises:
-        InputError: fewer than one thread, files of unequal length, or a bad line, by file and line.
+        InputError: fewer than one thread, files of unequal length, a bad line, by file and line, or forests with
+            options that leave out minimal rules.
     """
     if threads < 1:
         raise InputError(f"threads must be 1 or more, got {threads}")
-    options = options or DeriveOptions()
+    options = _checked(options, forests)
     corpora = [(src, tgt, path) for path in ([links] if isinstance(links, (str, os.PathLike)) else links)]
     folder = Path(output).parent
     spools = {
@@ -333,30 +366,43 @@ def derive_files(
         "node.slot": tensors.Spool(folder, np.int32),
         "node.span": tensors.Spool(folder, np.int32, (4,)),
     }
+    if forests:
+        spools["forest.node"] = tensors.Spool(folder, np.int64)
+        spools["forest.edge"] = tensors.Spool(folder, np.int64)
+        spools["forest.rule"] = tensors.Spool(folder, np.int32)
+        spools["forest.tail"] = tensors.Spool(folder, np.int32)
+        spools["forest.span"] = tensors.Spool(folder, np.int32, (4,))
     total = None if str(src).endswith(".gz") or not Path(src).is_file() else len(corpora) * Path(src).stat().st_size
     lines = 0
-    deriver = Deriver(options)
+    deriver = Deriver(options, forests)
     try:
         with log.meter("derive", total) as bar, in_threads(threads, ahead=2) as engine:
 
             def work(block: _Block) -> tuple[Deriver, _Block]:
-                return _derive_block(deriver if threads == 1 else Deriver(options), block)
+                return _derive_block(deriver if threads == 1 else Deriver(options, forests), block)
 
             for part, block in engine.map(work, _blocks(corpora)):
                 if part is not deriver:  # tables merged in the order of the blocks have the numbers of a single one
                     deriver.merge(part)
-                nodes = deriver.nodes()
-                pieces = (nodes.trees, nodes.rule, nodes.parent, nodes.slot, nodes.span)
+                nodes, above = deriver.nodes(), deriver.forests()
+                pieces = [nodes.trees, nodes.rule, nodes.parent, nodes.slot, nodes.span]
+                pieces += [above.first, above.edge, above.rule, above.tail, above.span] if forests else []
                 for spool, piece in zip(spools.values(), pieces, strict=True):
                     spool.append(piece)
                 deriver.flush()
                 lines += block.lines
                 bar.update(len(block.texts[0]))
         spools["trees"].append(np.array([deriver.nodes().end], np.int64))
+        ends = deriver.forests().ends
+        for name, end in zip(("forest.node", "forest.edge"), ends, strict=True):
+            if forests:
+                spools[name].append(np.array([end], np.int64))
         tables, counts = deriver.tables(), deriver.counts()
         tensors.save(output, {**spools, **tables}, _metadata(options, counts.dropped, len(corpora)))
     finally:
         for spool in spools.values():
             spool.close()
-    rules = tables["rules.arity"], counts.rules
-    return _statistics(lines, len(corpora), *rules, options, counts.trees_above, counts.dropped)
+    seen = counts.rules > 0  # others are in forests alone
+    rules = tables["rules.arity"][seen], counts.rules[seen]
+    sizes = _statistics(lines, len(corpora), *rules, options, counts.trees_above, counts.dropped)
+    return sizes | ({"nodes of forests": ends[0], "edges of forests": ends[1]} if forests else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class HieroLimits(Declared):
     max_target_phrase: int = setting(0, "most target words of a phrase pair; 0: any number", least=0, most=1000)
     max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
     max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
+    no_singletons: bool = setting(False, "leave out rules that occur once and have more than one source word")
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,17 @@ class HieroRules(RuleCounts):
         }
         return sizes | super().statistics()
 
+    def without_singletons(self) -> HieroRules:
+        """Without the rules that occur once and have more than one source word, as if they had not been extracted.
+
+        A smaller grammar to compare with (Chung et al. 2014, section 6).
+        """
+        kept = (self.tokens > 1) | (self.rules.src_length - self.rules.arity <= 1)
+        places = self.places[kept[self.places[:, 0]]]
+        places[:, 0] = (np.cumsum(kept) - 1)[places[:, 0]]
+        rules = self.rules.select(np.flatnonzero(kept))
+        return replace(self, rules=rules, count=self.count[kept], tokens=self.tokens[kept], places=places)
+
 
 def extract_hiero(
     pairs: Iterable[tuple[str, str, str]],
@@ -119,9 +131,10 @@ def extract_hiero(
     Raises:
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
-    extractor = _extractor(limits or HieroLimits())
+    limits = limits or HieroLimits()
+    extractor = _extractor(limits)
     bare = _add(extractor, pairs, path, total)
-    return _rules(extractor, bare)
+    return _rules(extractor, limits, bare)
 
 
 def extract_files(
@@ -137,21 +150,24 @@ def extract_files(
     Args:
         places: keep where each rule is found, 32 bytes for each time.
         wanted: sentences to be translated. The rules are then those that may match a part of one, their counts and
-            features as among all rules. The corpus is read twice, and memory grows with these rules only.
+            features as among all rules. The corpus is read twice, and memory grows with these rules only. Without
+            singletons it is read once, and all rules are given: which of them are dropped decides the features.
 
     Raises:
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
-    extractor = _extractor(limits or HieroLimits(), places)
+    limits = limits or HieroLimits()
+    wanted = None if limits.no_singletons else wanted
+    extractor = _extractor(limits, places)
     for line in wanted or ():
         extractor.want(line)
     bare = sum(_add(extractor, stream_aligned(src, tgt, path), path) for path in alignments)
     if wanted is None:
-        return _rules(extractor, bare)
+        return _rules(extractor, limits, bare)
     for path in alignments:
         for pair in progress(stream_aligned(src, tgt, path), "target sides"):
             extractor.add_targets(*pair)
-    return _rules(extractor, bare, chosen=True)
+    return _rules(extractor, limits, bare, chosen=True)
 
 
 def _extractor(limits: HieroLimits, places: bool = False) -> HieroExtractor:
@@ -177,9 +193,9 @@ def _add(
     return bare
 
 
-def _rules(extractor: HieroExtractor, bare: int, chosen: bool = False) -> HieroRules:
+def _rules(extractor: HieroExtractor, limits: HieroLimits, bare: int, chosen: bool = False) -> HieroRules:
     arrays = extractor.arrays()
-    return HieroRules(
+    found = HieroRules(
         RuleTable.from_arrays(arrays),
         arrays["count"],
         arrays["tokens"],
@@ -190,3 +206,4 @@ def _rules(extractor: HieroExtractor, bare: int, chosen: bool = False) -> HieroR
         arrays["places"],
         target_count=arrays["target_count"] if chosen else None,
     )
+    return found.without_singletons() if limits.no_singletons else found

@@ -54,6 +54,13 @@ class RuleCounts:
     own_glue: ClassVar[bool] = False
     """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""
 
+    max_targets: ClassVar[int] = 30
+    """Target sides that a source side keeps where nobody says how many. Bare nonterminals with some unlinked target
+    word have thousands, most of them seen once; they would be tried in every span of every sentence."""
+
+    plain_glue: ClassVar[bool] = False
+    """Whether rules of bare nonterminals were counted nowhere: each has Glue and no other feature but Inverse."""
+
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the features that a grammar of these rules has."""

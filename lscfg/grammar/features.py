@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.counts import FEATURES, RuleCounts
 
 NO_TRANSLATION = 1e-7
 """Lexical probability of a word that no word of the other side translates."""
@@ -49,7 +49,10 @@ class RuleFeatures:
         if counted.own_glue:
             columns += [self._glue[which], self._inverse[which]]
         columns += counted.own_columns(which)
-        return np.stack([np.asarray(c, float) for c in columns], 1) + 0.0  # + 0.0 turns -0 into 0
+        values = np.stack([np.asarray(c, float) for c in columns], 1) + 0.0  # + 0.0 turns -0 into 0
+        if counted.plain_glue:
+            values[self._bare[which], : len(FEATURES)] = 0
+        return values
 
     def lexical_weights(self, which: np.ndarray) -> np.ndarray:
         """-log10 of the lexical weights (e|f) and (f|e) of some rules, float64 [len(which), 2].
@@ -74,9 +77,14 @@ class RuleFeatures:
 
     @cached_property
     def _glue(self) -> np.ndarray:
-        """bool [rules]: the rule [X,1] [X,2] in order."""
+        """bool [rules]: the rule [X,1] [X,2] in order; swapped, too, where glue was counted nowhere."""
+        return self._bare if self._counted.plain_glue else self._bare & ~self._inverse
+
+    @cached_property
+    def _bare(self) -> np.ndarray:
+        """bool [rules]: two nonterminals and no word on either side."""
         rules = self._counted.rules
-        return (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4) & ~self._inverse
+        return (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
 
 
 def rule_features(counted: RuleCounts) -> np.ndarray:

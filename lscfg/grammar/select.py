@@ -13,9 +13,8 @@ from lscfg.grammar.table import RuleTable
 from lscfg.kernel import Matcher
 from lscfg.log import progress
 
-MAX_TARGETS = 30
-"""Target sides that a source side keeps. Bare nonterminals with some unlinked target word have thousands, most of them
-seen once; they would be tried in every span of every sentence."""
+MAX_TARGETS = RuleCounts.max_targets
+"""Target sides that a source side keeps."""
 
 
 # ---- which rules are written ----

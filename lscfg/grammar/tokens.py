@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 
 
@@ -28,6 +29,12 @@ class RuleTokens:
         places = np.column_stack([numbers[other.places[:, 0]], other.places[:, 1:]]).astype(np.int32)
         return RuleTokens(rules, np.concatenate([self.places, places]))
 
+    def without(self, share: float) -> RuleTokens:
+        """The tokens that are not ``left_out``, and their rules."""
+        places = self.places[~left_out(len(self.places), share)]
+        kept, numbers = np.unique(places[:, 0], return_inverse=True)
+        return RuleTokens(self.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
+
     def with_choice(self) -> RuleTokens:
         """Those rules of a source side that has several; and their places."""
         side = self.rules.source_id
@@ -36,3 +43,25 @@ class RuleTokens:
         places = self.places[kept[self.places[:, 0]]]
         places[:, 0] = number[places[:, 0]]
         return RuleTokens(self.rules.select(np.nonzero(kept)[0]), places)
+
+
+LEFT_OUT = "left out"
+"""The fact of a model that says which share of the tokens it was not learned from."""
+
+LEFT_OUT_SEED = 1
+"""Seed of the choice of tokens that are left out: estimates and measures have to choose the same."""
+
+
+def left_out(tokens: int, share: float) -> np.ndarray:
+    """bool [tokens]: a random share of so many, always the same."""
+    return np.random.default_rng(LEFT_OUT_SEED).random(tokens) < share
+
+
+def check_share(share: float) -> None:
+    """Refuses a share of tokens that cannot be left out.
+
+    Raises:
+        InputError: it is negative, or no token would stay.
+    """
+    if not 0 <= share < 1:
+        raise InputError(f"--leave-out must be at least 0 and less than 1, not {share:g}")

@@ -100,7 +100,7 @@ def write_sentence_grammars(
     def write(item: tuple[Path, np.ndarray]) -> None:
         write_blocks(item[0], _blocks(counted, features, item[1]))
 
-    _ = (counted.own_glue and features._inverse, counted.rules.kernel)  # made once, not by each thread
+    _ = (counted.own_glue and features._glue, counted.rules.kernel)  # made once, not by each thread
     with in_threads(threads) as engine:
         work = zip(paths, selection.sentences, strict=True)
         for _ in progress(engine.map(write, work), "write", len(paths)):

@@ -1,4 +1,5 @@
-"""The kernel's part of EM for Python: expected counts of rules over derivation trees, by any number of threads.
+"""The kernel's part of EM for Python: expected counts of rules over derivation trees or forests, by any number of
+threads.
 
 Work is cut into blocks that depend on the data alone; a block writes where no other does, and what is summed over
 blocks is summed in their order.
@@ -36,15 +37,16 @@ _CHUNK_TYPE = np.dtype([("row", np.int64), ("begin", np.int64), ("end", np.int64
 
 @dataclass(frozen=True)
 class TreeSet:
-    """Trees of rules with at most two nonterminals; nodes tree by tree, parents before their children.
+    """Trees of rules with at most two nonterminals, or forests of them; nodes tree by tree, parents before children.
 
     Attributes:
         first_node: int64 [trees + 1], the first node of each tree, which is its root.
         root_kind: int32 [trees], which of the root distributions the tree begins with.
-        arity: int8 [nodes].
-        row: int32 [nodes], the node's tensor among those of its arity.
-        children: int32 [nodes, 2], -1: none, or one whose inside tree is not observed.
+        arity: int8 [edges]; a node of a tree has the one edge of its number.
+        row: int32 [edges], the edge's tensor among those of its arity.
+        children: int32 [edges, 2], -1: none, or one whose inside tree is not observed.
         rows: number of tensors by arity.
+        first_edge: int64 [nodes + 1], the first edge of each node of forests; None for trees.
     """
 
     first_node: np.ndarray
@@ -53,19 +55,25 @@ class TreeSet:
     row: np.ndarray
     children: np.ndarray
     rows: tuple[int, int, int]
+    first_edge: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.arity)
-        if self.first_node[0] != 0 or self.first_node[-1] != n or (np.diff(self.first_node) <= 0).any():
+        if self.first_edge is not None:
+            edges = np.ascontiguousarray(self.first_edge, np.int64)
+            if edges[0] != 0 or edges[-1] != n or (np.diff(edges) <= 0).any():
+                raise ValueError("every node of a forest needs an edge")
+            object.__setattr__(self, "first_edge", edges)
+        if self.first_node[0] != 0 or self.first_node[-1] != self.nodes or (np.diff(self.first_node) <= 0).any():
             raise ValueError("trees must be whole and not empty")
         if self.children.shape != (n, 2) or self.row.shape != (n,) or self.root_kind.shape != (len(self),):
-            raise ValueError(f"{n} nodes, but rows {self.row.shape} and children {self.children.shape}")
+            raise ValueError(f"{n} edges, but rows {self.row.shape} and children {self.children.shape}")
         if n and not (self.arity.min() >= 0 and self.arity.max() <= 2 and self.row.min() >= 0):
             raise ValueError("arity or row out of range")
         if (self.row >= np.array(self.rows)[self.arity]).any() or (self.children < -1).any():
             raise ValueError("row or child out of range")
-        own = np.arange(n)[:, None]
-        last = np.repeat(self.first_node[1:], np.diff(self.first_node))[:, None]
+        own = self.head[:, None]
+        last = np.repeat(self.first_node[1:], np.diff(self.first_node))[own]
         if ((self.children >= 0) & ((self.children <= own) | (self.children >= last))).any():
             raise ValueError("a child must follow its parent in the same tree")
         object.__setattr__(self, "first_node", np.ascontiguousarray(self.first_node, np.int64))
@@ -76,9 +84,20 @@ class TreeSet:
     def __len__(self) -> int:
         return len(self.first_node) - 1
 
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.arity) if self.first_edge is None else len(self.first_edge) - 1
+
+    @cached_property
+    def head(self) -> np.ndarray:
+        """int32 [edges], the node of each."""
+        nodes = np.arange(self.nodes, dtype=np.int32)
+        return nodes if self.first_edge is None else np.repeat(nodes, np.diff(self.first_edge))
+
     @cached_property
     def tokens(self) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
-        """By arity: nodes in order of row, int32; chunks of them; how many chunks each work block has."""
+        """By arity: edges in order of row, int32; chunks of them; how many chunks each work block has."""
         found = []
         for k in ARITIES:
             nodes = np.nonzero(self.arity == k)[0]
@@ -103,14 +122,18 @@ class TreeSet:
         while first < len(self):
             begin = self.first_node[first]
             last = max(first + 1, int(np.searchsorted(self.first_node, begin + most, "right")) - 1)
-            nodes = slice(begin, self.first_node[last])
+            edges, first_edge = slice(begin, self.first_node[last]), None
+            if self.first_edge is not None:
+                first_edge = self.first_edge[begin : self.first_node[last] + 1]
+                edges, first_edge = slice(first_edge[0], first_edge[-1]), first_edge - first_edge[0]
             yield TreeSet(
                 self.first_node[first : last + 1] - begin,
                 self.root_kind[first:last],
-                self.arity[nodes],
-                self.row[nodes],
-                np.where(self.children[nodes] >= 0, self.children[nodes] - begin, -1),
+                self.arity[edges],
+                self.row[edges],
+                np.where(self.children[edges] >= 0, self.children[edges] - begin, -1),
                 self.rows,
+                first_edge,
             )
             first = last
 
@@ -153,20 +176,22 @@ class Expectation:
     Args:
         trees: the trees.
         threads: how many to use; results do not depend on it.
+        tokens: rules of one derivation of each forest; all derivations of one have as many.
 
     Attributes:
         log_likelihood: float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``.
-        nodes: number of all nodes.
+        nodes: number of all nodes; of forests those that one derivation of each has, as ``tokens`` says.
         rows: number of tensors by arity.
     """
 
-    def __init__(self, trees: TreeSet, threads: int = 1):
+    def __init__(self, trees: TreeSet, threads: int = 1, tokens: int | None = None):
         self.log_likelihood = np.empty(len(trees))
-        self.nodes, self.rows = len(trees.arity), trees.rows
-        self._parts = [trees] if self.nodes <= NODES else list(trees.parts(NODES))
+        self.nodes, self.rows = trees.nodes if tokens is None else tokens, trees.rows
+        self._parts = [trees] if trees.nodes <= NODES else list(trees.parts(NODES))
         self._sums: list[np.ndarray] = []
         self._roots = self._inside = self._outside = np.empty((0, 0))
-        self._factor = np.empty(max((len(part.arity) for part in self._parts), default=0))
+        self._factor = np.empty(max((part.nodes for part in self._parts), default=0))
+        self._share = np.empty(max((len(part.arity) for part in self._parts if part.first_edge is not None), default=0))
         self._engine = in_threads(max(threads, 1), BLOCKS)
 
     def infer(self, weights: Weights, count: bool = True) -> int:
@@ -197,15 +222,43 @@ class Expectation:
                     self._add_outer(part, em, arity)
         return impossible
 
+    def posteriors(self, weights: Weights) -> np.ndarray:
+        """The probability of each edge given its tree or forest, float64 [edges], with one state.
+
+        Raises:
+            ValueError: there are several states.
+        """
+        if weights.m != 1:
+            raise ValueError(f"edges have probabilities of their own with one state, not with {weights.m}")
+        if self._outside.shape != (len(self._factor), 1):
+            self._inside, self._outside = np.empty((len(self._factor), 1)), np.empty((len(self._factor), 1))
+        found, first = [], 0
+        for part in self._parts:
+            em, _owners = self._view(part, weights)
+            self._trees(part, em, self.log_likelihood[first : first + len(part)], True)
+            first += len(part)
+            of_edge = self._outside[part.head, 0]
+            if part.first_edge is not None:
+                of_edge *= self._share[: len(of_edge)]
+            for k in ARITIES:
+                here = part.arity == k
+                of_edge[here] *= weights.tensors[k].reshape(-1)[part.row[here]]
+            found.append(of_edge)
+        return np.concatenate(found) if found else np.empty(0)
+
     def _trees(self, part: TreeSet, em: Any, log_likelihood: np.ndarray, outside: bool) -> int:
         fixed = [_integers(part.first_node, "int64_t"), _integers(part.root_kind, "int32_t")]
         out = [_reals(a) for a in (log_likelihood, self._inside, self._factor)]
-        out.append(_reals(self._outside) if outside else ffi.NULL)
+        out += [self._shares(part), _reals(self._outside) if outside else ffi.NULL]
 
         def block(first: int, last: int) -> int:
             return int(lib.lscfg_em_trees(em, *fixed, first, last, *out))
 
         return sum(self._each(part.blocks, block))
+
+    def _shares(self, part: TreeSet) -> Any:
+        """Where the kernel keeps each edge's share of its node's vectors."""
+        return ffi.NULL if part.first_edge is None else _reals(self._share)
 
     def _root_states(self, part: TreeSet, weights: Weights) -> np.ndarray:
         states = self._inside[part.first_node[:-1]] * weights.root[part.root_kind]
@@ -218,7 +271,8 @@ class Expectation:
         sums = self._sums[arity]
         pieces = np.empty((int(chunks["part"].max(initial=-1)) + 1, *sums.shape[1:]))
         pointer = ffi.cast("lscfg_em_chunk *", ffi.from_buffer(chunks)) if len(chunks) else ffi.NULL
-        fixed = [_integers(nodes, "int32_t"), *map(_reals, (self._inside, self._outside, sums, pieces))]
+        vectors = [_reals(self._inside), self._shares(part), _reals(self._outside)]
+        fixed = [_integers(nodes, "int32_t"), *vectors, _reals(sums), _reals(pieces)]
 
         def block(first: int, last: int) -> None:
             _check(lib.lscfg_em_outer(em, arity, pointer + first, last - first, *fixed))
@@ -312,8 +366,11 @@ class Expectation:
             _reals(weights.root),
         ]
         arity, row, children, zero, one, two, scale, root = owners
-        em = ffi.new("lscfg_em *", (m, arity, row, children, [zero, one, two], scale, root))
-        return em, owners
+        edges = heads = ffi.NULL
+        if trees.first_edge is not None:
+            edges, heads = _integers(trees.first_edge, "int64_t"), _integers(trees.head, "int32_t")
+        em = ffi.new("lscfg_em *", (m, edges, heads, arity, row, children, [zero, one, two], scale, root))
+        return em, [*owners, edges, heads]
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,24 @@ class DerivedNodes:
 
 
 @dataclass(frozen=True)
+class DerivedForests:
+    """Forests since the last flush, as views that hold until the deriver's next call.
+
+    Attributes:
+        first: int64 [trees]; edge: int64 [nodes]; rule: int32 [edges]; tail: int32 [tails]; span: int32 [nodes, 4]. See
+            ``lscfg.extract.forests.Forests``.
+        ends: what stands behind the last of ``first`` and of ``edge``.
+    """
+
+    first: np.ndarray
+    edge: np.ndarray
+    rule: np.ndarray
+    tail: np.ndarray
+    span: np.ndarray
+    ends: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class DeriveCounts:
     """What a deriver has seen since it was made, flushed or not.
 
@@ -136,10 +154,15 @@ class Collector:
 
 
 class Deriver(Collector):
-    """Collects the minimal derivation trees of word-aligned sentence pairs."""
+    """Collects the minimal derivation trees of word-aligned sentence pairs.
 
-    def __init__(self, options: DeriveOptions | None = None) -> None:
+    Args:
+        forests: collect all minimal derivations of each pair too. Time and memory of a pair are cubic in its words.
+    """
+
+    def __init__(self, options: DeriveOptions | None = None, forests: bool = False) -> None:
         self.options = options or DeriveOptions()
+        self.has_forests = forests
         settings = ffi.new(
             "lscfg_derive_options *",
             {
@@ -148,6 +171,7 @@ class Deriver(Collector):
                 "binarise": self.options.binarise,
                 "max_words": self.options.max_words,
                 "drop": self.options.drop,
+                "forests": forests,
             },
         )
         super().__init__(lib.lscfg_derivations_new(settings), lib.lscfg_derivations_free)
@@ -207,6 +231,18 @@ class Deriver(Collector):
             view(v.node_span, (v.n_nodes, 4), np.int32, self),
         )
 
+    def forests(self) -> DerivedForests:
+        """Forests since the last flush; none if they are not wanted."""
+        v = self._view()
+        return DerivedForests(
+            view(v.forests, v.n_forests, np.int64, self),
+            view(v.forest_edge, v.n_forest_nodes, np.int64, self),
+            view(v.forest_rule, v.n_forest_edges, np.int32, self),
+            view(v.forest_tail, v.n_forest_tails, np.int32, self),
+            view(v.forest_span, (v.n_forest_nodes, 4), np.int32, self),
+            (int(v.forests[v.n_forests]), int(v.all_forest_edges)),
+        )
+
     def flush(self) -> None:
         """Forgets trees and nodes; rules, words and counts stay."""
         lib.lscfg_derivations_flush(self._pointer)
@@ -222,16 +258,25 @@ class Deriver(Collector):
         return self._tables(self._view())
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """``tables`` and the nodes since the last flush, as copies."""
+        """``tables`` and the nodes since the last flush, of trees and of forests if they are wanted, as copies."""
         nodes = self.nodes()
-        return {
+        arrays = {
             "trees": np.append(nodes.trees, np.int64(nodes.end)),
             "node.rule": np.array(nodes.rule, subok=False),
             "node.parent": np.array(nodes.parent, subok=False),
             "node.slot": np.array(nodes.slot, subok=False),
             "node.span": np.array(nodes.span, subok=False),
-            **self.tables(),
         }
+        if self.has_forests:
+            forests = self.forests()
+            arrays |= {
+                "forest.node": np.append(forests.first, np.int64(forests.ends[0])),
+                "forest.edge": np.append(forests.edge, np.int64(forests.ends[1])),
+                "forest.rule": np.array(forests.rule, subok=False),
+                "forest.tail": np.array(forests.tail, subok=False),
+                "forest.span": np.array(forests.span, subok=False),
+            }
+        return arrays | self.tables()
 
 
 class HieroExtractor(Collector):

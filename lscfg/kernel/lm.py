@@ -1,25 +1,29 @@
-"""KenLM's model as the automaton that the decoder's search walks (lscfg_lm in lscfg.h).
+"""An n-gram model as the automaton that the decoder's search walks (lscfg_lm in lscfg.h).
 
-The kernel asks once for each new (state, word) and remembers the answer, so this side need not be fast, only not slow.
+The kernel itself reads ARPA files as lscfg and lmplz write them. All other models are left to KenLM. It is asked once
+for each new (state, word), and the kernel remembers the answer.
 """
 
 from __future__ import annotations
 
 import gzip
+import mmap
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import kenlm
+import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
 from lscfg.io.arpa import check_arpa, is_binary
-from lscfg.kernel.base import Vocab
+from lscfg.io.text import read_bytes
+from lscfg.kernel.base import Vocab, check
 from lscfg.log import warn
 
 BEGIN, END = "<s>", "</s>"
@@ -43,15 +47,43 @@ class LanguageModel:
     """
 
     def __init__(self, path: str | os.PathLike[str], vocab: Vocab):
-        self._model = _load(path)
-        self.order = int(self._model.order)
         self.lock = threading.Lock()
         self.failure: BaseException | None = None
-        self._handle = ffi.new_handle(_stepper(self, self._model, _extended(path), vocab))
-        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), lib.lscfg_python_lm_step, self._handle)
+        self._vocab = vocab  # lives as long as the model does
+        self._context = None if is_binary(path) else _ngrams(path, vocab)
+        if self._context is not None:
+            self.order = int(lib.lscfg_ngrams_order(self._context))
+            step = ffi.addressof(lib, "lscfg_ngrams_step")
+        else:
+            model = _load(path)
+            self.order = int(model.order)
+            step = lib.lscfg_python_lm_step
+            self._context = ffi.new_handle(_stepper(self, model, _extended(path), vocab))
+        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), step, self._context)
         if pointer == ffi.NULL:
             raise KernelError("out of memory")
         self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+
+
+def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
+    """The kernel's own model, None where KenLM has to read the file and to say what may be wrong with it."""
+    error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_ngrams **")
+    with _content(path) as text:
+        code = lib.lscfg_ngrams_read(vocab._pointer, ffi.from_buffer(text), len(text), result, error)
+    if code == lib.LSCFG_EINPUT:
+        return None
+    check(code, error)
+    return ffi.gc(result[0], lib.lscfg_ngrams_free)
+
+
+@contextmanager
+def _content(path: str | os.PathLike[str]) -> Iterator[bytes | mmap.mmap]:
+    """The file's bytes, mapped unless they are compressed."""
+    if os.fspath(path).endswith(".gz") or not os.path.getsize(path):
+        yield read_bytes(path)
+        return
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        yield text
 
 
 def _load(path: str | os.PathLike[str]) -> Any:
@@ -159,3 +191,41 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
 def lscfg_python_lm_step(context: Any, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
     """What the kernel calls; the context is the handle of a model's closure."""
     return int(ffi.from_handle(context)(state, word, log10p, successor, reach))
+
+
+class PhraseScorer:
+    """Scores phrases among the words around them, by KenLM.
+
+    Raises:
+        InputError: as of ``LanguageModel``.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self._model = _load(path)
+        self.order = int(self._model.order)
+
+    def score(self, before: Sequence[str], phrases: Sequence[Sequence[str]], after: Sequence[str]) -> np.ndarray:
+        """float64 [phrases, 2]: the sum of log10 probabilities that depend on each phrase, and how many these are.
+
+        Args:
+            before, after: the words of its sentence on both sides, all of them.
+            phrases: words of each.
+        """
+        reach = self.order - 1
+        start, end = kenlm.State(), kenlm.State()
+        near = before[max(len(before) - reach, 0) :]
+        write = self._model.NullContextWrite if len(before) > len(near) else self._model.BeginSentenceWrite
+        write(start)
+        for word in near:
+            self._model.BaseScore(start, word, end)
+            start, end = end, start
+        behind = [*after, END][:reach]
+        found = np.empty((len(phrases), 2))
+        for row, phrase in zip(found, phrases, strict=True):
+            state, total = start, 0.0
+            for word in (*phrase, *behind):
+                following = kenlm.State()
+                total += self._model.BaseScore(state, word, following)
+                state = following
+            row[:] = total, len(phrase) + len(behind)
+        return found

@@ -16,8 +16,14 @@ from lscfg.kernel.extract import DROP_REASONS, Collector
 SAMPLE_MODELS = ("py", "dp")
 """Models of rules, in the kernel's numbering."""
 
-MOVES = ("local", "tree")
+MOVES = ("local", "tree", "blocked")
 """How a tree changes, in the kernel's numbering."""
+
+TABLES = ("power", "exact")
+LENGTHS = ("poisson", "geometric", "none")
+BASES = ("length", "uniform", "lexical")
+STARTS = ("random", "minimal", "whole")
+"""Tables of rules, distributions of lengths, base distributions, first trees: all in the kernel's numbering."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,14 @@ class PhraseForests(Collector):
         """
         self._add(lib.lscfg_phrase_forests_add, src, tgt, links)
 
+    def join(self, src: str, tgt: str, links: str) -> None:
+        """Adds another alignment of the last pair, whose words these are; samples choose among up to 8.
+
+        Raises:
+            LineError: see ``add``, or there are 8 already.
+        """
+        self._add(lib.lscfg_phrase_forests_join, src, tgt, links)
+
     def sizes(self) -> ForestSizes:
         """What has been added."""
         v = ffi.new("lscfg_phrase_forests_view *")
@@ -82,8 +96,13 @@ CHECKPOINT = {
     "rule": "int32 [nodes]",
     "length.tokens": "int64 [lengths]",
     "length.tables": "float64 [lengths]",
+    "length.alpha": "float64 [lengths]",
+    "length.discount": "float64 [lengths]",
+    "mean_length": "float64 [1]",
+    "seats": "int32 [seats, 3]",
+    "cut_rates": "float64 [rates]",
     "log_ways": "float64 [1]",
-    "state": "int64 [6]",
+    "state": "int64 [8]",
 }
 """Arrays of which a chain goes on; see lscfg/sample.h."""
 
@@ -94,7 +113,7 @@ class SampleState:
 
     Attributes:
         log_joint: of all rules, one after the other in the order of their numbers.
-        edges_moved, cuts_moved: decisions that changed something.
+        edges_moved, cuts_moved: decisions that changed something; trees_moved: trees that were accepted.
     """
 
     tokens: int
@@ -104,57 +123,81 @@ class SampleState:
     edges_moved: int
     cuts_drawn: int
     cuts_moved: int
+    trees_drawn: int
+    trees_moved: int
+
+
+@dataclass(frozen=True)
+class SamplerOptions:
+    """What a chain draws from, and how.
+
+    Attributes:
+        model: of ``SAMPLE_MODELS``; alpha: > 0; discount: in [0, 1), not of a Dirichlet process.
+        tables: of ``TABLES``: n^discount for n tokens of a rule, or tokens sit at tables.
+        length, base: of ``LENGTHS`` and ``BASES``; empty: the model's own. mean_length: > 0.
+        density: weigh trees by the choices outside them, without which the chain is biased.
+        corrected: divide a rule's probability by the derivations that it stands for at its place.
+        moves: of ``MOVES``: node by node; a whole tree, which is mostly refused; a tree by inside sums over all rules.
+        informed: draw variables outside trees as ``TreeSampler.adapt`` says, not uniformly.
+        start: of ``STARTS``.
+        chain: 0 to 4095; chains of a seed are independent.
+        max_phrase: longest spans of rules that ``kept`` counts as short.
+        places: keep where the rules are.
+        held_out: pairs at the end that are not sampled.
+    """
+
+    model: str = "py"
+    alpha: float = 5.0
+    discount: float = 0.5
+    tables: str = "power"
+    length: str = ""
+    mean_length: float = 2.0
+    base: str = ""
+    density: bool = True
+    corrected: bool = False
+    moves: str = "local"
+    informed: bool = False
+    start: str = "random"
+    seed: int = 1
+    chain: int = 0
+    max_phrase: int = 10
+    places: bool = False
+    held_out: int = 0
+
+    def __post_init__(self) -> None:
+        sizes = self.alpha > 0 and 0 <= self.discount < 1 and self.mean_length > 0 and self.held_out >= 0
+        if not (sizes and 0 <= self.chain < 4096 and 0 <= self.seed < 2**64):
+            raise ValueError("settings of the sampler out of range")
+
+    def numbers(self) -> dict[str, int | float]:
+        """As the kernel has them."""
+        one_process = self.model == "dp"
+        return asdict(self) | {
+            "model": SAMPLE_MODELS.index(self.model),
+            "discount": 0.0 if one_process else self.discount,
+            "tables": TABLES.index(self.tables),
+            "length": LENGTHS.index(self.length or ("none" if one_process else "poisson")),
+            "base": BASES.index(self.base or ("uniform" if one_process else "length")),
+            "moves": MOVES.index(self.moves),
+            "start": STARTS.index(self.start),
+        }
 
 
 class TreeSampler(Collector):
     """A chain of samples: a tree of each pair, and where it is cut into rules. Threads may sweep different chains.
 
-    Args:
-        model: of ``SAMPLE_MODELS``; alpha: > 0; discount: in [0, 1); mean_length: > 0.
-        density: weigh trees by the choices outside them, without which the chain is biased.
-        corrected: divide a rule's probability by the derivations that it stands for at its place.
-        moves: of ``MOVES``: node by node, or a whole tree, which is mostly refused.
-        chain: 0 to 4095; chains of a seed are independent.
-        max_phrase: longest spans of rules that ``kept`` counts as short.
-        places: keep where the rules are.
+    Raises:
+        ValueError: a setting is out of its range; more pairs are held out than there are.
     """
 
-    def __init__(
-        self,
-        forests: PhraseForests,
-        model: str = "py",
-        alpha: float = 5.0,
-        discount: float = 0.5,
-        mean_length: float = 2.0,
-        *,
-        density: bool = True,
-        corrected: bool = False,
-        moves: str = "local",
-        seed: int = 1,
-        chain: int = 0,
-        max_phrase: int = 10,
-        places: bool = False,
-    ):
-        if not (alpha > 0 and 0 <= discount < 1 and mean_length > 0 and 0 <= chain < 4096 and 0 <= seed < 2**64):
-            raise ValueError("settings of the sampler out of range")
-        number = SAMPLE_MODELS.index(model)
-        values = (
-            number,
-            alpha,
-            discount,
-            mean_length,
-            density,
-            corrected,
-            MOVES.index(moves),
-            seed,
-            chain,
-            max_phrase,
-            places,
-        )
-        options = ffi.new("lscfg_sample_options *", values)
+    def __init__(self, forests: PhraseForests, options: SamplerOptions | None = None):
+        self.options = options or SamplerOptions()
         self._forests = forests  # the kernel points into them
         self.sizes = forests.sizes()
-        super().__init__(lib.lscfg_sampler_new(forests._pointer, options), lib.lscfg_sampler_free)
+        if self.options.held_out > self.sizes.pairs:
+            raise ValueError("settings of the sampler out of range")
+        made = lib.lscfg_sampler_new(forests._pointer, ffi.new("lscfg_sample_options *", self.options.numbers()))
+        super().__init__(made, lib.lscfg_sampler_free)
 
     def sweep(self, number: int, max_level: int | None = None, temperature: float = 1.0) -> None:
         """Draws all variables of all trees anew.
@@ -169,10 +212,28 @@ class TreeSampler(Collector):
         """
         if not (0 < number < 1 << 20 and temperature > 0):
             raise ValueError(f"sweep {number} at temperature {temperature} out of range")
-        level = self.sizes.max_level if max_level is None else max_level
-        self._check(
-            lib.lscfg_sampler_sweep(self._pointer, number, 0, self.sizes.pairs, level, temperature, self._error)
+        level, pairs = (
+            self.sizes.max_level if max_level is None else max_level,
+            self.sizes.pairs - self.options.held_out,
         )
+        self._check(lib.lscfg_sampler_sweep(self._pointer, number, 0, pairs, level, temperature, self._error))
+
+    def adapt(self) -> None:
+        """Lets variables outside trees be cut as often as those of the trees are now; not after burn-in."""
+        lib.lscfg_sampler_adapt(self._pointer)
+
+    def held_out(self) -> tuple[float, int]:
+        """Log probability of the held-out pairs, over all their derivations, beside the rules of all trees as they are.
+
+        Returns:
+            And the number of pairs with more rules than can be summed over, a million; they count as nothing.
+
+        Raises:
+            KernelError: memory is out.
+        """
+        total, left_out = ffi.new("double *"), ffi.new("int64_t *")
+        self._check(lib.lscfg_sampler_held_out(self._pointer, total, left_out, self._error))
+        return total[0], left_out[0]
 
     def keep(self) -> None:
         """Adds the rules of all trees, as they are now, to those that are kept.
@@ -187,12 +248,13 @@ class TreeSampler(Collector):
         v = ffi.new("lscfg_sample_state *")
         lib.lscfg_sampler_state(self._pointer, v)
         return SampleState(
-            *(v.n_tokens, v.n_types, v.log_joint), *(v.edges_drawn, v.edges_moved, v.cuts_drawn, v.cuts_moved)
+            *(v.n_tokens, v.n_types, v.log_joint),
+            *(v.edges_drawn, v.edges_moved, v.cuts_drawn, v.cuts_moved, v.trees_drawn, v.trees_moved),
         )
 
     def _view(self) -> Any:
         v = ffi.new("lscfg_sampler_view *")
-        lib.lscfg_sampler_get(self._pointer, v)
+        self._check(lib.lscfg_sampler_get(self._pointer, v, self._error))
         return v
 
     def checkpoint(self) -> dict[str, np.ndarray]:
@@ -203,6 +265,12 @@ class TreeSampler(Collector):
         counts = self._copy(v.by_length, v.max_length + 1, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
         arrays = self.arrays() | self.trees()
         arrays |= {"length.tokens": counts["tokens"].copy(), "length.tables": counts["tables"].copy()}
+        of_length = self._copy(
+            v.processes, (v.max_length + 1), np.dtype([("alpha", np.float64), ("discount", np.float64)])
+        )
+        arrays |= {"length.alpha": of_length["alpha"].copy(), "length.discount": of_length["discount"].copy()}
+        arrays |= {"mean_length": np.array([v.mean_length]), "seats": self._copy(v.seats, (v.n_seats, 3), np.int32)}
+        arrays |= {"cut_rates": self._copy(v.cut_rates, v.n_rates, np.float64)}
         arrays |= {"state": np.array(list(state.values()), np.int64), "log_ways": np.array([v.log_ways])}
         return {name: arrays[name] for name in CHECKPOINT}
 
@@ -219,7 +287,9 @@ class TreeSampler(Collector):
         check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])
         lengths = np.zeros(sizes["lengths"], np.dtype([("tokens", np.int64), ("tables", np.float64)]))
         lengths["tokens"], lengths["tables"] = arrays["length.tokens"], arrays["length.tables"]
-        held = {name: np.ascontiguousarray(array) for name, array in arrays.items()} | {"lengths": lengths}
+        processes = np.stack([arrays["length.alpha"], arrays["length.discount"]], axis=1)
+        held = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        held |= {"lengths": lengths, "processes": processes}
 
         def pointer(name: str, of: str) -> Any:
             return ffi.from_buffer(f"{of}[]", held[name])
@@ -234,6 +304,9 @@ class TreeSampler(Collector):
             "cut": pointer("cut", "uint8_t"),
             "rule": pointer("rule", "int32_t"),
             "by_length": pointer("lengths", "lscfg_length_counts"),
+            "processes": pointer("processes", "lscfg_process"),
+            "seats": pointer("seats", "int32_t"),
+            "cut_rates": pointer("cut_rates", "double"),
         }
         for name, buffer in buffers.items():
             setattr(v, name, buffer)
@@ -246,7 +319,8 @@ class TreeSampler(Collector):
         for name, buffer in tables.items():
             setattr(v.tables, name, buffer)
         v.n_kept, v.n_places, v.n_nodes = sizes["rules"], sizes["places"], sizes["nodes"]
-        v.max_length, v.log_ways = sizes["lengths"] - 1, arrays["log_ways"][0]
+        v.max_length, v.log_ways, v.mean_length = sizes["lengths"] - 1, arrays["log_ways"][0], arrays["mean_length"][0]
+        v.n_seats, v.n_rates = sizes["seats"], sizes["rates"]
         v.tables.n_rules, v.tables.n_symbols = sizes["rules"], sizes["symbols"]
         tokens, types, *decisions = map(int, arrays["state"])
         state = ffi.new("lscfg_sample_state *", (tokens, types, 0.0, *decisions))

@@ -17,6 +17,10 @@ in all minimal derivations of a pair, and the model's answer is a sum over all b
 
     P(swapped at k) = sum of mu(a) over swapped a that split at k / the same sum over swapped and ordered a.
 
+References may also be forests: all minimal derivations of a pair. At each phrase pair whatever rewrites it in some of
+them is right, and ``rule`` asks for the sum of their marginals; so does ``orient``. A model that prefers another
+bracketing than the normal form is right then, too.
+
 With one state all of this is context-free: the figures of relative frequencies and of m = 1 are what a model must beat.
 """
 
@@ -26,7 +30,7 @@ import dataclasses
 import math
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +61,9 @@ NAMED = 48
 """Most characters of a model's name in a table."""
 
 NEITHER, ORDERED, SWAPPED = 0, 1, 2
+
+Span = tuple[int, ...]
+"""Begin and end on the source side."""
 
 
 def orientation(rules: RuleTable) -> np.ndarray:
@@ -170,11 +177,12 @@ class Diagnosis:
         max_targets: target sides that a source side keeps in the grammar, as in the decoder's.
         floor: of shares, as the decoder's features have it.
         negative: a negative marginal counts as its absolute value (``"flip"``) or as zero (``"clamp"``).
+        forests: references are all minimal derivations of the held-out pairs, not their trees.
         counts: what became of the held-out pairs and of their applications.
         sentences: source sides of the held-out pairs that are parsed.
 
     Raises:
-        InputError: no held-out pair can be parsed, or a setting is out of its range.
+        InputError: no held-out pair can be parsed, a setting is out of its range, or there are no forests.
     """
 
     train: Derivations
@@ -182,6 +190,7 @@ class Diagnosis:
     max_targets: int = MAX_TARGETS
     floor: float = 1e-6
     negative: str = "flip"
+    forests: bool = False
     grammar: Grammar = field(init=False)
     counts: dict[str, int] = field(init=False)
     sentences: list[str] = field(init=False)
@@ -191,6 +200,13 @@ class Diagnosis:
             raise InputError(f"floor must be between 0 and 1, got {self.floor}")
         if self.negative not in ("flip", "clamp"):
             raise InputError(f"negative marginals: 'flip' or 'clamp', got {quote(self.negative)}")
+        if self.forests and self.held_out.forests is None:
+            raise InputError("the held-out derivations have no forests; make the file with lscfg derive --forests")
+        self._reference_forests, self._held_rules = None, self.held_out.rules
+        if self.forests and self.held_out.forests:
+            forests = self.held_out.forests
+            self._reference_forests = dataclasses.replace(forests, first=np.unique(forests.first))
+            self._held_rules = forests.rules
         # a dropped pair has a tree without nodes
         self.held_out = dataclasses.replace(self.held_out, trees=np.unique(self.held_out.trees))
         self._make_grammar()
@@ -208,7 +224,8 @@ class Diagnosis:
         self._frequency = np.concatenate([counted.count[kept], np.zeros(extra)])
         self._orientation = np.concatenate([orientation(counted.rules)[kept], np.zeros(extra, np.int8)])
         number = {line: k for k, line in enumerate(text.split("\n"))}
-        held = self.held_out.rules
+        held = self._held_rules
+        self._held_orientation = orientation(held)
         lines = _lines(held, np.arange(len(held))).split("\n")
         self._number = np.array([number.get(line, -1) for line in lines[: len(held)]], np.int64)
 
@@ -218,7 +235,6 @@ class Diagnosis:
         self._forests: list[Forest] = []
         self._questions: list[list[Question]] = []
         self.counts = {"pairs": len(sentences), "parsed": 0, "applications": 0, "in the forests": 0}
-        held_orientation = orientation(self.held_out.rules)
         for tree, line in enumerate(progress(sentences, "parse", len(sentences))):
             ids = self.grammar.vocab.add_line(line)
             try:
@@ -231,54 +247,97 @@ class Diagnosis:
             self.counts["parsed"] += 1
             self.sentences.append(line)
             self._forests.append(forest)
-            self._questions.append(self._questions_of(forest, tree, held_orientation))
+            self._questions.append(self._questions_of(forest, tree))
         if not self._forests:
             raise InputError("no held-out sentence has a parse with the rules of the training derivations")
 
-    def _questions_of(self, forest: Forest, tree: int, held_orientation: np.ndarray) -> list[Question]:
-        held = self.held_out
-        first, last = held.trees[tree : tree + 2].tolist()
-        children: dict[int, list[int]] = {node: [] for node in range(first, last)}
-        for node in range(first + 1, last):
-            children[int(held.parent[node])].append(node)
+    def _questions_of(self, forest: Forest, tree: int) -> list[Question]:
         at_span = {tuple(span): q for q, span in enumerate(forest.node_span.tolist())}
+        questions = self._borders(forest, tree)
+        for span, edges in self._reference(tree):
+            self.counts["applications"] += len(edges)
+            found = [(rule, self._find(forest, at_span, rule, (span, *tails))) for rule, tails in edges]
+            found = [(rule, app) for rule, app in found if app >= 0]
+            self.counts["in the forests"] += len(found)
+            if found:
+                questions += self._of_node(forest, found)
+        return questions
+
+    def _reference(self, tree: int) -> Iterator[tuple[Span, list[tuple[int, list[Span]]]]]:
+        """The nodes of the reference: source span, and each rule that rewrites it there with the spans below."""
+        held, forests = self.held_out, self._reference_forests
+        if forests is None:
+            first, last = held.trees[tree : tree + 2].tolist()
+            children: dict[int, list[Span]] = {node: [] for node in range(first, last)}
+            spans = [tuple(span) for span in held.span[first:last, :2].tolist()]
+            for node in range(first + 1, last):
+                children[int(held.parent[node])].append(spans[node - first])
+            for node in range(first, last):
+                yield spans[node - first], [(int(held.rule[node]), children[node])]
+            return
+        first, last = forests.first[tree : tree + 2].tolist()
+        spans = [tuple(span) for span in forests.span[first:last, :2].tolist()]
+        for node in range(first, last):
+            edges = []
+            for edge in range(forests.edge[node], forests.edge[node + 1]):
+                tails = forests.tail[forests.first_tail[edge] : forests.first_tail[edge + 1]].tolist()
+                edges.append((int(forests.rule[edge]), [spans[tail - first] for tail in tails]))
+            yield spans[node - first], edges
+
+    def _borders(self, forest: Forest, tree: int) -> list[Question]:
+        """The questions ``blind``, which are the same in all derivations of a pair."""
+        held, questions = self.held_out, []
         of_rule = self._orientation[forest.app_rule]
         tails = forest.edge_tail[forest.app_edge]
         split = np.where(of_rule > NEITHER, forest.node_span[tails[:, 0], 1], -1)
-        questions = []
-        for node in range(first, last):
-            rule, below = int(held.rule[node]), children[node]
-            self.counts["applications"] += 1
-            if held_orientation[rule] != NEITHER:
-                options = np.nonzero(split == held.span[below[0], 1])[0]
-                where = of_rule[options].astype(np.int64) - ORDERED
-                if len(np.unique(where)) == 2:
-                    questions.append(Question("blind", options, where, int(held_orientation[rule]) - ORDERED, rule))
-            app = self._find(forest, at_span, node, below)
-            if app < 0:
+        for node in range(*held.trees[tree : tree + 2].tolist()):
+            rule = int(held.rule[node])
+            if self._held_orientation[rule] == NEITHER:
                 continue
-            self.counts["in the forests"] += 1
-            edge = int(forest.app_edge[app])
-            head = int(forest.edge_head[edge])
-            begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
-            if end - begin > 1:
-                questions.append(Question("rule", np.arange(begin, end), None, app - begin, rule))
-            begin, end = forest.edge_apps[edge : edge + 2].tolist()
-            options = np.arange(begin, end)
-            if of_rule[app] == NEITHER:
-                if end - begin > 1:
-                    questions.append(Question("target", options, None, app - begin, rule))
-                continue
+            options = np.nonzero(split == held.span[node + 1, 1])[0]  # behind a node comes its first child
             where = of_rule[options].astype(np.int64) - ORDERED
             if len(np.unique(where)) == 2:
-                questions.append(Question("orient", options, where, int(of_rule[app]) - ORDERED, rule))
+                questions.append(Question("blind", options, where, int(self._held_orientation[rule]) - ORDERED, rule))
         return questions
 
-    def _find(self, forest: Forest, at_span: dict[tuple[int, ...], int], node: int, below: list[int]) -> int:
-        """The application of a reference node; -1 if the forest does not have it."""
-        number = int(self._number[self.held_out.rule[node]])
-        span = self.held_out.span
-        head, *tails = (at_span.get(tuple(span[n, :2].tolist()), -1) for n in (node, *below))
+    def _of_node(self, forest: Forest, found: list[tuple[int, int]]) -> list[Question]:
+        """The other questions at a node.
+
+        Args:
+            found: rules of the reference and their applications, one or more; one of them is as right as another.
+        """
+        questions = []
+        of_rule = self._orientation[forest.app_rule]
+        right = np.array([app for _, app in found])
+        head = int(forest.edge_head[forest.app_edge[right[0]]])
+        begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
+        where = np.arange(end - begin)
+        where[right - begin] = where[right[0] - begin]
+        if len(np.unique(where)) > 1:
+            one = None if len(right) == 1 else np.unique(where, return_inverse=True)[1]
+            answer = int(right[0] - begin if one is None else one[right[0] - begin])
+            questions.append(Question("rule", np.arange(begin, end), one, answer, found[0][0]))
+        pairs = [(rule, app) for rule, app in found if of_rule[app] > NEITHER]
+        for rule, app in found:
+            options = self._of_edge(forest, app)
+            if of_rule[app] == NEITHER and len(options) > 1:
+                questions.append(Question("target", options, None, app - int(options[0]), rule))
+        if pairs:
+            options = np.concatenate([self._of_edge(forest, app) for _, app in pairs])
+            orders, (rule, app) = of_rule[options].astype(np.int64) - ORDERED, pairs[0]
+            if len(np.unique(orders)) == 2:
+                questions.append(Question("orient", options, orders, int(of_rule[app]) - ORDERED, rule))
+        return questions
+
+    def _of_edge(self, forest: Forest, app: int) -> np.ndarray:
+        """The applications of the same source side over the same tails, int64, ascending."""
+        edge = int(forest.app_edge[app])
+        return np.arange(*forest.edge_apps[edge : edge + 2].tolist())
+
+    def _find(self, forest: Forest, at_span: dict[Span, int], rule: int, spans: Sequence[Span]) -> int:
+        """The application of a reference's rule at the spans of its node and of those below; -1 if there is none."""
+        number = int(self._number[rule])
+        head, *tails = (at_span.get(span, -1) for span in spans)
         if number < 0 or min(head, *tails, 0) < 0:
             return -1
         begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
@@ -354,7 +413,7 @@ class Diagnosis:
         gains = other - own
         rules = np.array([rule for rule, _ in where], np.int64)
         sentences = np.array([k for _, k in where], np.int64)
-        held = self.held_out.rules
+        held = self._held_rules
         return {
             "rules": _most(rules, gains, n, lambda rule: held.text(rule).removeprefix("[X] ||| ")),
             "sentences": _most(sentences, gains, n, self.sentences.__getitem__),
@@ -419,6 +478,7 @@ def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0
             "max_targets": diagnosis.max_targets,
             "floor": diagnosis.floor,
             "negative": diagnosis.negative,
+            "forests": diagnosis.forests,
         },
         "models": [
             {

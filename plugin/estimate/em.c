@@ -1,8 +1,9 @@
-/* The E step of EM over derivation trees, and the shrinkage of its counts (paper, section 4.2 and Fig. 2b).
+/* The E step of EM over derivation trees and forests, and the shrinkage of its counts (paper, section 4.2 and Fig. 2b).
  *
  * Numbers: the inside vector of a node is scaled to the sum 1 and its factor kept as a logarithm in the likelihood; the
  * outside vector is scaled so that outside . inside = 1, and is zero wherever inside is. What is left of both is
- * bounded (see SMALLEST_*), whatever the size of the tree.
+ * bounded (see SMALLEST_*), whatever the size of the tree. In a forest the factors below the edges of a node differ, so
+ * each node keeps the logarithm of all factors below it; outside . inside is the probability that the node is used.
  *
  * Order: every sum is written as a sum over independent lanes, or as a tree of fixed shape, and no product and sum are
  * contracted. So the version for wide vectors gives the same bits as the other. */
@@ -138,17 +139,19 @@ INLINE int settle_outside(int32_t m, int wide, const double *restrict inside, do
 
 INLINE int64_t length_of(int32_t m, int32_t arity) { return arity == 0 ? m : arity == 1 ? m * m : (int64_t)m * m * m; }
 
+/* ---- trees: node n has the one edge n + shift ---- */
+
 /* Inside vectors of the nodes [begin, end), and the logarithm of the tree's probability but for the root's factor. */
-INLINE int tree_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones,
-                       double *inside, double *factor, double *log_likelihood) {
+INLINE int tree_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, int64_t shift,
+                       const double *ones, double *inside, double *factor, double *log_likelihood) {
   double product = 1, sum = 0;
   for (int64_t n = end - 1; n >= begin; n--) {
-    const int32_t *child = em->children + 2 * n;
-    int32_t arity = em->arity[n];
+    const int32_t *child = em->children + 2 * (n + shift);
+    int32_t arity = em->arity[n + shift];
     const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
     const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
     double *out = inside + n * m, z;
-    inside_of(m, wide, arity, em->tensor[arity] + em->row[n] * length_of(m, arity), left, right, out);
+    inside_of(m, wide, arity, em->tensor[arity] + em->row[n + shift] * length_of(m, arity), left, right, out);
     for (int32_t h = 0; h < m; h++) out[h] *= em->scale[h];
     factor[n] = z = dot(m, wide, out, ones);
     if (!(z >= SMALLEST_FACTOR)) return 0;
@@ -166,49 +169,130 @@ INLINE int tree_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, i
   return 1;
 }
 
-INLINE int tree_outside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones,
-                        const double *root, const double *inside, const double *factor, double *outside) {
+INLINE int tree_outside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, int64_t shift,
+                        const double *ones, const double *root, const double *inside, const double *factor,
+                        double *outside) {
   memcpy(outside + begin * m, root, (size_t)m * sizeof *outside);
   for (int64_t n = begin; n < end; n++) {
-    const int32_t *child = em->children + 2 * n;
-    int32_t arity = em->arity[n];
+    const int32_t *child = em->children + 2 * (n + shift);
+    int32_t arity = em->arity[n + shift];
     const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
     const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
     double *u = outside + n * m, unused[2][LSCFG_EM_MAX_STATES];
     if (!settle_outside(m, wide, inside + n * m, u)) return 0;
     for (int32_t h = 0; h < m; h++) u[h] = u[h] * em->scale[h] / factor[n];
     if (arity)
-      outside_of(m, wide, arity, em->tensor[arity] + em->row[n] * length_of(m, arity), u, left, right,
+      outside_of(m, wide, arity, em->tensor[arity] + em->row[n + shift] * length_of(m, arity), u, left, right,
                  child[0] >= 0 ? outside + (int64_t)child[0] * m : unused[0],
                  child[1] >= 0 ? outside + (int64_t)child[1] * m : unused[1]);
   }
   return 1;
 }
 
+/* ---- forests ---- */
+
+/* Factors below an edge, as a logarithm; -inf where a tail has no tree. */
+INLINE double factors_below(const int32_t *child, const double *factor) {
+  return (child[0] >= 0 ? factor[child[0]] : 0) + (child[1] >= 0 ? factor[child[1]] : 0);
+}
+
+/* Inside vectors of the nodes [begin, end), with the logarithms of all factors; of each edge the number that its
+ * product of tensor and tails has in its node's vector. A node without a possible tree has zeros and the factor -inf.
+ */
+INLINE void forest_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones,
+                          double *inside, double *factor, double *share) {
+  for (int64_t n = end - 1; n >= begin; n--) {
+    double best = -INFINITY, *out = inside + n * m, of_edge[LSCFG_EM_MAX_STATES], z = 0;
+    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++) {
+      double below = factors_below(em->children + 2 * e, factor);
+      if (below > best) best = below;
+    }
+    for (int32_t h = 0; h < m; h++) out[h] = 0;
+    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++) {
+      const int32_t *child = em->children + 2 * e;
+      int32_t arity = em->arity[e];
+      share[e] = best > -INFINITY ? exp(factors_below(child, factor) - best) : 0;
+      if (share[e] == 0) continue;
+      const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
+      const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
+      inside_of(m, wide, arity, em->tensor[arity] + em->row[e] * length_of(m, arity), left, right, of_edge);
+      for (int32_t h = 0; h < m; h++) out[h] += share[e] * of_edge[h];
+    }
+    for (int32_t h = 0; h < m; h++) out[h] *= em->scale[h];
+    z = dot(m, wide, out, ones);
+    int good = z >= SMALLEST_FACTOR;
+    factor[n] = good ? best + log(z) : -INFINITY;
+    for (int32_t h = 0; h < m; h++) {
+      double value = good ? out[h] / z : 0;
+      out[h] = value >= SMALLEST_INSIDE ? value : 0;
+    }
+    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++) share[e] = good ? share[e] / z : 0;
+  }
+}
+
+/* Outside vectors, g being the sum of all trees over the root's factors. */
+INLINE void forest_outside(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *ones,
+                           const double *root, double g, const double *inside, const double *share, double *outside) {
+  memset(outside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *outside);
+  for (int32_t h = 0; h < m; h++) outside[begin * m + h] = root[h] / g;
+  for (int64_t n = begin; n < end; n++) {
+    double *u = outside + n * m, of_edge[LSCFG_EM_MAX_STATES], to[2][LSCFG_EM_MAX_STATES];
+    for (int32_t h = 0; h < m; h++) u[h] = inside[n * m + h] > 0 ? u[h] * em->scale[h] : 0;
+    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++) {
+      const int32_t *child = em->children + 2 * e;
+      int32_t arity = em->arity[e];
+      if (!arity || share[e] == 0) continue;
+      const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
+      const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
+      for (int32_t h = 0; h < m; h++) of_edge[h] = u[h] * share[e];
+      outside_of(m, wide, arity, em->tensor[arity] + em->row[e] * length_of(m, arity), of_edge, left, right, to[0],
+                 to[1]);
+      for (int32_t side = 0; side < arity; side++)
+        for (int32_t h = 0; child[side] >= 0 && h < m; h++) outside[(int64_t)child[side] * m + h] += to[side][h];
+    }
+  }
+}
+
+/* ---- both ---- */
+
+/* Whether the tree t was possible; its vectors are filled then. */
+INLINE int one_tree(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *root,
+                    const double *ones, double *log_likelihood, double *inside, double *factor, double *share,
+                    double *outside) {
+  int64_t shift = em->first_edge ? em->first_edge[begin] - begin : 0;
+  int is_tree = !em->first_edge || em->first_edge[end] - end == shift;
+  double g;
+  if (is_tree) {
+    for (int64_t n = begin; share && n < end; n++) share[n + shift] = 1;
+    if (!tree_inside(m, wide, em, begin, end, shift, ones, inside, factor, log_likelihood)) return 0;
+  } else {
+    forest_inside(m, wide, em, begin, end, ones, inside, factor, share);
+    *log_likelihood = factor[begin];
+  }
+  g = dot(m, wide, root, inside + begin * m);
+  if (!(g >= SMALLEST_FACTOR)) return 0;
+  if (outside && !is_tree) forest_outside(m, wide, em, begin, end, ones, root, g, inside, share, outside);
+  if (outside && is_tree && !tree_outside(m, wide, em, begin, end, shift, ones, root, inside, factor, outside))
+    return 0;
+  *log_likelihood += log(g);
+  return 1;
+}
+
 INLINE int64_t trees(int32_t m, int wide, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind,
                      int64_t first, int64_t last, double *log_likelihood, double *inside, double *factor,
-                     double *outside) {
+                     double *share, double *outside) {
   double ones[LSCFG_EM_MAX_STATES];
   int64_t impossible = 0;
   for (int32_t h = 0; h < m; h++) ones[h] = 1;
   for (int64_t t = first; t < last; t++) {
     int64_t begin = first_node[t], end = first_node[t + 1];
     const double *root = em->root + (int64_t)root_kind[t] * m;
-    double g = 0;
-    int good = tree_inside(m, wide, em, begin, end, ones, inside, factor, log_likelihood + t);
-    if (good) {
-      g = dot(m, wide, root, inside + begin * m);
-      good = g >= SMALLEST_FACTOR &&
-             (!outside || tree_outside(m, wide, em, begin, end, ones, root, inside, factor, outside));
+    if (!one_tree(m, wide, em, begin, end, root, ones, log_likelihood + t, inside, factor, share, outside)) {
+      impossible++;
+      log_likelihood[t] = -INFINITY;
+      memset(inside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *inside);
+      if (outside) memset(outside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *outside);
     }
-    if (good) {
-      log_likelihood[t] += log(g);
-      continue;
-    }
-    impossible++;
-    log_likelihood[t] = -INFINITY;
-    memset(inside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *inside);
-    if (outside) memset(outside + begin * m, 0, (size_t)((end - begin) * m) * sizeof *outside);
   }
   return impossible;
 }
@@ -225,6 +309,13 @@ INLINE void add_outer(int32_t m, int wide, int32_t n, const double *restrict u, 
     }
 }
 
+/* The token's vector u, of its node: in a forest the edge's share of it. */
+INLINE void gather_head(int32_t m, const lscfg_em *em, int64_t edge, const double *outside, const double *share,
+                        double *restrict u) {
+  const double *of_node = outside + (em->first_edge ? em->head[edge] : edge) * m, part = share ? share[edge] : 1;
+  for (int32_t h = 0; h < m; h++) u[h] = of_node[h] * part;
+}
+
 INLINE void gather(int32_t m, const double *source, double *restrict target) {
   if (source)
     for (int32_t h = 0; h < m; h++) target[h] = source[h];
@@ -233,15 +324,15 @@ INLINE void gather(int32_t m, const double *source, double *restrict target) {
 }
 
 INLINE void outer(int32_t m, int wide, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk,
-                   const int32_t *tokens, const double *inside, const double *outside, double *sum) {
+                   const int32_t *tokens, const double *inside, const double *share, const double *outside,
+                   double *sum) {
   double u[BATCH * LSCFG_EM_MAX_STATES], side[2][BATCH * LSCFG_EM_MAX_STATES];
   memset(sum, 0, (size_t)length_of(m, arity) * sizeof *sum);
   for (int64_t k = chunk->begin; k < chunk->end; k += BATCH) {
     int32_t n = (int32_t)(chunk->end - k < BATCH ? chunk->end - k : BATCH);
     for (int32_t j = 0; j < n; j++) {
-      int64_t node = tokens[k + j];
-      const int32_t *child = em->children + 2 * node;
-      gather(m, outside + node * m, u + j * m);
+      const int32_t *child = em->children + 2 * (int64_t)tokens[k + j];
+      gather_head(m, em, tokens[k + j], outside, share, u + j * m);
       for (int32_t s = 0; s < arity; s++)
         gather(m, child[s] >= 0 ? inside + (int64_t)child[s] * m : NULL, side[s] + j * m);
     }
@@ -266,14 +357,14 @@ INLINE void outer(int32_t m, int wide, const lscfg_em *em, int32_t arity, const 
     case 32: return call(32); \
     default: return call(m);  \
   }
-#define TREES(m) trees(m, WIDTH, em, first_node, root_kind, first, last, ll, inside, factor, outside)
-#define OUTER(m) outer(m, WIDTH, em, arity, chunk, tokens, inside, outside, sum)
+#define TREES(m) trees(m, WIDTH, em, first_node, root_kind, first, last, ll, inside, factor, share, outside)
+#define OUTER(m) outer(m, WIDTH, em, arity, chunk, tokens, inside, share, outside, sum)
 #define TREES_PARAMETERS                                                                                           \
   int32_t m, const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first, int64_t last, \
-      double *ll, double *inside, double *factor, double *outside
+      double *ll, double *inside, double *factor, double *share, double *outside
 #define OUTER_PARAMETERS                                                                           \
   int32_t m, const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, const int32_t *tokens, \
-      const double *inside, const double *outside, double *sum
+      const double *inside, const double *share, const double *outside, double *sum
 
 #define WIDTH 0
 /* clang-format off */
@@ -292,9 +383,10 @@ SIMD_FOR_AVX2 static void outer_wide(OUTER_PARAMETERS) { BY_SIZE(OUTER) }
 /* clang-format on */
 
 int64_t lscfg_em_trees(const lscfg_em *em, const int64_t *first_node, const int32_t *root_kind, int64_t first,
-                       int64_t last, double *log_likelihood, double *inside, double *factor, double *outside) {
+                       int64_t last, double *log_likelihood, double *inside, double *factor, double *share,
+                       double *outside) {
   int64_t (*trees_of)(TREES_PARAMETERS) = simd_level() ? trees_wide : trees_narrow;
-  return trees_of(em->m, em, first_node, root_kind, first, last, log_likelihood, inside, factor, outside);
+  return trees_of(em->m, em, first_node, root_kind, first, last, log_likelihood, inside, factor, share, outside);
 }
 
 /* totals[h] = sum of the row's values at left-hand-side state h. */
@@ -310,18 +402,18 @@ static void row_totals(int32_t m, int64_t width, const double *row, double *tota
 }
 
 int lscfg_em_outer(const lscfg_em *em, int32_t arity, const lscfg_em_chunk *chunk, int64_t n, const int32_t *tokens,
-                   const double *inside, const double *outside, double *sums, double *parts) {
+                   const double *inside, const double *share, const double *outside, double *sums, double *parts) {
   int64_t length = length_of(em->m, arity);
   double *sum = malloc((size_t)length * sizeof *sum);
   void (*outer_of)(OUTER_PARAMETERS) = simd_level() ? outer_wide : outer_narrow;
   if (!sum) return LSCFG_ENOMEM;
   for (int64_t c = 0; c < n; c++) {
     if (chunk[c].part >= 0) {
-      outer_of(em->m, em, arity, chunk + c, tokens, inside, outside, parts + chunk[c].part * length);
+      outer_of(em->m, em, arity, chunk + c, tokens, inside, share, outside, parts + chunk[c].part * length);
       continue;
     }
     double *row = sums + chunk[c].row * length;
-    outer_of(em->m, em, arity, chunk + c, tokens, inside, outside, sum);
+    outer_of(em->m, em, arity, chunk + c, tokens, inside, share, outside, sum);
     for (int64_t k = 0; k < length; k++) row[k] += sum[k];
   }
   free(sum);

@@ -155,16 +155,30 @@ void link_counts_release(link_counts *c) {
   memset(c, 0, sizeof *c);
 }
 
-int link_counts_add(link_counts *c, int32_t src, int32_t tgt, int64_t count) {
-  uint32_t hash = (uint32_t)hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
+static uint32_t hash_link(int32_t src, int32_t tgt) {
+  return (uint32_t)hash_mix(((uint64_t)(uint32_t)src << 32) | (uint32_t)tgt);
+}
+
+static lscfg_word_pair *find_link(const link_counts *c, int32_t src, int32_t tgt) {
   int64_t at = -1;
-  for (int32_t k; (k = index_next(&c->index, hash, &at)) >= 0;)
-    if (c->pairs.data[k].src == src && c->pairs.data[k].tgt == tgt) {
-      c->pairs.data[k].count += count;
-      return LSCFG_OK;
-    }
+  for (int32_t k; (k = index_next(&c->index, hash_link(src, tgt), &at)) >= 0;)
+    if (c->pairs.data[k].src == src && c->pairs.data[k].tgt == tgt) return &c->pairs.data[k];
+  return NULL;
+}
+
+int64_t link_counts_find(const link_counts *c, int32_t src, int32_t tgt) {
+  const lscfg_word_pair *found = find_link(c, src, tgt);
+  return found ? found->count : 0;
+}
+
+int link_counts_add(link_counts *c, int32_t src, int32_t tgt, int64_t count) {
+  lscfg_word_pair *found = find_link(c, src, tgt);
+  if (found) {
+    found->count += count;
+    return LSCFG_OK;
+  }
   if (c->pairs.size == INT32_MAX || ARRAY_RESERVE(c->pairs, 1) || index_reserve(&c->index)) return LSCFG_ENOMEM;
-  index_put(&c->index, hash, (int32_t)c->pairs.size);
+  index_put(&c->index, hash_link(src, tgt), (int32_t)c->pairs.size);
   c->pairs.data[c->pairs.size++] = (lscfg_word_pair){src, tgt, count};
   return LSCFG_OK;
 }

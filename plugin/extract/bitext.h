@@ -36,6 +36,8 @@ typedef struct {
 void link_counts_release(link_counts *);
 /* Counts that two words are linked, -1 for none. */
 int link_counts_add(link_counts *, int32_t src, int32_t tgt, int64_t count);
+/* How often two words are linked. */
+int64_t link_counts_find(const link_counts *, int32_t src, int32_t tgt);
 /* Every link counts once; every word without a link once with -1. */
 int link_counts_add_pair(link_counts *, const sentence_pair *);
 

@@ -34,17 +34,6 @@ static int32_t add_rest(decomposer *p, const int32_t *tails, int32_t first, int3
   return rest;
 }
 
-/* The spans of an edge's tails, into child_spans; returns their number. */
-static int32_t read_tails(decomposer *p, int32_t edge, const int32_t **tails) {
-  const decomposition *f = &p->phrases;
-  int32_t first = f->first_tail.data[edge], arity = decomposition_last_tail(f, edge) - first;
-  *tails = f->tails.data + first;
-  if (pair_reserve_children(p->d, arity)) return LSCFG_ENOMEM;
-  for (int32_t k = 0; k < arity; k++)
-    memcpy(p->d->child_spans[k], f->nodes.data[(*tails)[k]].span, sizeof p->d->child_spans[k]);
-  return arity;
-}
-
 /* A node with its edges. Only the edge of a node with one edge can have more than two tails, and what is made for the
  * rest of these comes before the node itself. */
 static int convert_node(decomposer *p, int64_t number) {
@@ -52,7 +41,7 @@ static int convert_node(decomposer *p, int64_t number) {
   const int32_t (*span)[2] = (const int32_t (*)[2])from->span, *tails;
   int32_t node = -1, last = decomposition_last_edge(&p->phrases, number);
   for (int32_t edge = from->first_edge; edge < last; edge++) {
-    int32_t arity = read_tails(p, edge, &tails);
+    int32_t arity = decomposition_tails(&p->phrases, p->d, edge, &tails);
     if (arity < 0) return LSCFG_ENOMEM;
     int32_t second = arity > 2 ? add_rest(p, tails, 1, arity) : arity == 2 ? p->node.data[tails[1]] : -1;
     if (second == LSCFG_ENOMEM || (node < 0 && (node = add_forest_node(p, CATEGORY, span)) < 0)) return LSCFG_ENOMEM;

@@ -105,6 +105,15 @@ int decomposition_build(decomposition *out, const lscfg_derivations *d, const li
   return LSCFG_OK;
 }
 
+int32_t decomposition_tails(const decomposition *f, lscfg_derivations *d, int64_t edge, const int32_t **tails) {
+  int32_t first = f->first_tail.data[edge], arity = decomposition_last_tail(f, edge) - first;
+  *tails = f->tails.data + first;
+  if (pair_reserve_children(d, arity)) return LSCFG_ENOMEM;
+  for (int32_t k = 0; k < arity; k++)
+    memcpy(d->child_spans[k], f->nodes.data[(*tails)[k]].span, sizeof d->child_spans[k]);
+  return arity;
+}
+
 void decomposition_release(decomposition *f) {
   free(f->nodes.data);
   free(f->first_tail.data);

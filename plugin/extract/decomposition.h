@@ -12,7 +12,7 @@ typedef struct {
 
 /* Nodes in an order with tails before heads, the root last. The edges of node n are nodes[n].first_edge to that of the
  * next node; the tails of edge e, in source order, are tails[first_tail[e]] to that of the next edge. */
-typedef struct {
+typedef struct decomposition {
   ARRAY(phrase_node) nodes;
   ARRAY(int32_t) first_tail;
   ARRAY(int32_t) tails;
@@ -20,6 +20,8 @@ typedef struct {
 } decomposition;
 
 void decomposition_release(decomposition *);
+/* The number of an edge's tails, whose spans are in d->child_spans then; LSCFG_ENOMEM when memory is out. */
+int32_t decomposition_tails(const decomposition *, lscfg_derivations *d, int64_t edge, const int32_t **tails);
 /* Replaces what is there by the forest of the pair that d has read and c tells of: LSCFG_OK or LSCFG_ENOMEM. */
 int decomposition_build(decomposition *, const lscfg_derivations *d, const linked_words *c);
 

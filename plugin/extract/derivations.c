@@ -6,7 +6,7 @@ lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *options) {
   lscfg_derivations *d = calloc(1, sizeof *d);
   if (!d) return NULL;
   d->options = *options;
-  if (corpus_tables_init(&d->tables) || ARRAY_RESERVE(d->trees, 1)) {
+  if (corpus_tables_init(&d->tables) || ARRAY_RESERVE(d->trees, 1) || forests_init(d)) {
     lscfg_derivations_free(d);
     return NULL;
   }
@@ -24,6 +24,7 @@ void lscfg_derivations_free(lscfg_derivations *d) {
   free(d->node_parent.data);
   free(d->node_slot.data);
   free(d->node_span.data);
+  forests_release(d);
   free(d->work.data);
   free(d->child_at.data);
   free(d->rule_symbols.data);
@@ -99,7 +100,8 @@ static int merge_nodes(lscfg_derivations *d, const lscfg_derivations *other, con
 }
 
 int lscfg_derivations_merge(lscfg_derivations *d, const lscfg_derivations *other, lscfg_error *error) {
-  if (d->trees.data[d->trees.size - 1] + other->node_rule.size > INT32_MAX)
+  if (d->trees.data[d->trees.size - 1] + other->node_rule.size > INT32_MAX ||
+      d->forests.data[d->forests.size - 1] + other->forest_edge.size > INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2147483647 nodes; split the corpus");
   int32_t *word = malloc(((size_t)lscfg_vocab_size(&other->tables.vocab) + 1) * sizeof *word);
   int32_t *number = malloc(((size_t)rule_table_size(&other->tables.rules) + 1) * sizeof *number);
@@ -107,6 +109,7 @@ int lscfg_derivations_merge(lscfg_derivations *d, const lscfg_derivations *other
   if (!code) code = merge_words(&d->tables.vocab, &other->tables.vocab, word);
   if (!code) code = merge_rules(d, other, word, number);
   if (!code) code = merge_nodes(d, other, number);
+  if (!code && d->decomposed) code = forests_merge(d, other, number);
   if (!code) code = merge_lexicon(&d->tables.lexicon, &other->tables.lexicon, word);
   for (int k = 0; k < LSCFG_N_REASONS; k++) d->dropped[k] += other->dropped[k];
   d->n_above += other->n_above;
@@ -119,6 +122,7 @@ void lscfg_derivations_flush(lscfg_derivations *d) {
   d->trees.data[0] = d->trees.data[d->trees.size - 1];
   d->trees.size = 1;
   d->node_rule.size = d->node_parent.size = d->node_slot.size = d->node_span.size = 0;
+  forests_flush(d);
 }
 
 void lscfg_derivations_get(const lscfg_derivations *d, lscfg_derivations_view *view) {
@@ -129,6 +133,16 @@ void lscfg_derivations_get(const lscfg_derivations *d, lscfg_derivations_view *v
                                    .node_parent = d->node_parent.data,
                                    .node_slot = d->node_slot.data,
                                    .node_span = d->node_span.data,
+                                   .n_forests = d->forests.size - 1,
+                                   .n_forest_nodes = d->forest_edge.size,
+                                   .n_forest_edges = d->forest_rule.size,
+                                   .n_forest_tails = d->forest_tail.size,
+                                   .all_forest_edges = d->n_forest_edges,
+                                   .forests = d->forests.data,
+                                   .forest_edge = d->forest_edge.data,
+                                   .forest_rule = d->forest_rule.data,
+                                   .forest_tail = d->forest_tail.data,
+                                   .forest_span = d->forest_span.data,
                                    .rule_count = d->rule_count.data,
                                    .n_above = d->n_above,
                                    .tables = corpus_tables_view(&d->tables)};

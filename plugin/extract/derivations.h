@@ -35,6 +35,14 @@ struct lscfg_derivations {
   ARRAY(int32_t) node_parent;
   ARRAY(int32_t) node_slot;
   ARRAY(int32_t) node_span;
+  /* forests of the same pairs, if they are wanted; nodes and edges count from the very first ones */
+  ARRAY(int64_t) forests; /* first node of each, and one more */
+  ARRAY(int64_t) forest_edge; /* first edge of each node */
+  ARRAY(int32_t) forest_rule; /* of each edge */
+  ARRAY(int32_t) forest_tail; /* of all edges */
+  ARRAY(int32_t) forest_span;
+  int64_t n_forest_edges; /* flushed or not */
+  struct decomposition *decomposed; /* work space; NULL where none are wanted */
   /* work space of one sentence pair, kept from pair to pair */
   sentence_pair pair;
   ARRAY(int32_t) work;
@@ -86,5 +94,19 @@ int32_t pair_spell(const int32_t *const words[2], const span_pair span, const sp
 int32_t pair_rule(lscfg_derivations *, const span_pair span, const span_pair *children, int32_t arity);
 /* Room for the spans of n children. */
 int pair_reserve_children(lscfg_derivations *, int64_t n);
+
+/* ---- derive_forests.c ---- */
+
+/* LSCFG_OK or LSCFG_ENOMEM; what is there is to be released in either case. */
+int forests_init(lscfg_derivations *);
+void forests_release(lscfg_derivations *);
+/* Appends the forest of the pair that was read last: LSCFG_OK or LSCFG_ENOMEM. */
+int forests_append(lscfg_derivations *, const linked_words *);
+/* Most nodes that the forest of a pair of n source words has. */
+static inline int64_t forests_most_nodes(int64_t n) { return n * (n + 1) / 2 + 1; }
+/* Appends those of another one, whose rules have these numbers here. */
+int forests_merge(lscfg_derivations *, const lscfg_derivations *other, const int32_t *number);
+/* Forgets all but the numbers that go on. */
+void forests_flush(lscfg_derivations *);
 
 #endif

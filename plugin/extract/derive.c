@@ -285,7 +285,7 @@ static int add_tree(lscfg_derivations *d) {
     return LSCFG_ENOMEM;
   if (d->options.bracketing >= LSCFG_BRACKET_RIGHT && rebracket(d)) return LSCFG_ENOMEM;
   if (c.n[SRC]) cover_sentence(d, &c);
-  if (write_tree(d, &c)) return LSCFG_ENOMEM;
+  if (write_tree(d, &c) || (d->decomposed && forests_append(d, &c))) return LSCFG_ENOMEM;
   int64_t last = d->trees.size - 1;
   d->trees.data[last + 1] = d->trees.data[0] + d->node_rule.size;
   d->trees.size++;
@@ -300,12 +300,19 @@ static int derive_pair(lscfg_derivations *d, const char *const line[3], const si
     if (ARRAY_RESERVE(d->trees, 1)) return out_of_memory(error);
     d->trees.data[d->trees.size] = d->trees.data[d->trees.size - 1];
     d->trees.size++;
+    if (d->decomposed && ARRAY_RESERVE(d->forests, 1)) return out_of_memory(error);
+    if (d->decomposed) {
+      d->forests.data[d->forests.size] = d->forests.data[d->forests.size - 1];
+      d->forests.size++;
+    }
     d->dropped[reason]++;
     return LSCFG_OK;
   }
   if (reason < 0) return reason;
   *stream = LSCFG_SRC;
-  if (d->trees.data[d->trees.size - 1] + 2 * d->pair.words[SRC].size + 1 > INT32_MAX)
+  int64_t words = d->pair.words[SRC].size;
+  if (d->trees.data[d->trees.size - 1] + 2 * words + 1 > INT32_MAX ||
+      (d->decomposed && d->forests.data[d->forests.size - 1] + forests_most_nodes(words) > INT32_MAX))
     return lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2147483647 nodes; split the corpus");
   return add_tree(d) ? out_of_memory(error) : LSCFG_OK;
 }

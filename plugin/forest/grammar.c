@@ -365,7 +365,8 @@ static int32_t on_circle(const lscfg_grammar *g, const char *placed, int32_t n) 
     int32_t next = c == CATEGORY_S && !placed[CATEGORY_X] ? CATEGORY_X : -1;
     for (int32_t k = 0; k < g->n_unary && next < 0; k++) {
       const grammar_group *group = &g->groups.data[g->unary_groups[k]];
-      if (group->lhs == c && !placed[unary_child(g, group)]) next = unary_child(g, group);
+      int32_t child = unary_child(g, group);
+      if (group->lhs == c && child >= 0 && !placed[child]) next = child;
     }
     c = next;
   }

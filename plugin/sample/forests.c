@@ -44,6 +44,8 @@ static int count_types(lscfg_phrase_forests *f) {
   return LSCFG_OK;
 }
 
+enum { MAX_ALIGNMENTS = 8 };
+
 static int copy_words(lscfg_phrase_forests *f) {
   const sentence_pair *pair = &f->text->pair;
   for (int side = SRC; side <= TGT; side++) {
@@ -53,16 +55,26 @@ static int copy_words(lscfg_phrase_forests *f) {
     f->words[side].size += n;
     if (n > f->max_words[side]) f->max_words[side] = (int32_t)n;
   }
-  if (ARRAY_RESERVE(f->linked, pair->words[SRC].size)) return LSCFG_ENOMEM;
-  for (int64_t i = 0; i < pair->words[SRC].size; i++)
-    f->linked.data[f->linked.size++] = pair->n_links[SRC].data[i] > 0;
+  int64_t n = pair->words[SRC].size;
+  if (ARRAY_RESERVE(f->linked, n)) return LSCFG_ENOMEM;
+  memset(f->linked.data + f->linked.size, 0, (size_t)n);
+  f->linked.size += n;
   return LSCFG_OK;
 }
 
-static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, const forest_node *before) {
+/* The words of the last pair that have a link by alignment number k. */
+static void copy_links(lscfg_phrase_forests *f, int32_t k) {
+  const sentence_pair *pair = &f->text->pair;
+  uint8_t *linked = f->linked.data + f->linked.size - pair->words[SRC].size;
+  for (int64_t i = 0; i < pair->words[SRC].size; i++) linked[i] |= (uint8_t)((pair->n_links[SRC].data[i] > 0) << k);
+}
+
+/* Node number of the decomposition; those before it are converted. Its numbers begin with the given ones. */
+static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, const forest_node *before,
+                                int32_t edge) {
   const decomposition *w = &f->work;
   const phrase_node *from = &w->nodes.data[number];
-  forest_node node = {.first_edge = from->first_edge, .level = 1};
+  forest_node node = {.first_edge = edge + from->first_edge, .level = 1};
   memcpy(node.span, from->span, sizeof node.span);
   node.n_edges = decomposition_last_edge(w, number) - from->first_edge;
   int32_t end = decomposition_last_tail(w, from->first_edge);
@@ -77,54 +89,136 @@ static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, c
   return node;
 }
 
-/* Copies the forest that was just built. */
-static int copy_forest(lscfg_phrase_forests *f) {
+/* Adds the forest that was just built to the pair that begins there and is open: the last one. */
+static int copy_forest(lscfg_phrase_forests *f, pair_begin at) {
   const decomposition *w = &f->work;
   int64_t n = w->nodes.size, n_edges = w->first_tail.size, n_tails = w->tails.size;
-  if (ARRAY_RESERVE(f->nodes, n) || ARRAY_RESERVE(f->first_tail, n_edges + 1) || ARRAY_RESERVE(f->tails, n_tails + 1) ||
-      ARRAY_RESERVE(f->pairs, 1))
+  int32_t edge = (int32_t)(f->first_tail.size - at.edge), tail = (int32_t)(f->tails.size - at.tail);
+  int32_t first = (int32_t)(f->nodes.size - at.node);
+  if (ARRAY_RESERVE(f->nodes, n) || ARRAY_RESERVE(f->first_tail, n_edges + 1) || ARRAY_RESERVE(f->tails, n_tails + 1))
     return LSCFG_ENOMEM;
   forest_node *nodes = f->nodes.data + f->nodes.size;
   for (int64_t k = 0; k < n; k++) {
-    nodes[k] = convert_node(f, k, nodes);
+    nodes[k] = convert_node(f, k, nodes, edge);
     if (nodes[k].n_edges > f->max_edges) f->max_edges = nodes[k].n_edges;
   }
   f->nodes.size += n;
-  if (n_edges) memcpy(f->first_tail.data + f->first_tail.size, w->first_tail.data, (size_t)n_edges * sizeof(int32_t));
-  f->first_tail.size += n_edges;
-  f->first_tail.data[f->first_tail.size++] = (int32_t)n_tails;
-  if (n_tails) memcpy(f->tails.data + f->tails.size, w->tails.data, (size_t)n_tails * sizeof(int32_t));
-  f->tails.size += n_tails;
+  for (int64_t k = 0; k < n_edges; k++) f->first_tail.data[f->first_tail.size++] = tail + w->first_tail.data[k];
+  for (int64_t k = 0; k < n_tails; k++) f->tails.data[f->tails.size++] = first + w->tails.data[k];
   f->n_edges += n_edges;
-  f->n_bare += n == 1;
   if (n && nodes[n - 1].level > f->max_level) f->max_level = nodes[n - 1].level;
+  return LSCFG_OK;
+}
+
+/* A root above those of several alignments. */
+static int add_choice(lscfg_phrase_forests *f, pair_begin at, const int32_t *roots, int32_t n) {
+  if (ARRAY_RESERVE(f->nodes, 1) || ARRAY_RESERVE(f->first_tail, n + 1) || ARRAY_RESERVE(f->tails, n + 1))
+    return LSCFG_ENOMEM;
+  const forest_node *nodes = f->nodes.data + at.node;
+  forest_node root = {.first_edge = (int32_t)(f->first_tail.size - at.edge),
+                      .n_edges = n,
+                      .must_cut = 1,
+                      .is_choice = 1,
+                      .log_values = log(n)};
+  memcpy(root.span, nodes[roots[0]].span, sizeof root.span);
+  for (int32_t k = 0; k < n; k++) {
+    if (nodes[roots[k]].level > root.level) root.level = nodes[roots[k]].level;
+    f->first_tail.data[f->first_tail.size++] = (int32_t)(f->tails.size - at.tail);
+    f->tails.data[f->tails.size++] = roots[k];
+  }
+  f->nodes.data[f->nodes.size++] = root;
+  f->n_edges += n;
+  if (n > f->max_edges) f->max_edges = n;
+  return LSCFG_OK;
+}
+
+static int close_pair(lscfg_phrase_forests *f, pair_begin at) {
+  if (ARRAY_RESERVE(f->pairs, 1) || ARRAY_RESERVE(f->first_tail, 1)) return LSCFG_ENOMEM;
+  f->first_tail.data[f->first_tail.size++] = (int32_t)(f->tails.size - at.tail);
+  int64_t n = f->nodes.size - at.node;
+  f->n_bare += n == 1;
   if (n > f->max_nodes) f->max_nodes = (int32_t)n;
   f->pairs.data[f->pairs.size++] = (pair_begin){
       f->nodes.size, f->first_tail.size, f->tails.size, {f->words[SRC].size, f->words[TGT].size}};
   return LSCFG_OK;
 }
 
-static int add_pair(lscfg_phrase_forests *f) {
+/* Opens the last pair again, without its root over alignments if it has one; the roots of these, and their number. */
+static int32_t open_last(lscfg_phrase_forests *f, pair_begin at, int32_t *roots) {
+  int64_t n = f->nodes.size - at.node;
+  f->pairs.size--;
+  f->first_tail.size--;
+  f->n_bare -= n == 1;
+  if (!n) return 0;
+  const forest_node *root = &f->nodes.data[f->nodes.size - 1];
+  if (!root->is_choice) {
+    roots[0] = (int32_t)n - 1;
+    return 1;
+  }
+  int32_t n_roots = root->n_edges;
+  f->nodes.size--;
+  f->first_tail.size -= n_roots;
+  f->tails.size -= n_roots;
+  f->n_edges -= n_roots;
+  for (int32_t k = 0; k < n_roots; k++) roots[k] = f->tails.data[f->tails.size + k];
+  return n_roots;
+}
+
+static int build(lscfg_phrase_forests *f) {
   linked_words c;
-  if (count_types(f) || pair_condense(f->text, &c) || decomposition_build(&f->work, f->text, &c) ||
-      link_counts_add_pair(&f->text->tables.lexicon, &f->text->pair) || copy_words(f))
-    return LSCFG_ENOMEM;
-  return copy_forest(f);
+  return pair_condense(f->text, &c) || decomposition_build(&f->work, f->text, &c) ||
+         link_counts_add_pair(&f->text->tables.lexicon, &f->text->pair);
+}
+
+/* The pair that was read, or none in its place. */
+static int add_pair(lscfg_phrase_forests *f, int is_good) {
+  pair_begin at = f->pairs.data[f->pairs.size - 1];
+  if (!is_good) return close_pair(f, at);
+  if (count_types(f) || build(f) || copy_words(f)) return LSCFG_ENOMEM;
+  copy_links(f, 0);
+  return copy_forest(f, at) || close_pair(f, at);
+}
+
+/* Another alignment of the last pair, which was read. */
+static int join_pair(lscfg_phrase_forests *f, lscfg_error *error) {
+  pair_begin at = f->pairs.data[f->pairs.size - 2];
+  int32_t roots[MAX_ALIGNMENTS + 1];
+  if (f->nodes.size == at.node) return LSCFG_OK; /* it is left out */
+  if (f->nodes.data[f->nodes.size - 1].n_edges == MAX_ALIGNMENTS && f->nodes.data[f->nodes.size - 1].is_choice)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "samples choose among %d alignments at most", MAX_ALIGNMENTS);
+  if (build(f)) return out_of_memory(error);
+  int32_t n = open_last(f, at, roots);
+  copy_links(f, n);
+  if (copy_forest(f, at)) return out_of_memory(error);
+  roots[n++] = (int32_t)(f->nodes.size - at.node) - 1;
+  return add_choice(f, at, roots, n) || close_pair(f, at) ? out_of_memory(error) : LSCFG_OK;
+}
+
+/* Reads a pair: LSCFG_OK, a negative code, or why it is left out. */
+static int read_pair(lscfg_phrase_forests *f, const char *const line[3], const size_t length[3], int32_t *stream,
+                     lscfg_error *error) {
+  lscfg_derivations *text = f->text;
+  int code =
+      sentence_pair_read(&text->pair, &text->tables.vocab, line, length, text->options.max_words, stream, error);
+  return code > 0 && !text->options.drop && code != LSCFG_PAIR_TOO_LONG ? LSCFG_EINPUT : code;
 }
 
 int lscfg_phrase_forests_add(lscfg_phrase_forests *f, const char *src, size_t n_src, const char *tgt, size_t n_tgt,
                              const char *links, size_t n_links, int32_t *stream, lscfg_error *error) {
   const char *const line[3] = {src, tgt, links};
   const size_t length[3] = {n_src, n_tgt, n_links};
-  lscfg_derivations *text = f->text;
-  int code =
-      sentence_pair_read(&text->pair, &text->tables.vocab, line, length, text->options.max_words, stream, error);
+  int code = read_pair(f, line, length, stream, error);
   if (code < 0) return code;
-  if (!code) return add_pair(f) ? out_of_memory(error) : LSCFG_OK;
-  if (!text->options.drop && code != LSCFG_PAIR_TOO_LONG) return LSCFG_EINPUT;
-  f->dropped[code]++;
-  f->work.nodes.size = f->work.first_tail.size = f->work.tails.size = 0;
-  return copy_forest(f) ? out_of_memory(error) : LSCFG_OK;
+  f->dropped[code] += code > 0;
+  return add_pair(f, !code) ? out_of_memory(error) : LSCFG_OK;
+}
+
+int lscfg_phrase_forests_join(lscfg_phrase_forests *f, const char *src, size_t n_src, const char *tgt, size_t n_tgt,
+                              const char *links, size_t n_links, int32_t *stream, lscfg_error *error) {
+  const char *const line[3] = {src, tgt, links};
+  const size_t length[3] = {n_src, n_tgt, n_links};
+  int code = read_pair(f, line, length, stream, error);
+  return code ? (code < 0 ? code : LSCFG_OK) : join_pair(f, error);
 }
 
 void lscfg_phrase_forests_get(const lscfg_phrase_forests *f, lscfg_phrase_forests_view *view) {

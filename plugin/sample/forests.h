@@ -11,6 +11,7 @@ typedef struct {
   int32_t first_edge, n_edges;
   int32_t level;    /* minimal edges below it, in any tree (lemma 3) */
   int32_t must_cut; /* the root and long phrases */
+  int32_t is_choice; /* a root whose edges lead to those of several alignments: it is not cut and has no rule */
   int32_t is_plain; /* it has one tree */
   double log_values; /* log of the number of values of its variables: edges, and cuts if it is free */
 } forest_node;
@@ -27,7 +28,7 @@ struct lscfg_phrase_forests {
   ARRAY(int32_t) first_tail; /* of each edge, and one more at the end of each pair */
   ARRAY(int32_t) tails;
   ARRAY(int32_t) words[2];
-  ARRAY(uint8_t) linked; /* of each source word */
+  ARRAY(uint8_t) linked; /* [source words] bit k: by alignment k of the pair */
   int64_t n_edges, n_bare, n_types[2]; /* types: words of each side */
   ARRAY(uint8_t) on_side;              /* [words] bit s: it is on side s */
   int32_t max_level, max_nodes, max_words[2], max_edges; /* of a pair, of a node */

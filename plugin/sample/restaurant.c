@@ -1,35 +1,57 @@
-/* How probable rules are, given the others. Tables are not seated: a rule of n tokens has n^discount of them (Huang &
- * Renals 2010), as in the paper. With discount 0 both models are exact. */
+/* How probable rules are, given the others. Where tables are not seated, a rule of n tokens has n^discount of them
+ * (Huang & Renals 2010), as in the paper; such rules are not exchangeable. */
 #include <math.h>
 
 #include "sample/restaurant.h"
 
 enum { N_POWERS = 1024 };
 
-int restaurant_init(restaurant *r, const lscfg_sample_options *options, const int64_t n_types[2], int32_t max_length) {
+int restaurant_init(restaurant *r, const lscfg_sample_options *options, const corpus_tables *text,
+                    const int64_t n_types[2], int32_t max_length) {
+  size_t n = (size_t)max_length + 1;
   memset(r, 0, sizeof *r);
   r->options = *options;
   r->max_length = max_length;
+  r->seated = options->tables == LSCFG_TABLES_EXACT;
+  seats_init(&r->seats);
   for (int side = 0; side < 2; side++) r->log_types[side] = log(n_types[side] > 0 ? (double)n_types[side] : 1);
-  for (int n = 1; n < N_POWERS; n++) r->powers[n] = pow(n, options->discount);
-  r->by_length = calloc((size_t)max_length + 1, sizeof *r->by_length);
-  r->log_length = calloc((size_t)max_length + 1, sizeof *r->log_length);
-  if (rule_table_init(&r->rules) || !r->by_length || !r->log_length) {
+  for (int k = 1; k < N_POWERS; k++) r->powers[k] = pow(k, options->discount);
+  r->groups = calloc(n, sizeof *r->groups);
+  r->processes = malloc(n * sizeof *r->processes);
+  r->log_length = malloc(n * sizeof *r->log_length);
+  int failed = rule_table_init(&r->rules) || !r->groups || !r->processes || !r->log_length;
+  if (!failed && options->base == LSCFG_BASE_LEXICAL)
+    failed = lexical_init(&r->lexical, &text->lexicon, lscfg_vocab_size(&text->vocab));
+  if (failed) {
     restaurant_release(r);
     return LSCFG_ENOMEM;
   }
-  for (int32_t k = 0; k <= max_length; k++)
-    r->log_length[k] = k * log(options->mean_length) - options->mean_length - lgamma(k + 1.0);
+  for (int32_t k = 0; k <= max_length; k++) r->processes[k] = (lscfg_process){options->alpha, options->discount};
+  restaurant_set_mean(r, options->mean_length);
   return LSCFG_OK;
 }
 
 void restaurant_release(restaurant *r) {
   rule_table_release(&r->rules);
+  seats_release(&r->seats);
+  lexical_release(&r->lexical);
+  free(r->weight.data);
   free(r->count.data);
   free(r->length.data);
-  free(r->by_length);
+  free(r->groups);
+  free(r->processes);
   free(r->log_length);
   memset(r, 0, sizeof *r);
+}
+
+void restaurant_set_mean(restaurant *r, double mean) {
+  r->options.mean_length = mean;
+  for (int32_t k = 0; k <= r->max_length; k++)
+    switch (r->options.length) {
+      case LSCFG_LENGTH_POISSON: r->log_length[k] = k * log(mean) - mean - lgamma(k + 1.0); break;
+      case LSCFG_LENGTH_GEOMETRIC: r->log_length[k] = k * log(mean / (1 + mean)) - log1p(mean); break;
+      default: r->log_length[k] = 0;
+    }
 }
 
 int32_t rule_length(const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
@@ -38,42 +60,61 @@ int32_t rule_length(const int32_t *symbols, int32_t n_src, int32_t n, int32_t ar
   return n - 2 * arity + scope;
 }
 
-/* Tables of a rule of n tokens. */
-static double tables_of(const restaurant *r, int32_t n) {
+/* ---- probabilities ---- */
+
+/* Tables of a rule of n tokens where they are not seated. */
+static double power_tables(const restaurant *r, int32_t n) {
   return n < N_POWERS ? r->powers[n] : pow(n, r->options.discount);
 }
 
-static double log_base(const restaurant *r, const rule_form *f) {
-  return -(f->n_src * r->log_types[0] + (f->n - f->n_src) * r->log_types[1]);
+static double tables_of(const restaurant *r, int32_t rule) {
+  return r->seated ? r->seats.tables.data[rule] : power_tables(r, r->count.data[rule]);
 }
 
-/* Log probability of a form of which there are n tokens, beside so many of its length, or of all. */
-static double log_probability(const restaurant *r, const rule_form *f, int32_t n, int64_t n_others, double tables) {
-  const lscfg_sample_options *o = &r->options;
-  if (o->model == LSCFG_SAMPLE_DP) {
-    double base = log_base(r, f), total = log((double)n_others + o->alpha);
-    return n ? log(n + o->alpha * exp(base)) - total : log(o->alpha) + base - total;
+/* Of a form whose rule and length are known; of a new rule, the symbols are looked at. */
+static double log_base(const restaurant *r, const int32_t *symbols, const rule_form *f) {
+  switch (r->options.base) {
+    case LSCFG_BASE_LENGTH: return r->log_length[f->length];
+    case LSCFG_BASE_UNIFORM: return -(f->n_src * r->log_types[0] + (f->n - f->n_src) * r->log_types[1]);
+    default:
+      return f->rule < 0 ? lexical_log_weight(&r->lexical, symbols + f->symbols, f->n_src, f->n)
+                         : r->weight.data[f->rule];
   }
-  double base = r->log_length[f->length], share = o->discount * tables + o->alpha;
-  double value = n ? log(n - o->discount * tables_of(r, n) + share * exp(base)) : log(share) + base;
-  return base + value - log((double)n_others + o->alpha);
+}
+
+/* Log probability of a form of which there are n tokens at so many tables, beside the others of its restaurant. */
+static double log_probability(const restaurant *r, const rule_form *f, int32_t n, double tables,
+                              lscfg_length_counts others) {
+  const lscfg_process *p = &r->processes[restaurant_group(r, f->length)];
+  double share = p->discount * others.tables + p->alpha;
+  double value = n ? log(n - p->discount * tables + share * exp(f->log_base)) : log(share) + f->log_base;
+  return r->log_length[f->length] + value - log((double)others.tokens + p->alpha);
+}
+
+double restaurant_log_probability(const restaurant *r, const rule_form *f) {
+  return log_probability(r, f, f->n_rule, f->tables, r->groups[restaurant_group(r, f->length)]);
 }
 
 void restaurant_find(const restaurant *r, const int32_t *symbols, rule_form *f) {
   f->rule = rule_table_find(&r->rules, symbols + f->symbols, f->n_src, f->n);
   f->n_rule = f->rule < 0 ? 0 : r->count.data[f->rule];
+  f->tables = f->rule < 0 ? 0 : tables_of(r, f->rule);
   f->length = f->rule < 0 ? rule_length(symbols + f->symbols, f->n_src, f->n, f->arity) : r->length.data[f->rule];
+  f->log_base = log_base(r, symbols, f);
 }
 
 rule_form restaurant_form(const restaurant *r, int32_t rule, int32_t head) {
   const rule_table *t = &r->rules;
-  return (rule_form){.n_src = t->src_length.data[rule],
-                     .n = (int32_t)(t->offsets.data[rule + 1] - t->offsets.data[rule]),
-                     .arity = t->arity.data[rule],
-                     .length = r->length.data[rule],
-                     .rule = rule,
-                     .n_rule = r->count.data[rule],
-                     .head = head};
+  rule_form f = {.n_src = t->src_length.data[rule],
+                 .n = (int32_t)(t->offsets.data[rule + 1] - t->offsets.data[rule]),
+                 .arity = t->arity.data[rule],
+                 .length = r->length.data[rule],
+                 .rule = rule,
+                 .n_rule = r->count.data[rule],
+                 .head = head,
+                 .tables = tables_of(r, rule)};
+  f.log_base = log_base(r, NULL, &f);
+  return f;
 }
 
 /* Whether two forms are the same rule: those of no known rule are compared. */
@@ -84,68 +125,124 @@ static int same_form(const int32_t *symbols, const rule_form *a, const rule_form
 }
 
 double restaurant_score(const restaurant *r, const int32_t *symbols, rule_form *forms, int64_t n) {
-  int one_process = r->options.model == LSCFG_SAMPLE_DP;
   double sum = 0;
   for (int64_t k = 0; k < n; k++) {
     rule_form *f = &forms[k];
-    lscfg_length_counts others = r->by_length[f->length];
-    int32_t same = f->n_rule;
-    if (one_process) others.tokens = r->n_tokens;
+    int32_t group = restaurant_group(r, f->length), same = f->n_rule;
+    lscfg_length_counts others = r->groups[group];
+    double tables = f->tables;
     for (int64_t j = 0; j < k; j++) {
-      if (!one_process && forms[j].length != f->length) continue;
+      if (restaurant_group(r, forms[j].length) != group) continue;
       others.tokens++;
       others.tables += forms[j].new_table;
-      same += same_form(symbols, &forms[j], f);
+      if (!same_form(symbols, &forms[j], f)) continue;
+      same++;
+      tables += forms[j].new_table;
     }
-    sum += log_probability(r, f, same, others.tokens, others.tables);
-    f->new_table = tables_of(r, same + 1) - tables_of(r, same);
+    if (!r->seated) tables = power_tables(r, same);
+    sum += log_probability(r, f, same, tables, others);
+    f->new_table = r->seated ? !same : power_tables(r, same + 1) - tables;
   }
   return sum;
 }
 
-int32_t restaurant_add(restaurant *r, const int32_t *symbols, const rule_form *f) {
+/* ---- tokens ---- */
+
+int32_t restaurant_intern(restaurant *r, const int32_t *symbols, const rule_form *f) {
   int32_t rule = f->rule;
-  if (rule < 0) {
-    if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1)) return LSCFG_ENOMEM;
-    rule = rule_table_intern(&r->rules, symbols + f->symbols, f->n_src, f->n, f->arity);
-    if (rule < 0) return LSCFG_ENOMEM;
-    if (rule == r->count.size) {
-      r->count.data[r->count.size++] = 0;
-      r->length.data[r->length.size++] = f->length;
-    }
+  if (r->seated && seats_reserve(&r->seats, 1)) return LSCFG_ENOMEM;
+  if (rule >= 0) return rule;
+  if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1)) return LSCFG_ENOMEM;
+  rule = rule_table_intern(&r->rules, symbols + f->symbols, f->n_src, f->n, f->arity);
+  if (rule != r->count.size) return rule;
+  if (r->seated && seats_add_rule(&r->seats)) return LSCFG_ENOMEM;
+  if (r->options.base == LSCFG_BASE_LEXICAL) {
+    if (ARRAY_RESERVE(r->weight, 1)) return LSCFG_ENOMEM;
+    r->weight.data[r->weight.size++] = f->log_base;
   }
-  int32_t n = r->count.data[rule]++;
-  lscfg_length_counts *of_length = &r->by_length[f->length];
-  of_length->tokens++;
-  of_length->tables += tables_of(r, n + 1) - tables_of(r, n);
-  r->n_tokens++;
-  r->n_types += !n;
+  r->count.data[r->count.size++] = 0;
+  r->length.data[r->length.size++] = f->length;
   return rule;
 }
 
-void restaurant_remove(restaurant *r, int32_t rule) {
+int32_t restaurant_new_seat(const restaurant *r, int32_t rule, random_stream *random) {
+  if (!r->seated) return 0;
+  if (!r->count.data[rule]) return 1;
+  rule_form f = restaurant_form(r, rule, 0);
+  int32_t group = restaurant_group(r, f.length);
+  const lscfg_process *p = &r->processes[group];
+  double fresh = (p->discount * r->groups[group].tables + p->alpha) * exp(f.log_base);
+  double number = random_uniform(random) * (f.n_rule - p->discount * f.tables + fresh) - fresh;
+  return number < 0 ? 1 : seats_at(&r->seats, rule, number, p->discount) + 1;
+}
+
+int32_t restaurant_any_seat(const restaurant *r, int32_t rule, random_stream *random) {
+  if (!r->seated) return 0;
+  int32_t n = r->count.data[rule];
+  return n == 1 ? 1 : seats_at(&r->seats, rule, random_uniform(random) * n, 0);
+}
+
+void restaurant_add(restaurant *r, int32_t rule, int32_t seat) {
+  lscfg_length_counts *group = &r->groups[restaurant_group(r, r->length.data[rule])];
+  int32_t n = r->count.data[rule]++;
+  group->tokens++;
+  group->tables += r->seated ? seat == 1 : power_tables(r, n + 1) - power_tables(r, n);
+  if (r->seated) seats_move(&r->seats, rule, seat - 1, seat);
+  r->n_tokens++;
+  r->n_types += !n;
+}
+
+void restaurant_remove(restaurant *r, int32_t rule, int32_t seat) {
+  lscfg_length_counts *group = &r->groups[restaurant_group(r, r->length.data[rule])];
   int32_t n = --r->count.data[rule];
-  lscfg_length_counts *of_length = &r->by_length[r->length.data[rule]];
-  of_length->tokens--;
-  of_length->tables -= tables_of(r, n + 1) - tables_of(r, n);
-  if (!of_length->tokens) of_length->tables = 0; /* no rounding error stays */
+  group->tokens--;
+  group->tables -= r->seated ? seat == 1 : power_tables(r, n + 1) - power_tables(r, n);
+  if (!group->tokens) group->tables = 0; /* no rounding error stays */
+  if (r->seated) seats_move(&r->seats, rule, seat, seat - 1);
   r->n_tokens--;
   r->n_types -= !n;
 }
 
+/* ---- all tokens ---- */
+
+/* Log of x (x + step) ... of n factors. */
+static double log_rising(double x, double step, double n) {
+  return step > 0 ? n * log(step) + lgamma(x / step + n) - lgamma(x / step) : n * log(x);
+}
+
+/* Of tokens with their seats, by the closed form: in this their order does not count. */
+static double log_seated(const restaurant *r) {
+  double sum = 0;
+  for (int32_t k = 0; k <= r->max_length; k++) {
+    const lscfg_process *p = &r->processes[k];
+    const lscfg_length_counts *g = &r->groups[k];
+    sum += log_rising(p->alpha, p->discount, g->tables) - log_rising(p->alpha, 1, (double)g->tokens);
+  }
+  for (int64_t rule = 0; rule < r->count.size; rule++) {
+    rule_form f = restaurant_form(r, (int32_t)rule, 0);
+    double discount = r->processes[restaurant_group(r, f.length)].discount;
+    sum += f.n_rule * r->log_length[f.length] + f.tables * f.log_base;
+    for (int32_t k = r->seats.first.data[rule]; k >= 0; k = r->seats.groups.data[k].next) {
+      const seat_group *g = &r->seats.groups.data[k];
+      sum += g->tables * log_rising(1 - discount, 1, g->size - 1);
+    }
+  }
+  return sum;
+}
+
 double restaurant_log_joint(const restaurant *r) {
+  if (r->seated) return log_seated(r);
   lscfg_length_counts *seen = calloc((size_t)r->max_length + 1, sizeof *seen);
   if (!seen) return NAN;
-  int64_t n_all = 0;
   double sum = 0;
   for (int64_t rule = 0; rule < r->count.size; rule++) {
     rule_form f = restaurant_form(r, (int32_t)rule, 0);
-    lscfg_length_counts *others = &seen[f.length];
-    for (int32_t n = 0; n < r->count.data[rule]; n++, n_all++) {
-      int64_t n_others = r->options.model == LSCFG_SAMPLE_DP ? n_all : others->tokens;
-      sum += log_probability(r, &f, n, n_others, others->tables);
+    lscfg_length_counts *others = &seen[restaurant_group(r, f.length)];
+    for (int32_t n = 0; n < r->count.data[rule]; n++) {
+      double tables = power_tables(r, n);
+      sum += log_probability(r, &f, n, tables, *others);
       others->tokens++;
-      others->tables += tables_of(r, n + 1) - tables_of(r, n);
+      others->tables += power_tables(r, n + 1) - tables;
     }
   }
   free(seen);
@@ -167,22 +264,21 @@ static int is_rule(const int32_t *symbols, int32_t n_src, int64_t n, int32_t ari
 
 int restaurant_restore(restaurant *r, const lscfg_tables *t, int32_t n_words) {
   rule_table_release(&r->rules);
+  seats_release(&r->seats);
   if (rule_table_init(&r->rules)) return LSCFG_ENOMEM;
-  memset(r->by_length, 0, ((size_t)r->max_length + 1) * sizeof *r->by_length);
-  r->n_tokens = r->n_types = r->count.size = r->length.size = 0;
+  memset(r->groups, 0, ((size_t)r->max_length + 1) * sizeof *r->groups);
+  r->n_tokens = r->n_types = r->count.size = r->length.size = r->weight.size = 0;
   for (int64_t rule = 0; rule < t->n_rules; rule++) {
     int64_t begin = t->offsets[rule], n = t->offsets[rule + 1] - begin;
-    const int32_t *symbols = t->symbols + begin;
-    int32_t n_src = t->src_length[rule], arity = t->arity[rule];
-    if (begin < 0 || n < 0 || n > t->n_symbols - begin || !is_rule(symbols, n_src, n, arity, n_words))
+    if (begin < 0 || n < 0 || n > t->n_symbols - begin ||
+        !is_rule(t->symbols + begin, t->src_length[rule], n, t->arity[rule], n_words))
       return LSCFG_EINPUT;
-    int32_t length = rule_length(symbols, n_src, (int32_t)n, arity);
-    if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1)) return LSCFG_ENOMEM;
-    int32_t number = rule_table_intern(&r->rules, symbols, n_src, (int32_t)n, arity);
+    rule_form f = {.symbols = begin, .n_src = t->src_length[rule], .n = (int32_t)n, .arity = t->arity[rule]};
+    if (rule_length(t->symbols + begin, f.n_src, f.n, f.arity) > r->max_length) return LSCFG_EINPUT;
+    restaurant_find(r, t->symbols, &f);
+    int32_t number = restaurant_intern(r, t->symbols, &f);
     if (number < 0) return LSCFG_ENOMEM;
-    if (number != rule || length > r->max_length) return LSCFG_EINPUT;
-    r->count.data[r->count.size++] = 0;
-    r->length.data[r->length.size++] = length;
+    if (number != rule) return LSCFG_EINPUT;
   }
   return LSCFG_OK;
 }

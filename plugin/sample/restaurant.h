@@ -4,7 +4,10 @@
 #define LSCFG_SAMPLE_RESTAURANT_H
 
 #include "lscfg/sample.h"
-#include "base/rule_table.h"
+#include "base/random.h"
+#include "extract/tables.h"
+#include "sample/lexical.h"
+#include "sample/seats.h"
 
 /* A rule as it is spelt, and its number if it is known. */
 typedef struct {
@@ -14,26 +17,37 @@ typedef struct {
   int32_t rule;     /* -1: it was never in a tree */
   int32_t n_rule;   /* tokens of it in the restaurants */
   int32_t head;     /* node at which it is */
-  double new_table; /* change of the tables of its length, if it joins */
+  double tables;    /* of these tokens */
+  double new_table; /* change of the tables of its restaurant, if it joins */
+  double log_base;  /* log of its base probability */
   double log_ways;  /* log of the derivations that it stands for at its head, where these divide; else 0 */
 } rule_form;
 
+/* A restaurant of its own for each length of rules, or one for all, number 0: no rule is as short. */
 typedef struct {
   lscfg_sample_options options;
-  double log_types[2]; /* log of the numbers of words of each side: base of the Dirichlet process */
+  int seated;          /* tokens sit at tables */
+  double log_types[2]; /* log of the numbers of words of each side: uniform base */
   rule_table rules;
   ARRAY(int32_t) count;
   ARRAY(int32_t) length;
-  lscfg_length_counts *by_length; /* [max_length + 1] */
-  double *log_length;       /* [max_length + 1] log of the Poisson probability */
+  lexical_weights lexical; /* where rules begin with lexical weights */
+  ARRAY(double) weight;    /* these of each rule, in logs */
+  seat_table seats;
+  lscfg_length_counts *groups; /* [max_length + 1] */
+  lscfg_process *processes;    /* [max_length + 1] */
+  double *log_length;          /* [max_length + 1] log of the probability of a length */
   int32_t max_length;
   int64_t n_tokens, n_types;
   double powers[1024]; /* [n] n^discount */
 } restaurant;
 
-/* After a failure there is nothing to release. */
-int restaurant_init(restaurant *, const lscfg_sample_options *, const int64_t n_types[2], int32_t max_length);
+/* For rules of these tables, which stay where they are. After a failure there is nothing to release. */
+int restaurant_init(restaurant *, const lscfg_sample_options *, const corpus_tables *, const int64_t n_types[2],
+                    int32_t max_length);
 void restaurant_release(restaurant *);
+/* Another mean of the distribution of lengths. */
+void restaurant_set_mean(restaurant *, double mean);
 
 /* Words of both sides and scope: adjacent nonterminals of the source side, and those at its ends. */
 int32_t rule_length(const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity);
@@ -41,15 +55,31 @@ int32_t rule_length(const int32_t *symbols, int32_t n_src, int32_t n, int32_t ar
 void restaurant_find(const restaurant *, const int32_t *symbols, rule_form *);
 /* The form of a rule in the table. */
 rule_form restaurant_form(const restaurant *, int32_t rule, int32_t head);
-/* Log probability of rules one after the other, each given the ones before it, too; sets their new_table. */
+/* Log probability of a form beside all tokens. */
+double restaurant_log_probability(const restaurant *, const rule_form *);
+/* Log probability of rules one after the other, each given the ones before it, too; sets their new_table. Where tokens
+ * sit at tables, those of a new rule are thought to open one, all others none. */
 double restaurant_score(const restaurant *, const int32_t *symbols, rule_form *forms, int64_t n);
-/* The number of a form's rule, new or known, which has one more token then; LSCFG_ENOMEM: no memory. */
-int32_t restaurant_add(restaurant *, const int32_t *symbols, const rule_form *);
-void restaurant_remove(restaurant *, int32_t rule);
+/* The number of a form's rule, new or known, and room for a token of it; LSCFG_ENOMEM: no memory. */
+int32_t restaurant_intern(restaurant *, const int32_t *symbols, const rule_form *);
+
+/* ---- a token comes or goes; its seat is the size of its table with it, 0 where there are no tables ---- */
+
+/* That of a token that is to come; that of a token of the rule, each as likely as another. */
+int32_t restaurant_new_seat(const restaurant *, int32_t rule, random_stream *);
+int32_t restaurant_any_seat(const restaurant *, int32_t rule, random_stream *);
+void restaurant_add(restaurant *, int32_t rule, int32_t seat);
+void restaurant_remove(restaurant *, int32_t rule, int32_t seat);
+
 /* Takes all tokens and rules out, and puts rules without tokens in, numbered from 0: LSCFG_OK, LSCFG_ENOMEM, or
  * LSCFG_EINPUT where two are the same, or one is no rule of that many words. */
 int restaurant_restore(restaurant *, const lscfg_tables *, int32_t n_words);
-/* Log probability of all tokens, rule by rule, in empty restaurants. */
+/* Log probability of all tokens, and of their seats where they sit at tables. */
 double restaurant_log_joint(const restaurant *);
+
+/* The restaurant of rules of a length. */
+static inline int32_t restaurant_group(const restaurant *r, int32_t length) {
+  return r->options.model == LSCFG_SAMPLE_DP ? 0 : length;
+}
 
 #endif

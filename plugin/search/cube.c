@@ -29,7 +29,7 @@ static inline double add_word(search *s, candidate *c, int32_t *left, int32_t wo
     c->left_score += p;
     if (*reach < c->n_left) {
       c->full = 1;
-      c->n_key = c->n_left - 1;
+      c->n_key = (uint8_t)(c->n_left - 1);
     } else {
       c->n_key = c->n_left;
       c->full = c->n_left == s->max_left;
@@ -90,6 +90,16 @@ static int walk_target(search *s, candidate *c, const int32_t *items, int32_t *l
     c->right = tail->right;
   }
   return LSCFG_OK;
+}
+
+/* Fetches what the candidates behind this one will read. */
+static inline void fetch_successors(const search *s, const candidate *c) {
+#ifdef __GNUC__
+  for (int t = 0; t < 2 && c->tail[t] >= 0; t++) {
+    __builtin_prefetch(s->graph.items.data + c->tail[t] + 1);
+    __builtin_prefetch(s->graph.left.data + (int64_t)(c->tail[t] + 1) * s->graph.stride);
+  }
+#endif
 }
 
 static int add_candidate(search *s, int32_t app, int32_t rank0, int32_t rank1) {
@@ -217,7 +227,7 @@ static int make_items(search *s) {
     const draft *d = s->drafts.data + heap_pop(s->heap.data, n).id;
     const candidate *c = s->candidates.data + d->candidate;
     int32_t id = (int32_t)s->graph.items.size++;
-    s->graph.items.data[id] = (item){d->score, c->left_score, c->right, c->n_left, c->n_key, c->full, d->first_edge};
+    s->graph.items.data[id] = (item){d->score, c->left_score, c->right, d->first_edge, c->n_left, c->n_key, c->full};
     for (int32_t i = 0; i < c->n_left; i++)
       s->graph.left.data[s->graph.left.size + i] = s->left.data[(int64_t)d->candidate * s->graph.stride + i];
     s->graph.left.size += s->graph.stride;
@@ -243,6 +253,7 @@ int search_node(search *s, int32_t node) {
   heap_build(s->heap.data, s->heap.size);
   for (int32_t pops = 0; pops < s->options.pop_limit && s->heap.size; pops++) {
     int32_t id = heap_pop(s->heap.data, s->heap.size--).id;
+    if (s->heap.size) fetch_successors(s, s->candidates.data + s->heap.data[0].id); /* the next one, probably */
     if ((code = push_successors(s, id)) || (code = keep(s, id))) return code;
   }
   return make_items(s);

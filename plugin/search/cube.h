@@ -6,11 +6,12 @@
 #include "base/index.h"
 #include "search/items.h"
 
+/* Of 64 bytes: the search goes through millions of them. */
 typedef struct {
   double score, local, lm, left_score;
-  int32_t app, tail[2], oov;
-  int32_t right, n_left, n_key, full;
+  int32_t app, tail[2], oov, right;
   int32_t rank[2]; /* tails by their rank in the lists of their nodes */
+  uint8_t n_left, n_key, full;
 } candidate;
 
 /* Items of the node in hand, before they are sorted by score and get their final numbers. */

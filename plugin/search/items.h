@@ -5,15 +5,15 @@
 
 #include "search/lm.h"
 
-/* A forest node with a language-model state. */
+/* A forest node with a language-model state; of 32 bytes. */
 typedef struct {
   double score;      /* of the best derivation */
   double left_score; /* of the left words: their log10 p as they were counted, with no word before them */
   int32_t right;     /* state of the automaton behind the last word */
-  int32_t n_left;    /* words kept of the left edge; hypergraph.left holds them */
-  int32_t n_key;     /* of these, how many a word in front of the item can matter to; equal states agree in them */
-  int32_t full;      /* a word in front does not reach behind the left words: they need not be all of the item's */
   int32_t edge;      /* first incoming edge */
+  uint8_t n_left;    /* words kept of the left edge; hypergraph.left holds them */
+  uint8_t n_key;     /* of these, how many a word in front of the item can matter to; equal states agree in them */
+  uint8_t full;      /* a word in front does not reach behind the left words: they need not be all of the item's */
 } item;
 
 typedef struct {

@@ -32,20 +32,22 @@ lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step step, void
   if (order < 1 || order > LM_MAX_ORDER || end_word < 0 || !step) return NULL;
   lscfg_lm *lm = malloc(sizeof *lm);
   if (!lm) return NULL;
-  *lm = (lscfg_lm){order, end_word, step, context, empty_slots(FIRST_SLOTS_LOG2), 64 - FIRST_SLOTS_LOG2, 0};
-  if (lm->slots) return lm;
-  free(lm);
+  *lm = (lscfg_lm){order, end_word, step, context, empty_slots(LM_RECENT_LOG2), empty_slots(FIRST_SLOTS_LOG2),
+                   64 - FIRST_SLOTS_LOG2, 0};
+  if (lm->recent && lm->slots) return lm;
+  lscfg_lm_free(lm);
   return NULL;
 }
 
 void lscfg_lm_free(lscfg_lm *lm) {
   if (!lm) return;
+  free(lm->recent);
   free(lm->slots);
   free(lm);
 }
 
 static lm_slot *free_slot(const lscfg_lm *lm, uint64_t key) {
-  uint64_t mask = UINT64_MAX >> lm->shift, i = lm_hash(lm, key);
+  uint64_t mask = UINT64_MAX >> lm->shift, i = lm_hash(key) >> lm->shift;
   while (lm->slots[i].key != LM_NO_KEY) i = (i + 1) & mask;
   return lm->slots + i;
 }
@@ -63,12 +65,17 @@ static int grow(lscfg_lm *lm) {
   return LSCFG_OK;
 }
 
-const lm_slot *lm_miss(lscfg_lm *lm, uint64_t key, int *code) {
+static const lm_slot *ask(lscfg_lm *lm, uint64_t key, int *code) {
   float log10p = 0;
   int32_t next = -1, reach = -2;
   /* The table is not touched before the answer is there: the caller may well fail. */
-  if (lm->step(lm->context, (int32_t)(key >> 32), (int32_t)(key & UINT32_MAX), &log10p, &next, &reach) ||
-      !isfinite(log10p) || next < 0 || next >= 1 << (32 - LM_REACH_BITS) || reach < -1 || reach > lm->order) {
+  int failed = lm->step(lm->context, (int32_t)(key >> 32), (int32_t)(key & UINT32_MAX), &log10p, &next, &reach);
+  if (failed == LSCFG_ENOMEM) {
+    *code = LSCFG_ENOMEM;
+    return NULL;
+  }
+  if (failed || !isfinite(log10p) || next < 0 || next >= 1 << (32 - LM_REACH_BITS) || reach < -1 ||
+      reach > lm->order) {
     *code = LSCFG_ECALLBACK;
     return NULL;
   }
@@ -81,4 +88,13 @@ const lm_slot *lm_miss(lscfg_lm *lm, uint64_t key, int *code) {
   *slot = (lm_slot){key, log10p, (uint32_t)next << LM_REACH_BITS | (uint32_t)(reach + 1)};
   lm->used++;
   return slot;
+}
+
+const lm_slot *lm_look_up(lscfg_lm *lm, uint64_t key, int *code) {
+  uint64_t mask = UINT64_MAX >> lm->shift;
+  for (uint64_t i = lm_hash(key) >> lm->shift;; i = (i + 1) & mask) {
+    const lm_slot *slot = lm->slots + i;
+    if (slot->key == key) return slot;
+    if (slot->key == LM_NO_KEY) return ask(lm, key, code);
+  }
 }

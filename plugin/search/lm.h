@@ -4,8 +4,8 @@
 #include "lscfg/search.h"
 #include "base/common.h"
 
-/* What is known of one (state, word). Sixteen bytes, so that four share a cache line. The search spends its
- * time here; an index_table would ask for a second line. */
+/* What is known of one (state, word). Sixteen bytes, so that four share a cache line; an index_table would ask for a
+ * second line. */
 typedef struct {
   uint64_t key; /* state << 32 | word; LM_NO_KEY where empty */
   float log10p;
@@ -13,31 +13,36 @@ typedef struct {
 } lm_slot;
 
 #define LM_NO_KEY UINT64_MAX /* no state reaches 2^32 - 1 */
+/* A sentence asks for the same few thousand pairs again and again. The latest lie beside each other, each in the one
+ * place that its hash says, so that they stay in the processor's second cache: the table of all pairs does not. */
+enum { LM_RECENT_LOG2 = 13 };
+
 enum { LM_REACH_BITS = 4, LM_REACH_MASK = (1 << LM_REACH_BITS) - 1, LM_MAX_ORDER = LM_REACH_MASK - 1 };
 
 struct lscfg_lm {
   int32_t order, end_word;
   lscfg_lm_step step;
   void *context;
+  lm_slot *recent; /* [2^LM_RECENT_LOG2] */
   lm_slot *slots;
   int32_t shift; /* 64 - log2 of the number of slots */
   int64_t used;
 };
 
-/* Asks the caller; NULL if it refuses, answers nonsense or memory is out: *code says which. */
-const lm_slot *lm_miss(lscfg_lm *, uint64_t key, int *code);
+/* From the table of all pairs; asks the caller for a new one. NULL if it refuses, answers nonsense or memory is out:
+ * *code says which. */
+const lm_slot *lm_look_up(lscfg_lm *, uint64_t key, int *code);
 
-static inline uint64_t lm_hash(const lscfg_lm *lm, uint64_t key) { return key * 0x9e3779b97f4a7c15u >> lm->shift; }
+static inline uint64_t lm_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
 
-/* The entry of (state, word), valid until the next call; NULL as lm_miss. */
+/* The entry of (state, word), valid until the next call; NULL as lm_look_up. */
 static inline const lm_slot *lm_find(lscfg_lm *lm, int32_t state, int32_t word, int *code) {
   uint64_t key = (uint64_t)(uint32_t)state << 32 | (uint32_t)word;
-  uint64_t mask = UINT64_MAX >> lm->shift;
-  for (uint64_t i = lm_hash(lm, key);; i = (i + 1) & mask) {
-    const lm_slot *slot = lm->slots + i;
-    if (slot->key == key) return slot;
-    if (slot->key == LM_NO_KEY) return lm_miss(lm, key, code);
-  }
+  lm_slot *recent = lm->recent + (lm_hash(key) >> (64 - LM_RECENT_LOG2));
+  if (recent->key == key) return recent;
+  const lm_slot *slot = lm_look_up(lm, key, code);
+  if (slot) *recent = *slot;
+  return slot;
 }
 
 static inline int32_t lm_next(const lm_slot *slot) { return (int32_t)(slot->next_reach >> LM_REACH_BITS); }

@@ -95,7 +95,7 @@ static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k,
     chunks[n_chunks++].end = n;
   }
   memset(sums, 0, sizeof sums);
-  if (!had(!lscfg_em_outer(em, k, chunks, n_chunks, tokens, inside, outside, sums, NULL))) return 0;
+  if (!had(!lscfg_em_outer(em, k, chunks, n_chunks, tokens, inside, NULL, outside, sums, NULL))) return 0;
   lscfg_em_counts(M, k, 0, n_chunks, sums, tensor[k], totals[k]);
   return 1;
 }
@@ -139,7 +139,7 @@ static void shrink(int64_t n_rows) {
 static void estimate(const lscfg_derivations_view *v) {
   static const int32_t kind[KEPT] = {0};
   static double inside[NODES * M], outside[NODES * M], factor[NODES], likelihood[KEPT];
-  const lscfg_em em = {M, arity, row, children[0], {tensor[0], tensor[1], tensor[2]}, scale, root};
+  const lscfg_em em = {M, NULL, NULL, arity, row, children[0], {tensor[0], tensor[1], tensor[2]}, scale, root};
   int32_t row_of[RULES];
   int64_t n_rows[3] = {0};
   double before = -INFINITY;
@@ -156,7 +156,7 @@ static void estimate(const lscfg_derivations_view *v) {
   for (int32_t h = 0; h < M; h++) scale[h] = root[h] = 1.0 / M;
   for (int pass = 0; pass < 3; pass++) {
     double sum = 0;
-    CHECK(lscfg_em_trees(&em, v->trees, kind, 0, KEPT, likelihood, inside, factor, outside) == 0);
+    CHECK(lscfg_em_trees(&em, v->trees, kind, 0, KEPT, likelihood, inside, factor, NULL, outside) == 0);
     for (int t = 0; t < KEPT; t++) sum += likelihood[t];
     CHECK(pass < 2 || sum >= before); /* the first parameters are no distributions */
     before = sum;
@@ -259,7 +259,7 @@ static void draw_derivations(const lscfg_forest *forest, int64_t n) {
 
 /* Pair by pair; then all derivations of the first two pairs. */
 static void decompose(void) {
-  const lscfg_derive_options options = {LSCFG_BRACKET_NORMAL, 2, 0, MAX_WORDS, 0};
+  const lscfg_derive_options options = {LSCFG_BRACKET_NORMAL, 2, 0, MAX_WORDS, 0, 1};
   lscfg_derivations *d = lscfg_derivations_new(&options);
   lscfg_derivations_view v;
   int32_t stream;
@@ -285,7 +285,7 @@ static void decompose(void) {
 /* At once, and in parts, as threads do. */
 static void derive(void) {
   static const int cut[PARTS + 1] = {0, 3, PAIRS};
-  const lscfg_derive_options options = {LSCFG_BRACKET_BALANCED, 2, 1, MAX_WORDS, 0};
+  const lscfg_derive_options options = {LSCFG_BRACKET_BALANCED, 2, 1, MAX_WORDS, 0, 0};
   lscfg_derivations *whole = lscfg_derivations_new(&options), *part[PARTS];
   int ready = had(whole != NULL) && derive_lines(whole, 0, PAIRS);
   for (int k = 0; k < PARTS; k++) {

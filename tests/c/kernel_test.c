@@ -33,6 +33,10 @@ static int lm_step(void *context, int32_t state, int32_t word, float *log10p, in
   return 0;
 }
 
+static const char bigrams[] =
+    "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-2\t<unk>\n-2\t<s>\t-1\n-1\t</s>\n-1\ta\n\n"
+    "\\2-grams:\n-0.5\t<s> a\n\n\\end\\\n";
+
 /* The forest once more, as a decoder that has built it gives it to the kernel. */
 static lscfg_forest *rebuild(const lscfg_forest_view *f, const lscfg_grammar *grammar) {
   lscfg_forest *forest = lscfg_forest_new(f->words, f->n_words);
@@ -116,6 +120,13 @@ int main(int argc, char **argv) {
   use(binding, grammar, vocab, lm, forest);
   use(binding, grammar, vocab, lm, rebuilt);
   lscfg_lm_free(lm);
+  lscfg_ngrams *ngrams;
+  require(lscfg_ngrams_read(vocab, bigrams, strlen(bigrams), &ngrams, &error) == LSCFG_OK, "n-grams");
+  lm = lscfg_lm_new(lscfg_ngrams_order(ngrams), 0, lscfg_ngrams_step, ngrams);
+  require(lm != NULL, "memory");
+  use(binding, grammar, vocab, lm, forest);
+  lscfg_lm_free(lm);
+  lscfg_ngrams_free(ngrams);
   lscfg_forest_free(rebuilt);
   lscfg_forest_free(forest);
   lscfg_binding_free(binding);

@@ -35,6 +35,7 @@ from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import settings_of
+from lscfg.study.senses import InventorySettings
 from lscfg.study.simulate import GrammarSettings
 from lscfg.tuning.evaluate import Evaluation
 from lscfg.tuning.experiment.config import Overrides
@@ -168,6 +169,18 @@ def test_grammars_of_sentences(double):
     table.assert_called_once_with({"MIN": counted}, ["a4 b", "c4"])
 
 
+def test_grammar_of_phrases(double):
+    counted = MagicMock(max_targets=20)
+    double("lscfg.extract.derive.Derivations.load", "trees")
+    of = double("lscfg.extract.phrases.PhraseRules.of", counted)
+    select_rules = double("lscfg.grammar.select.select_rules", MagicMock())
+    write = double("lscfg.grammar.write.write_grammar")
+    run("grammar of phrases")
+    of.assert_called_once_with("trees", 3)
+    select_rules.assert_called_once_with(counted, max_targets=20, sentences=None, separately=False)
+    assert write.call_args.args[:2] == ("out", counted)
+
+
 def test_lm(double):
     build_lm = double("lscfg.lm.lmplz.build_lm", "lscfg")
     run("lm")
@@ -186,11 +199,12 @@ def derivations(double):
 @pytest.mark.parametrize("name", kinds(ESTIMATORS))
 def test_estimate(double, derivations, name):
     """Every setting of the estimator and of the context model, each with a value of its own."""
-    model, hiero, minimal = MagicMock(), MagicMock(), MagicMock()
+    model, hiero, phrases = MagicMock(), MagicMock(), MagicMock()
     double("lscfg.context.loglinear.read_source", ["a0 b", "c0"])
-    of_minimal = double("lscfg.extract.minimal.tokens", minimal)
+    of_phrases = double("lscfg.extract.phrases.tokens", phrases)
     of_hiero = double("lscfg.extract.hiero.tokens", hiero)
-    both = double("lscfg.grammar.tokens.RuleTokens.with_those_of", "tokens")
+    both = double("lscfg.grammar.tokens.RuleTokens.with_those_of", MagicMock())
+    both.return_value.without.return_value = "tokens"
     found = estimator(name)
     estimate = double(f"{found.__name__}.estimate", "without context")
     add_context = double("lscfg.context.loglinear.add_context", model)
@@ -200,8 +214,9 @@ def test_estimate(double, derivations, name):
     estimate.assert_called_once_with(derivations, settings, 97, folder, resume)
     inputs = RuleInputs(Path("f"), Path("e"), (Path("a1"), Path("a2")), Path("deriv"))
     of_hiero.assert_called_once_with(inputs, rule_source("hiero").Settings())
-    of_minimal.assert_called_once_with(inputs, rule_source("minimal").Settings())
-    both.assert_called_once_with(hiero, minimal)
+    of_phrases.assert_called_once_with(inputs, rule_source("phrases").Settings())
+    both.assert_called_once_with(hiero, phrases)
+    both.return_value.without.assert_called_once_with(0.25)
     context = CONTEXT(**other_values(CONTEXT))
     add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context)
     model.save.assert_called_once_with("out", "float64")
@@ -300,6 +315,28 @@ def test_diagnose(double):
     )
     assert diagnosis.return_value.measure_all.mock_calls == [call("one"), call("two")]
     assert "figures" in Path("out").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "trivial", "models"),
+    [("mrr", 0.0, True, ["one", "two"]), ("mrr as in the thesis", 0.25, False, ["one"])],
+)
+def test_mrr(double, name, share, trivial, models):
+    double("lscfg.extract.derive.Derivations.load", does=lambda path: f"trees of {path}")
+    held_out = double("lscfg.study.senses.Questions.held_out", "questions")
+    of_tokens = double("lscfg.study.senses.Questions.of_tokens", "questions")
+    ruler = double("lscfg.study.mrr.Ruler.of", "ruler")
+    measure = double("lscfg.study.mrr.measure_scores", {"all": "figures"})
+    double("lscfg.study.mrr.format_scores", "")
+    run(name)
+    if share:
+        of_tokens.assert_called_once_with("trees of deriv", InventorySettings(), share)
+        ruler.assert_called_once_with("questions", None, trivial, share)
+    else:
+        held_out.assert_called_once_with("trees of deriv", "trees of dev", InventorySettings(3, 7, 4))
+        ruler.assert_called_once_with("questions", "text", trivial, share)
+        assert "figures" in Path("out").read_text()
+    measure.assert_called_once_with("ruler", models)
 
 
 def test_decode(double):

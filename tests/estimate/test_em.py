@@ -12,8 +12,9 @@ from helpers import sampled_pairs
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import Settings as ClusterSettings
 from lscfg.estimate.clusters import cluster_states, k_means, nearest
-from lscfg.estimate.em import EMRun, Pieces, Tying
+from lscfg.estimate.em import EMRun, Tying
 from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.pieces import Pieces
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
 from lscfg.io.tensors import load, save
@@ -80,7 +81,7 @@ def enumerate_states(trees: TreeSet, weights: Weights) -> tuple[np.ndarray, list
 def pieces_of(derivations: Derivations, limit: int = 0) -> tuple[Examples, TreeSet]:
     examples = Examples.of(derivations)
     tying = Tying.of(examples, examples.counts, limit)
-    return examples, Pieces.of(examples, derivations.trees[:-1]).trees(tying)
+    return examples, Pieces.of(examples, derivations.trees[:-1]).trees(tying.row, tying.rows)
 
 
 # 4 and 8: the vectorised loops, whose rows are longer than the words that a machine holds
@@ -464,7 +465,7 @@ def test_trees_that_do_not_fit_are_refused():
         ("first_node", trees.first_node + 1),
         ("root_kind", trees.root_kind[1:]),
     ):
-        with pytest.raises(ValueError, match=r"range|follow|whole|nodes"):
+        with pytest.raises(ValueError, match=r"range|follow|whole|edges"):
             TreeSet(**(parts | {name: value}))
     weights = random_weights(trees, 2, 1)
     weights.tensors[0] = weights.tensors[0][1:]

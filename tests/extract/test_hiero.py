@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import tempfile
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
-from lscfg.grammar.features import RuleFeatures
+from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import stream_lines, write_lines
@@ -111,6 +113,27 @@ def test_the_same_rules_and_counts_as_trying_everything(pairs, limits):
         assert arity == text.split(" ||| ")[1].count("[X,")
     assert (made.sentences, made.phrases, made.used, made.bare) == (len(pairs), phrases, used, bare)
     assert made.count.sum() == pytest.approx(used)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(aligned_pairs(), min_size=1, max_size=4), st.booleans())
+def test_singletons_are_left_out_before_anything_is_counted(pairs, filtered):
+    lines = [(" ".join(src), " ".join(tgt), pharaoh(links)) for src, tgt, links in pairs]
+    every = extract_hiero(lines)
+    words = every.rules.src_length - every.rules.arity
+    kept = [r for r in range(len(every.rules)) if every.tokens[r] > 1 or words[r] < 2]
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in "fea"]
+        for path, column in zip(paths, zip(*lines, strict=True), strict=True):
+            path.write_text("".join(f"{line}\n" for line in column))
+        wanted = [lines[0][0]] if filtered else None  # which decides no count
+        some = extract_files(*paths[:2], paths[2:], HieroLimits(no_singletons=True), places=True, wanted=wanted)
+    assert [some.rules.text(r) for r in range(len(some.rules))] == [every.rules.text(r) for r in kept]
+    assert (some.tokens == every.tokens[kept]).all() and (some.count == every.count[kept]).all()
+    assert (np.bincount(some.places[:, 0], minlength=len(kept)) == some.tokens).all()
+    features = rule_features(some)
+    by_source = np.bincount(some.rules.source_id, some.count)
+    assert np.allclose(10 ** -features[:, 0], some.count / by_source[some.rules.source_id])
 
 
 def test_a_rule_made_in_two_ways_has_both_shares():

@@ -32,6 +32,7 @@ from lscfg.moses_bridge.nbest import read_nbest
 from lscfg.moses_bridge.rule_table import write_rule_table
 from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree
+from lscfg.study.mrr import format_scores
 from lscfg.tuning.experiment.config import START_WEIGHTS, Chosen, read_experiment
 
 PAGES = "".join(path.read_text("utf-8") for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md")))
@@ -161,6 +162,11 @@ def test_arpa(example, tmp_path):
     write_lines(tmp_path / "text", ["a b", "a c"])
     build_lm(tmp_path / "text", tmp_path / "made", 2, (), (0.5, 1.0, 1.5), "lscfg")
     assert (tmp_path / "made").read_text(encoding="utf-8") == example("arpa").read_text(encoding="utf-8")
+
+
+def test_ranks(example):
+    content = json.loads(example("ranks").read_text(encoding="utf-8"))
+    assert "+0.0310 ± 0.0060" in format_scores(content)
 
 
 def test_diagnosis(example):

@@ -22,6 +22,22 @@ static void check_trees(const lscfg_derivations_view *v) {
     }
 }
 
+static void check_forests(const lscfg_derivations_view *v) {
+  int64_t tail = 0;
+  CHECK(v->n_forests == v->n_trees || !v->n_forests);
+  for (int64_t t = 0; t < v->n_forests; t++)
+    for (int64_t n = v->forests[t]; n < v->forests[t + 1]; n++) {
+      int64_t last = n + 1 < v->n_forest_nodes ? v->forest_edge[n + 1] : v->n_forest_edges;
+      CHECK(v->forest_edge[n] < last && last <= v->n_forest_edges);
+      for (int64_t e = v->forest_edge[n]; e < last; e++) {
+        CHECK(v->forest_rule[e] >= 0 && v->forest_rule[e] < v->tables.n_rules);
+        for (int32_t k = 0; k < v->tables.arity[v->forest_rule[e]]; k++, tail++)
+          CHECK(v->forest_tail[tail] > n && v->forest_tail[tail] < v->forests[t + 1]);
+      }
+    }
+  CHECK(tail == v->n_forest_tails && v->all_forest_edges == v->n_forest_edges);
+}
+
 /* The line of a text that ends with NUL; *text then stands behind it. */
 static size_t next_line(const char **text, const char **line) {
   *line = *text;
@@ -47,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   lscfg_error error = {0};
   int32_t stream = 0;
-  lscfg_derive_options options = {flags & 3, flags >> 2 & 3, flags >> 4 & 1, flags & 32 ? 5 : 0, flags >> 6 & 1};
+  lscfg_derive_options options = {flags & 3,      flags >> 2 & 3, flags >> 4 & 1, flags & 32 ? 5 : 0,
+                                  flags >> 6 & 1, flags >> 7};
   lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3, flags >> 7};
   lscfg_derivations *derivations = lscfg_derivations_new(&options), *all = lscfg_derivations_new(&options);
   lscfg_hiero *hiero = lscfg_hiero_new(&limits), *some = lscfg_hiero_new(&limits);
@@ -70,10 +87,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   lscfg_derivations_get(derivations, &trees);
   check_trees(&trees);
+  check_forests(&trees);
   check_tables(&trees.tables);
   CHECK(!lscfg_derivations_merge(all, derivations, &error));
   lscfg_derivations_get(all, &trees);
   check_trees(&trees);
+  check_forests(&trees);
   check_tables(&trees.tables);
   for (int n = 0; n < MAX_LINES && (*whole[0] || *whole[1] || *whole[2]); n++) {
     for (int side = 0; side < SIDES; side++) length[side] = next_line(&whole[side], &line[side]);

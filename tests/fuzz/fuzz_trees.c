@@ -71,7 +71,7 @@ static int32_t *room_for(const arrays *a, int64_t n_trees, int64_t n_nodes, int 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   input in = {data, data + size};
-  lscfg_derive_options options = {take(&in) & 3, 2, 0, 0, 0};
+  lscfg_derive_options options = {take(&in) & 3, 2, 0, 0, 0, 0};
   lscfg_derivations *d = lscfg_derivations_new(&options);
   lscfg_derivations_view v;
   arrays a = {0};

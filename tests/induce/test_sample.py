@@ -3,11 +3,13 @@
 import gzip
 import itertools
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from lscfg.cli import main
+from lscfg.errors import InputError
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.source import RuleInputs, rule_source, source_names
 from lscfg.induce.sample.chain import ChainSettings
@@ -60,6 +62,56 @@ def test_pairs_count_once_for_each_alignment(corpus):
     once, both = sample_rules(corpus, settings), sample_rules(twice, settings, places=True)
     assert both.rules.pairs == 2 * once.rules.pairs
     assert both.places[:, 1].max() == once.rules.pairs - 1
+
+
+def test_pairs_count_once_where_an_alignment_is_chosen(corpus, tmp_path):
+    (tmp_path / "b").write_text("".join("0-0\n" for _ in LINKS))
+    both = RuleInputs(corpus.source, corpus.target, (*corpus.alignments, tmp_path / "b"))
+    settings = SamplingSettings(sweeps=30, level_sweeps=0, rule_filter="none", alignments="chosen", burn_in=10)
+    found = sample_rules(both, settings, places=True)
+    assert found.rules.pairs == len(SOURCE) and set(found.places[:, 1]) == set(range(len(SOURCE)))
+    kept = Counter(tuple(place[1:4]) for place in found.places.tolist())
+    assert all(kept[pair, 0, len(line.split())] >= found.rules.samples for pair, line in enumerate(SOURCE))
+    (first,) = (sample_rules(corpus, settings, places=True).places,)
+    assert len(found.places) < len(first), "the other alignment has one rule a pair"
+    with pytest.raises(InputError, match="one of 8 alignments at most"):
+        sample_rules(RuleInputs(corpus.source, corpus.target, corpus.alignments * 9), settings)
+
+
+def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
+    for name, line in zip("xyz", ("a b", "p q", "0-0 1-1"), strict=True):
+        (tmp_path / name).write_text(f"{line}\n")
+    trace, out = tmp_path / "trace", str(tmp_path / "out")
+    options = ["--held-out", *(str(tmp_path / name) for name in "xyz"), "--trace", str(trace), "--sweeps", "20"]
+    assert main(arguments(corpus, out, *options)) == 0
+    told = {r["sweep"]: r["held_out"] for r in map(json.loads, trace.read_text().splitlines()) if "held_out" in r}
+    assert set(told) == {0, 10, 20} and all(-20 < value < 0 for value in told.values())
+    assert f"held-out log-likelihood of a target word {sum(told.values()) / 3:8.4f}" in capsys.readouterr().err
+    assert main(arguments(corpus, out + "2", "--sweeps", "20")) == 0
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "out2").read_bytes()
+    (tmp_path / "z").write_text("7-7\n")
+    assert main(arguments(corpus, out, *options)) == 1
+    assert "z:1: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--moves blocked",
+        "--moves blocked --tables exact --multiplicity corrected",
+        "--base lexical --length geometric",
+        "--start minimal --offtree informed --burn-in 5",
+        "--start whole --process dp --tables exact",
+    ],
+)
+def test_a_chain_of_any_kind_has_the_same_bytes_again(corpus, tmp_path, options):
+    outputs = []
+    for jobs in ("1", "2"):
+        out = tmp_path / jobs
+        words = [*options.split(), "--chains", "2", "--sweeps", "12", "--level-sweeps", "3", "--jobs", jobs]
+        assert main(arguments(corpus, str(out), *words)) == 0
+        outputs.append(out.read_bytes())
+    assert outputs[0] == outputs[1] and outputs[0]
 
 
 def test_filters_by_the_definition(corpus):
@@ -127,7 +179,13 @@ def test_which_sweeps_and_levels_and_temperatures():
         ({"start_temperature": 200.0}, "start_temperature"),
         ({"discount": 1.0}, "discount"),
         ({"alpha": 0.0}, "alpha"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"discount": -0.1}, "discount"),
+        ({"mean_length": 0.0}, "mean_length"),
         ({"chains": 0}, "chains"),
+        ({"keep_every": 0}, "keep_every"),
+        ({"length": "none"}, "base"),
+        ({"tables": "round"}, "tables"),
     ],
 )
 def test_settings_out_of_range(values, name):
@@ -175,6 +233,10 @@ def test_levels_that_never_take_part_are_named(corpus, tmp_path, capsys):
         ("a", "x\n" * 6, [], "a:1"),
         ("f", "\n" * 6, [], "f:1: empty line"),
         ("f", "[X]\n" * 6, [], "f:1"),
+        ("f", "|||\n" * 6, [], "f:1"),
+        ("e", "p [X,1]\n" * 6, [], "e:1"),
+        ("e", "p q r s\n" * 5 + "\n", [], "e:6: empty line"),
+        ("e", "p q r s\n" * 7, [], "lines, but"),
         ("f", "a b c\n" * 6, ["--max-words", "1"], "raise max_words"),
         ("f", "a\n" * 6, ["--discount", "1"], "--discount must be less than 1"),
         ("a", "0-0\n" * 6, ["--max-targets", "-1"], "at least 1"),

@@ -13,7 +13,16 @@ import pytest
 from native import INCLUDE, KERNEL, PROGRAMS, SANITIZERS, STRICT, arguments, compile_files, has_sanitizers, needs, run
 
 HERE = PROGRAMS.parent / "fuzz"
-MUTATIONS = {"model": 400, "grammar": 400, "forest": 100, "parse": 100, "bitext": 400, "options": 400, "trees": 2000}
+MUTATIONS = {
+    "model": 400,
+    "grammar": 400,
+    "forest": 100,
+    "parse": 100,
+    "bitext": 400,
+    "options": 400,
+    "trees": 2000,
+    "ngrams": 2000,
+}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from lscfg.context.loglinear import add_context
 from lscfg.errors import InputError
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.estimate.em import estimate as estimate_em
+from lscfg.extract.decomposition import decompose
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
@@ -65,17 +66,17 @@ def random_model(path, train, m, signed=False):
     return Parameters.load(path)
 
 
+def rule_text(grammar, rule):
+    """A rule of the grammar as ``RuleTable.text`` has it."""
+    src = [f"[X,{k}]" if s < 0 else grammar.vocab.word(s) for s, k in _numbered(grammar.src(int(rule)))]
+    tgt = [f"[X,{-s}]" if s < 0 else grammar.vocab.word(s) for s in grammar.tgt(int(rule))]
+    return f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}"
+
+
 def all_derivations(diagnosis, model, forest):
     """Each derivation's applications with its value, by plain contraction of its tensors."""
     texts = {model.rules.text(rule): rule for rule in range(len(model.rules))}
-    g = diagnosis.grammar
-
-    def text(app):
-        src = [f"[X,{k}]" if s < 0 else g.vocab.word(s) for s, k in _numbered(g.src(int(forest.app_rule[app])))]
-        tgt = [f"[X,{-s}]" if s < 0 else g.vocab.word(s) for s in g.tgt(int(forest.app_rule[app]))]
-        return f"[X] ||| {' '.join(src)} ||| {' '.join(tgt)}"
-
-    tensors = [model.tensor(texts[text(app)]) for app in range(forest.n_apps)]
+    tensors = [model.tensor(texts[rule_text(diagnosis.grammar, rule)]) for rule in forest.app_rule]
 
     def value(apps):
         app = next(apps)
@@ -126,6 +127,42 @@ def test_losses_are_those_of_sums_over_all_derivations(tmp_path, signed, negativ
         for name in MEASURES:
             assert found.scores[name].loss[k] == pytest.approx(loss[name], rel=1e-9), name
     assert min(asked.values()) >= 3 and (floored > 0) == (negative == "clamp")
+
+
+def test_whatever_is_in_a_forest_is_right(tmp_path):
+    train = corpus(TRAIN)
+    model = random_model(tmp_path / "m", train, 2)
+    held = derive(*map(list, zip(*HELD, strict=True)), forests=True)
+    diagnosis = Diagnosis(train, held, max_targets=0, forests=True)
+    found, tree = diagnosis.measure(tmp_path / "m"), Diagnosis(train, held, max_targets=0).measure(tmp_path / "m")
+    assert diagnosis.counts["applications"] == diagnosis.counts["in the forests"] > 19
+    several = 0
+    for k, (forest, pair) in enumerate(zip(diagnosis._forests, HELD, strict=True)):
+        marginal, _ = signed_marginals(diagnosis, model, forest)
+        reference, loss, asked = decompose(*pair), 0.0, 0
+        spans = [tuple(span) for span in reference.forest.node_span.tolist()]
+        right = {
+            (spans[node], reference.rules.text(edge.rule), *(spans[tail] for tail in edge.tails))
+            for node in reference.nodes()
+            for edge in reference.edges(node)
+        }
+        texts = [rule_text(diagnosis.grammar, rule) for rule in forest.app_rule]
+        at = [tuple(span) for span in forest.node_span.tolist()]
+        tails = [[at[t] for t in forest.edge_tail[e].tolist() if t >= 0] for e in forest.app_edge]
+        heads = [at[forest.edge_head[e]] for e in forest.app_edge]
+        for node in reference.nodes():
+            here = [a for a in range(forest.n_apps) if heads[a] == spans[node]]
+            good = [a for a in here if (heads[a], texts[a], *tails[a]) in right]
+            several += len(good) > 1
+            if len(here) > len(good) or len(good) == 1 < len(here):
+                loss -= math.log(max(marginal[good].sum() / marginal[here].sum(), diagnosis.floor))
+                asked += 1
+        assert found.scores["rule"].loss[k] == pytest.approx(loss, rel=1e-9)
+        assert found.scores["rule"].n[k] == asked
+    assert several > 1
+    assert (found.scores["blind"].loss == tree.scores["blind"].loss).all()
+    with pytest.raises(InputError, match="make the file with lscfg derive --forests"):
+        Diagnosis(train, corpus(HELD), forests=True)
 
 
 def test_negative_marginals_and_sums_are_counted(tmp_path):

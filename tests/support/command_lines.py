@@ -23,6 +23,7 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
+    "grammar of phrases": "grammar deriv --phrases 3 -o out",
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
     "--burn-in 4 --level-sweeps 2 --start-temperature 5 --chains 2 --seed 3 --rule-filter scope --max-phrase 8 "
@@ -42,6 +43,9 @@ LINES = {
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp "
     "--differences 3",
+    "mrr": "mrr one two --train deriv --held-out dev --lm text -o out --trivial --max-words 3 --max-targets 7 "
+    "--min-count 4",
+    "mrr as in the thesis": "mrr one --train deriv --protocol thesis --leave-out 0.25",
     "decode": "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other",
     **SERVE_LINES,
     "inspect a model": "inspect model --rules 3",
@@ -118,6 +122,7 @@ def estimate_words(name: str) -> list[str]:
     """All settings of an estimator and of its context model."""
     found = estimator(name)
     words = ["estimate", name, "deriv", "-o", "out", "--jobs", "97", "--precision", "double", "--context", "f"]
+    words += ["--tokens", "phrases", "--leave-out", "0.25"]
     words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "loglinear")]
     words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
     return words + option_words(found.Settings, other_values(found.Settings))

@@ -8,16 +8,32 @@ from functools import cached_property
 import numpy as np
 
 from lscfg.extract.decomposition import decompose
-from lscfg.kernel.sample import PhraseForests, TreeSampler
+from lscfg.kernel.sample import PhraseForests, SamplerOptions, TreeSampler
 
 ALPHA, MEAN_LENGTH = 5.0, 2.0
 
 
 def forests_of(pairs, max_cut=7):
+    """Of pairs with the links of one alignment or of several."""
     made = PhraseForests(max_cut)
-    for pair in pairs:
-        made.add(*pair)
+    for source, target, links in pairs:
+        first, *others = [links] if isinstance(links, str) else links
+        made.add(source, target, first)
+        for more in others:
+            made.join(source, target, more)
     return made
+
+
+def rules_of(arrays):
+    """The rules of a sampler's arrays, as ``PairTrees`` has them."""
+    begins, found = arrays["vocab.offsets"], []
+    words = [bytes(arrays["vocab.bytes"][i:j]).decode() for i, j in itertools.pairwise(begins)]
+    for k, middle in enumerate(arrays["rules.src_length"].tolist()):
+        begin, end = arrays["rules.offsets"][k : k + 2]
+        gaps, symbols = itertools.count(1), arrays["rules.symbols"][begin:end].tolist()
+        source = tuple(words[s] if s >= 0 else next(gaps) for s in symbols[:middle])
+        found.append((source, tuple(words[s] if s >= 0 else -s for s in symbols[middle:])))
+    return found
 
 
 def cut_nodes(key):
@@ -25,22 +41,42 @@ def cut_nodes(key):
 
 
 class PairTrees:
-    """All trees of a pair with all cuts: for each the state (node, edge, cut) of its nodes, and its rules."""
+    """All trees of a pair with all cuts: for each the state (node, edge, cut) of its nodes, and its rules.
+
+    Of several alignments, each has its nodes, and a root above all leads to them.
+    """
 
     def __init__(self, pair, max_cut):
-        made = decompose(*pair)
-        self.words = pair[0].split(), pair[1].split()
-        numbers = {node: k for k, node in enumerate(made.nodes())}
-        self.spans = [(made.forest.node_span[n].tolist(), made.forest.node_tgt[n].tolist()) for n in numbers]
-        self.edges = [[[numbers[t] for t in edge.tails] for edge in made.edges(node)] for node in numbers]
-        self.root, self.max_cut = len(numbers) - 1, max_cut
+        source, target, alignments = pair
+        self.words, self.max_cut = (source.split(), target.split()), max_cut
+        self.spans, self.edges, self.roots = [], [], []
+        for links in [alignments] if isinstance(alignments, str) else alignments:
+            self.add(decompose(source, target, links))
+        self.root = self.roots[0]
+        if len(self.roots) > 1:
+            self.root = len(self.edges)
+            self.spans.append(self.spans[self.roots[0]])
+            self.edges.append([[root] for root in self.roots])
         self.states = {}
         for tree in self.trees(self.root):
-            free = [node for node in tree if node != self.root and not self.is_long(node)]
+            free = [node for node in tree if node not in (self.root, *self.roots) and not self.is_long(node)]
             for cuts in itertools.product((0, 1), repeat=len(free)):
-                cut = dict.fromkeys(tree, 1) | dict(zip(free, cuts, strict=True))
+                cut = (
+                    dict.fromkeys(tree, 1) | dict(zip(free, cuts, strict=True)) | {self.root: int(len(self.roots) == 1)}
+                )
                 key = tuple(sorted((node, edge, cut[node]) for node, edge in tree.items()))
                 self.states[key] = [self.rule(node, tree, cut) for node in tree if cut[node]]
+
+    def add(self, made):
+        """The nodes of an alignment."""
+        numbers = {node: len(self.spans) + k for k, node in enumerate(made.nodes())}
+        self.spans += [(made.forest.node_span[n].tolist(), made.forest.node_tgt[n].tolist()) for n in numbers]
+        self.edges += [[[numbers[t] for t in edge.tails] for edge in made.edges(node)] for node in numbers]
+        self.roots.append(len(self.edges) - 1)
+
+    def level(self, node):
+        """Minimal edges below it, in any tree."""
+        return 1 + sum(self.level(tail) for tail in self.edges[node][0])
 
     def derivations(self, key):
         """States with the same rules at the same places: those that differ in edges within rules only."""
@@ -119,21 +155,71 @@ def log_probability(rules, model, alpha=ALPHA, types=(1, 1)):
     return total
 
 
+def table_numbers(n, discount):
+    """Generalised Stirling numbers: of seatings of n customers by their number of tables, each with the product over
+    its tables of (1 - d)(2 - d) ... (size - 1 - d)."""
+    numbers = [1.0]
+    for customers in range(n):
+        more = [0.0, *numbers]
+        for tables in range(1, customers + 1):
+            more[tables] += (customers - tables * discount) * numbers[tables]
+        numbers = more
+    return numbers
+
+
+def log_pitman_yor(rules, alpha, discount):
+    """Of all rules together, by a process for each length, summed over all their seatings."""
+    counts, total = Counter(rules), 0.0
+    for length in {length_of(rule) for rule in rules}:
+        of_length = [n for rule, n in counts.items() if length_of(rule) == length]
+        ways = np.ones(1)
+        for n in of_length:
+            ways = np.convolve(
+                ways, [w * math.exp(t * poisson(length)) for t, w in enumerate(table_numbers(n, discount))]
+            )
+        rising = np.cumprod([1.0, *(alpha + k * discount for k in range(len(ways) - 1))])
+        n = sum(of_length)
+        total += math.log(ways @ rising) - math.lgamma(alpha + n) + math.lgamma(alpha) + n * poisson(length)
+    return total
+
+
+def log_by_bases(rules, alpha, length, base):
+    """Of all rules together, by a Dirichlet process for each length; logs of a distribution of lengths, and of what a
+    rule begins with."""
+    counts = Counter(rules)
+    groups = Counter(length_of(rule) for rule in rules)
+    total = sum(math.lgamma(alpha) - math.lgamma(alpha + n) + n * length(ell) for ell, n in groups.items())
+    for rule, n in counts.items():
+        start = alpha * math.exp(base(rule))
+        total += math.lgamma(n + start) - math.lgamma(start)
+    return total
+
+
 class CorpusTrees:
     """All states of a small corpus with their probabilities."""
 
-    def __init__(self, pairs, model, max_cut=7, temperature=1.0, corrected=False):
+    def __init__(self, pairs, model, max_cut=7, temperature=1.0, corrected=False, seated=None, bases=None):
         self.pairs = [PairTrees(pair, max_cut) for pair in pairs]
         types = [len({word for pair in pairs for word in pair[side].split()}) for side in (0, 1)]
         self.logs = {}
         for states in itertools.product(*(pair.states for pair in self.pairs)):
             rules = [rule for pair, key in zip(self.pairs, states, strict=True) for rule in pair.states[key]]
-            log = log_probability(rules, model, ALPHA, types)
+            if seated:
+                log = log_pitman_yor(rules, *seated)
+            elif bases:
+                log = log_by_bases(rules, ALPHA, *bases)
+            else:
+                log = log_probability(rules, model, ALPHA, types)
             if corrected:
                 log -= sum(math.log(pair.derivations(key)) for pair, key in zip(self.pairs, states, strict=True))
             self.logs[states] = log / temperature
         total = np.logaddexp.reduce(list(self.logs.values()))
         self.exact = {state: math.exp(value - total) for state, value in self.logs.items()}
+
+    def condition(self, holds):
+        """Leaves out all states in which something does not hold."""
+        total = sum(p for state, p in self.exact.items() if holds(state))
+        self.exact = {state: p / total for state, p in self.exact.items() if holds(state)}
 
     def state_of(self, sampler):
         arrays, at, found = sampler.trees(), 0, []
@@ -151,11 +237,21 @@ class CorpusTrees:
         return tv, sum(math.sqrt(2 * p * (1 - p) / (math.pi * n)) for p in self.exact.values()) / 2
 
 
+def options_of(**others):
+    """Those of the closed form, without a discount unless another one is given."""
+    return SamplerOptions(**{"alpha": ALPHA, "discount": 0, "mean_length": MEAN_LENGTH} | others)
+
+
 def sampled_states(corpus, forests, sweeps, every=1, temperature=1.0, **options):
     """How often each state is that of a sweep, of some sweeps behind the first ones."""
-    sampler, found = TreeSampler(forests, alpha=ALPHA, discount=0, mean_length=MEAN_LENGTH, **options), Counter()
+    return states_of(corpus, TreeSampler(forests, options_of(**options)), sweeps, every, temperature)
+
+
+def states_of(corpus, sampler, sweeps, every=1, temperature=1.0, max_level=None):
+    """The same of a sampler."""
+    found = Counter()
     for number in range(1, sweeps + 1):
-        sampler.sweep(number, temperature=temperature)
+        sampler.sweep(number, max_level, temperature)
         if number > 20 and number % every == 0:
             found[corpus.state_of(sampler)] += 1
     return found

@@ -199,6 +199,8 @@ class System:
     """Names of its latent features; none: those of [features]."""
     start: str = ""
     """A system before this one, from whose tuned weights its own tuning begins; empty: from those of [tuning]."""
+    weights_of: str = ""
+    """A system before this one whose tuned weights it has, without a tuning of its own; empty: it is tuned."""
     estimator: Chosen | None = None
     """None for the plain grammar."""
     own: dict[str, Declared] = field(default_factory=dict)
@@ -208,6 +210,11 @@ class System:
     def sources(self) -> tuple[str, ...]:
         """The sources of its rules."""
         return source_names(self.grammar)
+
+    @property
+    def before(self) -> str:
+        """The system whose tuned weights it begins with."""
+        return self.weights_of or self.start
 
 
 SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own"}
@@ -426,7 +433,9 @@ def _systems(tables: Mapping[str, Any], rules: Mapping[str, Any], reader: Reader
         table, own = _own_sources(table, rules, keys, reader)
         system = dataclasses.replace(_system(table, keys, reader), own=own)
         start = system.start
-        if system.estimator and "start" not in table:
+        if system.start and system.weights_of:
+            raise reader.error((*keys, "start"), "start is for a tuning, of which there is none with weights_of")
+        if system.estimator and "start" not in table and not system.weights_of:
             start = next((plain for plain, other in found.items() if _is_plain(other, system)), "")
         found[name] = dataclasses.replace(system, start="" if start == NO_START else start)
     return found
@@ -513,8 +522,8 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
                 raise InputError(f"--systems: no system {quote(name)}; there are {known}{near}")
         chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
         for name, system in chosen.items():
-            if system.start and system.start not in chosen:
-                raise InputError(f"--systems: {name} begins with the weights of {system.start}; give both")
+            if system.before and system.before not in chosen:
+                raise InputError(f"--systems: {name} begins with the weights of {system.before}; give both")
         wanted = experiment.report.charts
         charts = wanted if all(name in chosen for name in wanted) else ()
         report = dataclasses.replace(experiment.report, charts=charts)
@@ -548,8 +557,9 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         keys = ("systems", name)
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise reader.error(keys, "a system's name is made of letters, digits and . _ + -")
-        if system.start and system.start not in before:
-            raise reader.error((*keys, "start"), f"start: {quote(system.start)} is no system before this one")
+        if system.before and system.before not in before:
+            key = "weights_of" if system.weights_of else "start"
+            raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one")
         try:
             source_names(system.grammar)
         except InputError as error:

@@ -384,8 +384,10 @@ def _system(
     plan = SystemPlan(grammar, latent, settings, inputs)
     learner = settings_facts(tuning.learner)
     for run in range(tuning.runs):
-        start = before[system.start].tuned[run] if system.start else None
+        start = before[system.before].tuned[run] if system.before else None
         facts = tuning.facts() | {"seed": tuning.seed + run}
+        if system.weights_of:
+            facts["iterations"] = 1  # the development set is translated once, for its BLEU
         del facts["runs"]  # each is a stage of its own
         optimiser = {"learner": learner, "learner version": kind(OPTIMISERS, tuning.optimiser).VERSION}
         weights: dict[str, Any] = {} if start else {"weights": tuning.weights}

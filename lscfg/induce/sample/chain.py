@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
@@ -11,12 +10,20 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.induce.sample.checkpoint import Checkpoint
-from lscfg.kernel import LineError
-from lscfg.kernel.sample import MOVES, SAMPLE_MODELS, PhraseForests, TreeSampler
-from lscfg.settings import Declared, setting
+from lscfg.induce.sample.text import SampledText
+from lscfg.kernel.sample import (
+    BASES,
+    LENGTHS,
+    MOVES,
+    SAMPLE_MODELS,
+    STARTS,
+    TABLES,
+    SamplerOptions,
+    TreeSampler,
+)
+from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
 """What the names of the kernel's random numbers have room for."""
@@ -35,14 +42,48 @@ class ChainSettings(Declared):
     )
     alpha: float = setting(5.0, "concentration of the processes", above=0)
     discount: float = setting(0.5, "discount of the Pitman-Yor processes; 0: Dirichlet processes", least=0, below=1)
-    mean_length: float = setting(2.0, "mean of the Poisson distribution of rule lengths", above=0, most=1000)
+    tables: str = setting(
+        "power",
+        "tables of the processes: n^discount for n tokens of a rule (power), or each token sits at one (exact)",
+        choices=TABLES,
+    )
+    length: str = setting(
+        "process",
+        "distribution of rule lengths; process: poisson of py, none of dp",
+        choices=("process", *LENGTHS),
+    )
+    mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
+    base: str = setting(
+        "process",
+        "what rules begin with: the probability of their length, 1 / words for each symbol (uniform), or lexical "
+        "weights; process: length of py, uniform of dp",
+        choices=("process", *BASES),
+    )
     multiplicity: str = setting(
         "paper",
         "a rule of several derivations at a place: each counts (paper), or all count as one (corrected)",
         choices=("paper", "corrected"),
     )
     moves: str = setting(
-        "local", "draw the variables of a tree node by node (local), or propose whole trees (tree)", choices=MOVES
+        "local",
+        "draw the variables of a tree node by node (local), all together by sums over all rules (blocked), or propose "
+        "whole trees (tree)",
+        choices=MOVES,
+    )
+    offtree: str = setting(
+        "uniform",
+        "how variables outside trees are drawn: uniformly, or as often cut as in trees of the burn-in (informed)",
+        choices=("uniform", "informed"),
+    )
+    start: str = setting(
+        "random",
+        "first trees: random, in normal form (minimal), or random and as few rules as can be (whole)",
+        choices=STARTS,
+    )
+    alignments: str = setting(
+        "separate",
+        "several alignments of a pair: each is a pair of its own (separate), or one is drawn (chosen)",
+        choices=("separate", "chosen"),
     )
     max_cut: int = setting(7, "most words of a phrase that need not be a nonterminal", least=1, most=1000)
     max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
@@ -59,10 +100,36 @@ class ChainSettings(Declared):
     chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS)
     seed: int = setting(1, "seed of what is drawn", least=0)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length == "none" and self.process == "py" and self.base in ("process", "length"):
+            raise SettingError("base", "must be uniform or lexical where rules have no distribution of lengths")
+
     @property
     def last(self) -> int:
         """The last sweep."""
         return self.burn_in + self.sweeps
+
+    def options(self, chain: int = 0, places: bool = False, max_phrase: int = 10, held_out: int = 0) -> SamplerOptions:
+        """Of the kernel's sampler."""
+        return SamplerOptions(
+            self.process,
+            self.alpha,
+            self.discount,
+            self.tables,
+            "" if self.length == "process" else self.length,
+            mean_length=self.mean_length,
+            base="" if self.base == "process" else self.base,
+            corrected=self.multiplicity == "corrected",
+            moves=self.moves,
+            informed=self.offtree == "informed",
+            start=self.start,
+            seed=self.seed,
+            chain=chain,
+            max_phrase=max_phrase,
+            places=places,
+            held_out=held_out,
+        )
 
     def kept(self) -> tuple[int, ...]:
         """The sweeps that are kept; 0 is the beginning."""
@@ -93,37 +160,8 @@ class Chain:
     trace: list[dict[str, Any]]
 
 
-def read_forests(
-    src: str | os.PathLike[str],
-    tgt: str | os.PathLike[str],
-    alignments: Sequence[str | os.PathLike[str]],
-    settings: ChainSettings,
-) -> PhraseForests:
-    """The forests of all pairs, once for each alignment.
-
-    Raises:
-        InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed or out-of-range link; no pair is left.
-    """
-    forests = PhraseForests(settings.max_cut, settings.max_words)
-    for path in alignments:
-        for number, pair in enumerate(log.progress(stream_aligned(src, tgt, path), "forests"), 1):
-            try:
-                forests.add(*pair)
-            except LineError as error:
-                raise error.at(number, path) from None
-    sizes = forests.sizes()
-    left_out = sum(sizes.dropped.values())
-    if left_out == sizes.pairs:
-        raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", src)
-    if left_out:
-        log.warn(f"{left_out} of {sizes.pairs} pairs are left out: longer than {settings.max_words} words a side")
-    if sizes.bare:
-        log.warn(f"{sizes.bare} of {sizes.pairs} pairs have no phrase inside: each is one rule")
-    return forests
-
-
 def run_chain(
-    forests: PhraseForests,
+    text: SampledText,
     settings: ChainSettings,
     chain: int,
     places: bool,
@@ -135,19 +173,7 @@ def run_chain(
     Raises:
         InputError: the checkpoint is damaged, of other text or settings, or of more sweeps.
     """
-    sampler = TreeSampler(
-        forests,
-        settings.process,
-        settings.alpha,
-        settings.discount,
-        settings.mean_length,
-        corrected=settings.multiplicity == "corrected",
-        moves=settings.moves,
-        seed=settings.seed,
-        chain=chain,
-        max_phrase=max_phrase,
-        places=places,
-    )
+    sampler = TreeSampler(text.forests, settings.options(chain, places, max_phrase, text.held_out))
     kept = frozenset(settings.kept())
     trace = checkpoint.load(sampler) if checkpoint else []
     if len(trace) > settings.last + 1:
@@ -157,6 +183,8 @@ def run_chain(
         trace.append({"chain": chain + 1, **record})
         if record["sweep"] in kept:
             sampler.keep()
+            if text.held_out:
+                trace[-1]["held_out"] = sampler.held_out()[0] / text.held_out_words
         if checkpoint:
             checkpoint.save(sampler, trace, record["sweep"] == settings.last)
     open_level = settings.max_level(settings.last)
@@ -174,6 +202,8 @@ def _sweeps(sampler: TreeSampler, settings: ChainSettings, first: int) -> Iterat
     for sweep in range(max(first, 1), settings.last + 1):
         began, temperature = perf_counter(), settings.temperature(sweep)
         sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        if sweep <= settings.burn_in:
+            sampler.adapt()
         after = asdict(sampler.state())
         of_sweep = {name: after[name] - before[name] for name in after if name.endswith(("_drawn", "_moved"))}
         yield {"sweep": sweep, **after, **of_sweep, "temperature": temperature, "seconds": perf_counter() - began}

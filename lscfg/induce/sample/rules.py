@@ -15,8 +15,9 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.induce.sample.chain import Chain, ChainSettings, read_forests, run_chain
+from lscfg.induce.sample.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
+from lscfg.induce.sample.text import read_text
 from lscfg.io.text import file_hash
 from lscfg.parallel.engine import available_cores, in_threads
 from lscfg.settings import setting
@@ -93,6 +94,7 @@ def sample_rules(
     places: bool = False,
     folder: Path | None = None,
     resume: bool = False,
+    held_out: RuleInputs | None = None,
 ) -> Sampled:
     """Samples the rules of a corpus.
 
@@ -100,32 +102,35 @@ def sample_rules(
         jobs: chains that run at the same time, which changes no result; None: one for each core.
         places: keep where the rules are.
         folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
+        held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
 
     Raises:
-        InputError: see ``read_forests`` and ``run_chain``.
+        InputError: see ``read_text`` and ``run_chain``.
     """
-    forests = read_forests(inputs.source, inputs.target, inputs.alignments, settings)
+    chosen = settings.alignments == "chosen"
+    text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
     workers = min(settings.chains, jobs or available_cores())
 
-    made_from = _fingerprint(inputs, settings, places) if folder else ""
+    made_from = _fingerprint(inputs, settings, places, held_out) if folder else ""
 
     def run(chain: int) -> Chain:
         checkpoint = Checkpoint(folder, chain, made_from, resume)
-        return run_chain(forests, settings, chain, places, settings.max_phrase, checkpoint)
+        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint)
 
     with in_threads(workers, ahead=1) as engine:
         chains = list(engine.map(run, range(settings.chains)))
-    return _joined(chains, settings, forests.sizes().pairs, len(inputs.alignments))
+    return _joined(chains, settings, text.pairs, 1 if chosen else len(inputs.alignments))
 
 
-def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool) -> str:
+def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool, held_out: RuleInputs | None) -> str:
     """A digest of what the draws of a chain depend on."""
     facts = settings.facts()
     free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
     decide = {name: value for name, value in facts.items() if name not in free}
     if settings.sample != "last":
         decide.pop("sweeps", None)  # a chain may get more of them
-    hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
+    texts = [inputs, held_out] if held_out else [inputs]
+    hashes = [file_hash(path) for text in texts for path in (text.source, text.target, *text.alignments)]
     return hashlib.sha256(json.dumps([decide, hashes, places], sort_keys=True).encode()).hexdigest()
 
 

@@ -54,31 +54,36 @@ int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *keys, floa
 void lscfg_add_moments(int32_t m, int32_t arity, int64_t n, int32_t first, int32_t last, const int64_t *row,
                        const int64_t *head, const int64_t *tail, const double *z, const double *y, double *out);
 
-/* ---- EM over derivation trees: the E step, and the shrinkage of its counts ---- */
+/* ---- EM over derivation trees or forests: the E step, and the shrinkage of its counts ---- */
 
 enum { LSCFG_EM_MAX_STATES = 128 };
 
-/* Trees of rules with at most two nonterminals. Nodes are numbered tree by tree, parents before their children. A
- * parameter is scale[state of the left-hand side] * tensor[arity][row][states]: counts and what normalises them. */
+/* Trees of rules with at most two nonterminals, or forests of such trees. Nodes are numbered tree by tree, parents
+ * before their children; edges node by node. In a tree each node has the one edge of its own number. A parameter is
+ * scale[state of the left-hand side] * tensor[arity][row][states]: counts and what normalises them. */
 typedef struct {
-  int32_t m;               /* states, 1 .. LSCFG_EM_MAX_STATES */
-  const int8_t *arity;     /* [nodes] */
-  const int32_t *row;      /* [nodes] which of the tensors of that arity; rules may share one */
-  const int32_t *children; /* [nodes][2], -1: none, or one whose inside tree is not observed (a vector of ones) */
-  const double *tensor[3]; /* by arity, >= 0: [rows][m], [rows][m][m], [rows][m][m][m] */
-  const double *scale;     /* [m], >= 0 and at most 1e60 */
-  const double *root;      /* [kinds of root][m], distributions */
+  int32_t m;                 /* states, 1 .. LSCFG_EM_MAX_STATES */
+  const int64_t *first_edge; /* [nodes + 1], each node with one edge or more; NULL: all are trees */
+  const int32_t *head;       /* [edges], the node of each; NULL: all are trees */
+  const int8_t *arity;       /* [edges] */
+  const int32_t *row;        /* [edges] which of the tensors of that arity; rules may share one */
+  const int32_t *children;   /* [edges][2], -1: none, or one whose inside tree is not observed (a vector of ones) */
+  const double *tensor[3];   /* by arity, >= 0: [rows][m], [rows][m][m], [rows][m][m][m] */
+  const double *scale;       /* [m], >= 0 and at most 1e60 */
+  const double *root;        /* [kinds of root][m], distributions */
 } lscfg_em;
 
 /* Inside and outside vectors of the trees first .. last-1; tree t has the nodes first_node[t] .. first_node[t+1]-1, the
  * first of them is its root, of the kind root_kind[t]. Writes log_likelihood[t] (-inf: impossible, its vectors are
- * zero), inside [nodes][m] (sum 1), factor [nodes] (what inside was divided by) and, unless it is NULL, outside
- * [nodes][m], such that tensor * outside[n] (x) inside[left] (x) inside[right] are the expected counts of node n.
- * Returns the number of impossible trees. Ranges of trees may be computed by several threads at the same time. */
+ * zero), inside [nodes][m] (sum 1), factor [nodes] (for the second half of the work), share [edges] (may be NULL where
+ * all are trees: 1) and, unless it is NULL, outside [nodes][m], such that tensor * share[e] * outside[head] (x)
+ * inside[left] (x) inside[right] are the expected counts of edge e. Returns the number of impossible trees. Ranges of
+ * trees may be computed by several threads at the same time. */
 int64_t lscfg_em_trees(const lscfg_em *, const int64_t *first_node, const int32_t *root_kind, int64_t first,
-                       int64_t last, double *log_likelihood, double *inside, double *factor, double *outside);
+                       int64_t last, double *log_likelihood, double *inside, double *factor, double *share,
+                       double *outside);
 
-/* tokens[begin] .. tokens[end-1] are nodes of the row. part < 0: they are all of them. */
+/* tokens[begin] .. tokens[end-1] are edges of the row. part < 0: they are all of them. */
 typedef struct {
   int64_t row, begin, end, part;
 } lscfg_em_chunk;
@@ -86,7 +91,7 @@ typedef struct {
 /* Sums of outer products over the tokens of rows of one arity: sums[row] += those of a chunk, or, where a row has
  * several chunks, parts[part] = those. Different chunks may be computed by several threads at the same time. */
 int lscfg_em_outer(const lscfg_em *, int32_t arity, const lscfg_em_chunk *, int64_t n, const int32_t *tokens,
-                   const double *inside, const double *outside, double *sums, double *parts);
+                   const double *inside, const double *share, const double *outside, double *sums, double *parts);
 
 /* Expected counts of the rows first .. last-1: tensor[row] *= sums[row], and totals[row][m] = the counts by state of
  * the left-hand side. */

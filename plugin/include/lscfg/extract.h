@@ -63,10 +63,13 @@ typedef struct {
   int32_t binarise;   /* non-zero: no rule gets more; the smallest children become terminals of their parent's rule */
   int32_t max_words;  /* pairs with a longer side are dropped; 0: none is too long */
   int32_t drop;       /* non-zero: every other bad pair is dropped too, zero: it is an error */
+  int32_t forests;    /* non-zero: all minimal derivations of each pair too; memory and time are cubic in its words */
 } lscfg_derive_options;
 
 /* Trees and nodes are those since the last flush. Nodes are in preorder, children in source order, trees one behind the
- * other; a dropped pair has a tree without nodes. */
+ * other; a dropped pair has a tree without nodes. Forests, if they are wanted, are those of lscfg_decompose in another
+ * shape: an edge has as many tails as its rule has nonterminals, in source order, and its head is a node before them.
+ */
 typedef struct {
   int64_t n_trees, n_nodes;
   const int64_t *trees;       /* [n_trees + 1]: first node of each tree, counted from the very first node */
@@ -74,6 +77,13 @@ typedef struct {
   const int32_t *node_parent; /* [n_nodes], counted from the very first node; -1 at roots */
   const int32_t *node_slot;   /* [n_nodes]: which child of its parent, in source order */
   const int32_t *node_span;   /* [n_nodes][4]: source i, j, target i, j */
+  int64_t n_forests, n_forest_nodes, n_forest_edges, n_forest_tails;
+  int64_t all_forest_edges;   /* since the beginning */
+  const int64_t *forests;     /* [n_forests + 1]: first node of each, the root; counted from the very first node */
+  const int64_t *forest_edge; /* [n_forest_nodes]: first edge of each, counted from the very first edge */
+  const int32_t *forest_rule; /* [n_forest_edges]; rules of no tree are in the table, uncounted */
+  const int32_t *forest_tail; /* [n_forest_tails]: tails of all edges, counted from the very first node */
+  const int32_t *forest_span; /* [n_forest_nodes][4] */
   const int64_t *rule_count;  /* [rules] nodes of all trees */
   int64_t n_above;            /* trees with a rule of more than max_arity nonterminals */
   int64_t dropped[7];         /* pairs by LSCFG_PAIR_... */

@@ -21,6 +21,11 @@ void lscfg_phrase_forests_free(lscfg_phrase_forests *);
 /* Adds a sentence pair, as lscfg_derive does; a dropped pair is one without nodes. */
 int lscfg_phrase_forests_add(lscfg_phrase_forests *, const char *src, size_t src_length, const char *tgt,
                              size_t tgt_length, const char *links, size_t links_length, int32_t *stream, lscfg_error *);
+/* Adds another alignment of the last pair, whose words these are: its forest gets a root with an edge to that of each
+ * alignment, 8 at most, so that samples choose among them. */
+int lscfg_phrase_forests_join(lscfg_phrase_forests *, const char *src, size_t src_length, const char *tgt,
+                              size_t tgt_length, const char *links, size_t links_length, int32_t *stream,
+                              lscfg_error *);
 
 typedef struct {
   int64_t n_pairs, n_nodes, n_edges;
@@ -36,38 +41,58 @@ void lscfg_phrase_forests_get(const lscfg_phrase_forests *, lscfg_phrase_forests
 typedef struct lscfg_sampler lscfg_sampler;
 
 enum { LSCFG_SAMPLE_PY = 0, LSCFG_SAMPLE_DP = 1 };
-enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1 };
+enum { LSCFG_TABLES_POWER = 0, LSCFG_TABLES_EXACT = 1 };
+enum { LSCFG_LENGTH_POISSON = 0, LSCFG_LENGTH_GEOMETRIC = 1, LSCFG_LENGTH_NONE = 2 };
+enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2 };
+enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1, LSCFG_MOVES_BLOCKED = 2, LSCFG_MOVES_TYPE = 3 };
+enum { LSCFG_START_RANDOM = 0, LSCFG_START_MINIMAL = 1, LSCFG_START_WHOLE = 2 };
 
 typedef struct {
-  int32_t model;      /* LSCFG_SAMPLE_...: a Pitman-Yor process for each length of rules, or one Dirichlet process */
+  int32_t model;      /* LSCFG_SAMPLE_...: a process for each length of rules, or one for all */
   double alpha;       /* > 0: concentration */
-  double discount;    /* of Pitman-Yor processes, in [0, 1) */
-  double mean_length; /* > 0: of the Poisson distribution of rule lengths */
+  double discount;    /* in [0, 1) */
+  int32_t tables;     /* LSCFG_TABLES_...: n^discount for n tokens of a rule, or each token sits at one */
+  int32_t length;     /* LSCFG_LENGTH_...: distribution of the lengths of rules, with which each token counts */
+  double mean_length; /* > 0 */
+  int32_t base;       /* LSCFG_BASE_...: what a rule begins with: the probability of its length, 1 / words for each
+                         symbol, or lexical weights */
   int32_t density;    /* non-zero: weigh trees by the choices outside them; 0 gives a biased chain */
   int32_t corrected;  /* non-zero: divide a rule's probability by its derivations in the forest at its place */
-  int32_t moves;      /* LSCFG_MOVES_...: node by node, or a whole tree at once that is often refused */
+  int32_t moves;      /* LSCFG_MOVES_...: node by node; a whole tree at once that is often refused; a tree drawn by
+                         inside sums over all rules; node by node with all places of the same rules */
+  int32_t informed;   /* non-zero: variables outside trees are drawn as lscfg_sampler_adapt says, else uniformly */
+  int32_t start;      /* LSCFG_START_...: edges drawn and all nodes cut, normal form and all cut, edges drawn and no
+                         free node cut */
   uint64_t seed;
   int32_t chain;      /* 0 to 4095: chains of a seed are independent */
   int32_t max_phrase; /* rules of larger spans of either side are not counted as kept_short */
   int32_t places;     /* non-zero: keep where the rules are */
+  int64_t held_out;   /* so many pairs at the end are not sampled */
 } lscfg_sample_options;
 
-/* The sampler of forests that stay as they are while it lives. At first all nodes are cut and all edges drawn
- * uniformly: this is sweep 0. NULL: no memory. */
+/* The sampler of forests that stay as they are while it lives, at sweep 0. NULL: no memory. */
 lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *, const lscfg_sample_options *);
 void lscfg_sampler_free(lscfg_sampler *);
 /* Draws the variables of the nodes of level <= max_level, for pairs first .. last - 1 in order. sweep: 1 to 1048575,
  * the name of its random numbers. temperature: > 0, rule probabilities are taken to the power of its inverse. */
 int lscfg_sampler_sweep(lscfg_sampler *, int32_t sweep, int64_t first, int64_t last, int32_t max_level,
                         double temperature, lscfg_error *);
+/* Variables outside trees are cut as often as those of the trees are now, by length; for options.informed. Exact
+ * chains do this only before they are kept. */
+void lscfg_sampler_adapt(lscfg_sampler *);
 /* Adds the rules of all trees, as they are now, to those that are kept. */
 int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
+
+/* Log probability of the pairs that are held out: of all their trees, cut in all ways, beside the rules as they are
+ * now. Of pairs with too many rules there is none; they are counted. */
+int lscfg_sampler_held_out(lscfg_sampler *, double *sum, int64_t *n_left_out, lscfg_error *);
 
 typedef struct {
   int64_t n_tokens, n_types;        /* rules of all trees now */
   double log_joint; /* of these, one behind the other in the order of their numbers, and divided if they are to be */
-  int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something; of whole trees, too */
+  int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something */
   int64_t cuts_drawn, cuts_moved;
+  int64_t trees_drawn, trees_moved; /* of pairs, whole; those that were accepted */
 } lscfg_sample_state;
 
 void lscfg_sampler_state(const lscfg_sampler *, lscfg_sample_state *);
@@ -77,6 +102,10 @@ typedef struct {
   int64_t tokens;
   double tables;
 } lscfg_length_counts;
+
+typedef struct {
+  double alpha, discount;
+} lscfg_process;
 
 /* A rule may be in the table without being in any tree. */
 typedef struct {
@@ -92,13 +121,19 @@ typedef struct {
   const uint8_t *cut;     /* [nodes] */
   const int32_t *rule;    /* [nodes] of cut nodes of the trees; elsewhere without meaning */
   int32_t max_length; /* words of both sides and scope of the longest rule that there may be */
-  const lscfg_length_counts *by_length; /* [max_length + 1] */
+  const lscfg_length_counts *by_length; /* [max_length + 1]; of one process for all lengths, those of number 0 */
+  const lscfg_process *processes;       /* [max_length + 1] */
+  double mean_length;
+  int64_t n_seats;
+  const int32_t *seats; /* [n_seats][3] where tokens sit at tables: rule, size, tables of this size */
+  int32_t n_rates;         /* 0: variables outside trees are uniform */
+  const double *cut_rates; /* [n_rates] how often they are cut, by source words */
   double log_ways; /* what the log joint probability is less for rules of several derivations */
   lscfg_tables tables;
 } lscfg_sampler_view;
 
-/* Valid until the next call that changes the sampler. */
-void lscfg_sampler_get(const lscfg_sampler *, lscfg_sampler_view *);
+/* Valid until the next call that changes the sampler, or this one; LSCFG_ENOMEM: nothing was made. */
+int lscfg_sampler_get(lscfg_sampler *, lscfg_sampler_view *, lscfg_error *);
 
 /* Puts a new sampler where another one of the same forests and options was, whose view and decisions these are; of the
  * tables only the rules are read. LSCFG_EINPUT: the trees do not have the rules, or another part does not fit; the

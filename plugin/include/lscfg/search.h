@@ -21,12 +21,24 @@ enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s>
  * words, itself included, of the longest n-gram of the model that ends in it and that a word in front could still
  * extend; 0 if there is none, -1 if the model does not know the word. Too large a reach, such as the n-gram found
  * whether or not a longer one ends in it, only keeps states apart that could have been one. Non-zero stops the
- * search. */
+ * search; LSCFG_ENOMEM says that memory is out. */
 typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
 /* order: the n of the n-gram model, 1 to 14; end_word: the vocabulary id of </s>. */
 lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
 void lscfg_lm_free(lscfg_lm *);
+
+/* An n-gram model in memory whose automaton gives the numbers of KenLM. */
+typedef struct lscfg_ngrams lscfg_ngrams;
+
+/* Reads an ARPA text as lmplz writes it: each n-gram comes with its parts, <unk> is there and in no longer n-gram, and
+ * no probability is above 1. LSCFG_EINPUT for any other; error (may be NULL) says where. The vocabulary is that of the
+ * words to be asked for, and must outlive the model; it may grow. */
+int lscfg_ngrams_read(const lscfg_vocab *, const char *text, size_t length, lscfg_ngrams **, lscfg_error *);
+void lscfg_ngrams_free(lscfg_ngrams *);
+int32_t lscfg_ngrams_order(const lscfg_ngrams *);
+/* An lscfg_lm_step whose context is the model. Not for two threads at once. */
+int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
 /* ---- search: cube pruning with the language model, then lazy k-best extraction ---- */
 

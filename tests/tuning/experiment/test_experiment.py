@@ -246,19 +246,25 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
         + '\n[systems.BOTH]\ngrammar = "hiero"\nestimator = "mle"\nfeatures = "ratios"\nstart = "HIERO"\n'
     )
     both = '\n[systems."HIERO+MLE"]\ngrammar = "both"\nestimator = "mle"\nfeatures = ["ratios", "context"]\n'
-    file.write_text(file.read_text() + both)
+    same = '\n[systems.SAME]\ngrammar = "hiero"\nweights_of = "HIERO"\n[systems.SAME.hiero]\nno_singletons = true\n'
+    file.write_text(file.read_text() + both + same)
     with pytest.raises(InputError, match="--systems: BOTH begins with the weights of HIERO; give both"):
         read_experiment(file, Overrides(data=corpus, systems=["MIN", "BOTH"]))
-    names = "MIN,HIERO,BOTH,HIERO+MLE"
+    with pytest.raises(InputError, match="--systems: SAME begins with the weights of HIERO; give both"):
+        read_experiment(file, Overrides(data=corpus, systems=["MIN", "SAME"]))
+    names = "MIN,HIERO,BOTH,HIERO+MLE,SAME"
     run = run_lscfg("run", file, "--data", corpus, "-o", tmp_path / "out", "--systems", names, "--jobs", 1)
     assert run.returncode == 0, run.stderr
     rows = {row["system"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["systems"]}
     assert rows["BOTH"]["start_dev_bleu"] == rows["HIERO"]["dev_bleu"] > rows["HIERO"]["start_dev_bleu"]
     assert rows["BOTH"]["rules"] == rows["HIERO"]["rules"] and rows["BOTH"]["states"] == 1
+    assert rows["SAME"]["start_dev_bleu"] == rows["SAME"]["dev_bleu"] and rows["SAME"]["rules"] < rows["HIERO"]["rules"]
+    weights = [(tmp_path / "out" / "systems" / name / "weights").read_text() for name in ("HIERO", "SAME")]
+    assert weights[0] == weights[1]
     made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
     (aligned,) = (stage["key"] for stage in made if stage["stage"] == "align")
     of_alignments = [s for s in made if s["stage"] == "derive" or s["settings"].get("source") == "hiero"]
-    assert len(of_alignments) == 2
+    assert len(of_alignments) == 3
     for stage in of_alignments:
         used = [stage["inputs"][f"alignments 00{k}"] for k in (1, 2)]
         assert used == [f"{aligned}/union", f"{aligned}/grow-diag-final-and"]
@@ -268,7 +274,7 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
         config = read_ini(ini)
         lines = gzip.decompress((ini.parent / config.grammars[0]).read_bytes()).decode().splitlines()
         grammars[name] = {line.split(" ||| ", 1)[1].rsplit(" |||", 1)[0] for line in lines}
-        assert config.glue == (name in ("HIERO", "BOTH"))
+        assert config.glue == (name in ("HIERO", "BOTH", "SAME"))
         assert config.latent is None or (config.latent.options.get("unknown") == "zero") == (name == "HIERO+MLE")
     assert grammars["HIERO+MLE"] == grammars["MIN"] | grammars["HIERO"] and grammars["MIN"] - grammars["HIERO"]
     assert rows["HIERO+MLE"]["rules"] == len(grammars["HIERO+MLE"])

@@ -123,6 +123,10 @@ def test_experiments_of_sampled_rules(shared, name):
     assert settings["SAMPLED"].sample == settings["SAMPLED+LATENT-16"].sample == "average"
     assert [settings[f"SAMPLED-{sweep}"].kept() for sweep in (0, 100)] == [(0,), (100,)]
     assert settings["SAMPLED-DP"].discount == 0
+    assert {name for name, made in settings.items() if made.rule_filter == "scope"} >= {"SAMPLED-SCOPE"}
+    without = experiment.of(experiment.systems["NO-SINGLETONS"]).sources["hiero"]
+    assert without.no_singletons and not experiment.sources["hiero"].no_singletons
+    assert experiment.systems["SAMPLED-UNTUNED"].weights_of == "HIERO"
     check_corpus(experiment)
 
 
@@ -189,6 +193,12 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
         ('start = "none"', 'start = "HIERO"', r"e\.toml:24: start: 'HIERO' is no system before this one"),
+        ('start = "none"', 'weights_of = "HIERO"', r"e\.toml:24: weights_of: 'HIERO' is no system before this one"),
+        (
+            'start = "none"',
+            'start = "MIN"\nweights_of = "MIN"',
+            r"e\.toml:24: start is for a tuning, of which there is",
+        ),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:15: model must be one of eflomal, fast-align"),
         ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:15: iterations must be at least 1, not 0"),
         ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),

@@ -59,11 +59,11 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import Decoding
 from lscfg.settings import setting
 
-HELP = "phrases alone"
+HELP = "words alone"
 VERSION = 1
 NEEDS = ("derivations",)
 FILTERED = False
-TABLE = "phrases"
+TABLE = "lexical"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ order = 2
 [tuning]
 iterations = 1
 kbest = 5
-[phrases]
+[lexical]
 least = 2
 [systems.MIN]
 [systems.TOY]
@@ -110,9 +110,9 @@ tilt = 0.25
 features = "paper"
 start = "none"
 [systems.PHRASES]
-grammar = "phrases"
+grammar = "lexical"
 [systems.ALL]
-grammar = "phrases+minimal"
+grammar = "lexical+minimal"
 estimator = "toy"
 features = "paper"
 """
@@ -124,7 +124,7 @@ def installed(tmp_path, monkeypatch):
     place = tmp_path / "site"
     (place / "toys-1.dist-info").mkdir(parents=True)
     (place / "toys-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1\n")
-    rows = "[lscfg.estimators]\ntoy = toy_estimator\n[lscfg.rule_sources]\nphrases = toy_source\n"
+    rows = "[lscfg.estimators]\ntoy = toy_estimator\n[lscfg.rule_sources]\nlexical = toy_source\n"
     (place / "toys-1.dist-info" / "entry_points.txt").write_text(rows)
     (place / "toy_estimator.py").write_text(ESTIMATOR)
     (place / "toy_source.py").write_text(SOURCE)
@@ -167,7 +167,7 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
         "settings": {"m": 3, "tilt": 0.25},
     }
     grammar = plan.systems["PHRASES"].rules.facts["settings"]
-    assert grammar == {"source": "phrases", "source version": 1, "settings": {"max_targets": 30, "least": 2}}
+    assert grammar == {"source": "lexical", "source version": 1, "settings": {"max_targets": 30, "least": 2}}
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
         ("tilt = 0.25", "seed = 1", "seed is not for the estimator toy"),
         ("least = 2", "least = 0", r"toys.toml:1\d: least must be at least 1, not 0"),
         (
-            'grammar = "phrases"\n',
+            'grammar = "lexical"\n',
             'grammar = "words"\n',
-            "no grammar 'words'; there are hiero, minimal, phrases, sampled, both",
+            "no grammar 'words'; there are hiero, lexical, minimal, phrases, sampled, both",
         ),
     ],
 )

@@ -1,0 +1,169 @@
+"""Trees and forests cut at rules of more than two nonterminals, as EM takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.extract.examples import Examples
+from lscfg.extract.forests import Forests
+from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
+
+PI, BELOW_WIDE = 0, 1
+"""Kinds of roots: of sentences, and of trees below a rule of more than two nonterminals."""
+
+ROUNDS = 10
+"""Iterations of EM with one state that say how probable the edges of forests are."""
+
+EXACT = 1e-9
+"""Expected counts that are so close to a whole number are meant to be that number."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The trees or forests of a corpus, cut at rules of more than two nonterminals.
+
+    In a forest such a rule is in all derivations of its pair, since its node has no other one. So are the nodes below
+    it, and pieces of forests are as certain as pieces of trees.
+
+    Attributes:
+        node: int64 [nodes], the nodes of ``Examples``, or of ``Forests``, by piece, heads before tails.
+        first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
+        arity: int8 [edges]; rule: int64 [edges]; children: int64 [edges, 2], see ``TreeSet``.
+        first_edge: int64 [nodes + 1], of forests; None: a node of a tree has the one edge of its number.
+    """
+
+    node: np.ndarray
+    first_node: np.ndarray
+    sentence: np.ndarray
+    kind: np.ndarray
+    arity: np.ndarray
+    rule: np.ndarray
+    children: np.ndarray
+    first_edge: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, examples: Examples, trees: np.ndarray) -> Pieces:
+        """The pieces of the derivations whose trees begin at nodes ``trees``."""
+        node, number, roots = _cut(examples.parent, examples.is_example)
+        return cls(
+            node,
+            np.append(roots, len(node)).astype(np.int64),
+            np.searchsorted(trees, node[roots], side="right") - 1,
+            np.where(examples.parent[node[roots]] < 0, PI, BELOW_WIDE).astype(np.int32),
+            examples.rules.arity[examples.type[node]].astype(np.int8),
+            examples.type[node],
+            number[examples.children[node]],
+        )
+
+    @classmethod
+    def of_forests(cls, examples: Examples, forests: Forests) -> Pieces:
+        """The pieces of all derivations, whose rules have the numbers of ``examples``."""
+        rule = np.argsort(examples.type_rule)[forests.rule]
+        parent = np.full(len(forests.span), -1, np.int64)
+        parent[forests.tail] = np.repeat(forests.head, forests.arity)  # any of them: all are in one piece
+        node, number, roots = _cut(parent, rule[forests.edge[:-1]] < len(examples.rules))
+        sizes = np.diff(forests.edge)[node]
+        first_edge = np.concatenate([[0], np.cumsum(sizes)])
+        edge = np.arange(first_edge[-1]) + np.repeat(forests.edge[node] - first_edge[:-1], sizes)
+        return cls(
+            node,
+            np.append(roots, len(node)).astype(np.int64),
+            np.searchsorted(forests.first[:-1], node[roots], side="right") - 1,
+            np.where(parent[node[roots]] < 0, PI, BELOW_WIDE).astype(np.int32),
+            forests.arity[edge].astype(np.int8),
+            rule[edge],
+            number[forests.children[edge]],
+            first_edge,
+        )
+
+    def of_sentences(self, chosen: np.ndarray | None) -> np.ndarray:
+        """bool [nodes]: those of some sentences (bool [sentences]), or all."""
+        if chosen is None:
+            return np.ones(len(self.node), bool)
+        return np.repeat(chosen[self.sentence], np.diff(self.first_node))
+
+    def edges_of(self, chosen: np.ndarray | None) -> np.ndarray:
+        """bool [edges]: those of some sentences (bool [sentences]), or all."""
+        nodes = self.of_sentences(chosen)
+        return nodes if self.first_edge is None else np.repeat(nodes, np.diff(self.first_edge))
+
+    def trees(self, row: np.ndarray, rows: tuple[int, int, int], chosen: np.ndarray | None = None) -> TreeSet:
+        """The pieces, or those of some sentences (bool [sentences]).
+
+        Args:
+            row: int64 [rules], the tensor of each rule among those of its arity; rows: how many there are.
+        """
+        piece = np.ones(len(self.kind), bool) if chosen is None else chosen[self.sentence]
+        keep, edges, first_edge = self.of_sentences(chosen), self.edges_of(chosen), None
+        if self.first_edge is not None:
+            first_edge = np.concatenate([[0], np.cumsum(np.diff(self.first_edge)[keep])])
+        number = np.full(len(keep) + 1, -1, np.int64)
+        number[:-1][keep] = np.arange(int(keep.sum()))
+        return TreeSet(
+            np.concatenate([[0], np.cumsum(np.diff(self.first_node)[piece])]),
+            self.kind[piece],
+            self.arity[edges],
+            row[self.rule[edges]],
+            number[self.children[edges]],
+            rows,
+            first_edge,
+        )
+
+
+def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes by piece, int64; the new number of each node and one more, int64, -1: none; where pieces begin.
+
+    Args:
+        parent: int64 [nodes], -1 at roots; kept: bool [nodes], whether the node is in a piece.
+    """
+    n = len(parent)
+    is_top = (parent < 0) | ~kept[np.maximum(parent, 0)]
+    top = np.where(is_top, np.arange(n), parent)
+    while True:  # each step doubles the way up
+        higher = top[top]
+        if (higher == top).all():
+            break
+        top = higher
+    node = np.nonzero(kept)[0]
+    node = node[np.argsort(top[node], kind="stable")]
+    number = np.full(n + 1, -1, np.int64)  # the last one stands for "no child"
+    number[node] = np.arange(len(node))
+    return node, number, np.nonzero(is_top[node])[0]
+
+
+def edge_posteriors(
+    pieces: Pieces, examples: Examples, chosen: np.ndarray | None = None, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """How probable edges are in their forests, by EM with one state that begins with equal derivations.
+
+    Args:
+        chosen: bool [sentences], those that are looked at; None for all.
+
+    Returns:
+        float64, the probability of each edge of these sentences; int64, its rule, a number of ``examples``.
+    """
+    arity = examples.rules.arity
+    row = np.zeros(len(arity), np.int64)
+    sizes = []
+    for k in ARITIES:
+        of_arity = np.flatnonzero(arity == k)
+        row[of_arity] = np.arange(len(of_arity))
+        sizes.append(len(of_arity))
+    trees = pieces.trees(row, (sizes[0], sizes[1], sizes[2]), chosen)
+    rule = pieces.rule[pieces.edges_of(chosen)]
+    expectation, frequency = Expectation(trees, threads), np.ones(len(arity))
+    for _ in range(ROUNDS):
+        tensors = [frequency[arity == k].reshape(-1, *[1] * (k + 1)) for k in ARITIES]
+        probability = expectation.posteriors(Weights(tensors, np.ones(1), np.ones((2, 1))))
+        frequency = np.bincount(rule, probability, len(arity)) / max(len(trees), 1)
+    return probability, rule
+
+
+def expected_counts(pieces: Pieces, examples: Examples, chosen: np.ndarray | None, threads: int) -> np.ndarray:
+    """float64 [rules], expected tokens of each rule in the forests of some sentences (bool [sentences]), or of all."""
+    probability, rule = edge_posteriors(pieces, examples, chosen, threads)
+    counts = np.bincount(rule, np.maximum(probability, EXACT), len(examples.rules))  # what may be is not 0
+    whole = np.rint(counts)
+    return np.where((whole > 0) & (np.abs(counts - whole) < EXACT * (1 + whole)), whole, counts)

@@ -1,0 +1,135 @@
+"""Forests of a corpus: all minimal derivations of each pair, beside its tree (Chung et al. 2014, section 3).
+
+By their lemmas 2 and 3, what differs between the derivations of a pair is how sequences of phrases are bracketed, and
+all have as many rules. So a node of a rule that is no split into two phrases is in every derivation, its tree too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lscfg.grammar.table import RuleTable
+from lscfg.io.layout import check_offsets, check_range
+
+LAYOUT = {
+    "forest.node": "int64 [trees + 1]",
+    "forest.edge": "int64 [phrases + 1]",
+    "forest.rule": "int32 [edges]",
+    "forest.tail": "int32 [tails]",
+    "forest.span": "int32 [phrases, 4]",
+}
+"""The arrays of forests in a derivation file (docs/FORMATS.md)."""
+
+
+@dataclass(frozen=True)
+class Forests:
+    """The forests of all pairs, one for each alignment; of a dropped pair none.
+
+    Attributes:
+        rules: the rules of trees, numbered as in ``Derivations``, and behind them those of forests alone.
+        first: int64 [trees + 1], the first node of each forest, its root; heads stand before their tails.
+        edge: int64 [nodes + 1], the first edge of each node.
+        rule: int32 [edges].
+        tail: int32 [tails], the nodes below each edge in source order, as many as its rule has nonterminals.
+        span: int32 [nodes, 4], source i, j and target i, j, half-open.
+    """
+
+    rules: RuleTable
+    first: np.ndarray
+    edge: np.ndarray
+    rule: np.ndarray
+    tail: np.ndarray
+    span: np.ndarray
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray], rules: RuleTable, number: np.ndarray) -> Forests:
+        """The forests of a file whose arrays have the right shapes.
+
+        Args:
+            rules: all rules of the file in another order; number: int64 [rules], the new number of each.
+
+        Raises:
+            ValueError: a rule that is not in the table.
+        """
+        first, edge, rule, tail, span = (arrays[name] for name in LAYOUT)
+        check_range("forest.rule", rule, 0, len(rules))
+        return cls(rules, first, edge, number[rule].astype(np.int32), tail, span)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """As in a file, but for the rules."""
+        return dict(zip(LAYOUT, (self.first, self.edge, self.rule, self.tail, self.span), strict=True))
+
+    @cached_property
+    def arity(self) -> np.ndarray:
+        """int32 [edges]."""
+        return self.rules.arity[self.rule]
+
+    @cached_property
+    def head(self) -> np.ndarray:
+        """int64 [edges], the node that each edge rewrites."""
+        return np.repeat(np.arange(len(self.span)), np.diff(self.edge))
+
+    @cached_property
+    def first_tail(self) -> np.ndarray:
+        """int64 [edges + 1], where the tails of each edge begin."""
+        return np.concatenate([[0], np.cumsum(self.arity, dtype=np.int64)])
+
+    @cached_property
+    def children(self) -> np.ndarray:
+        """int64 [edges, 2], the first two tails, -1 where there is none."""
+        found = np.full((len(self.rule), 2), -1, np.int64)
+        for slot in (0, 1):
+            has = np.flatnonzero(self.arity > slot)
+            found[has, slot] = self.tail[self.first_tail[has] + slot]
+        return found
+
+    def check(self, trees: np.ndarray, span: np.ndarray) -> None:
+        """Refuses what no file of forests holds.
+
+        Args:
+            trees, span: those of the derivation trees of the same pairs.
+
+        Raises:
+            ValueError: the array, edge or pair that is wrong.
+        """
+        nodes, edges = len(self.span), len(self.rule)
+        check_offsets("forest.node", self.first, nodes)
+        check_offsets("forest.edge", self.edge, edges)
+        if (np.diff(self.edge) < 1).any():
+            raise ValueError("array 'forest.edge' has a node without an edge")
+        if self.first_tail[-1] != len(self.tail):
+            raise ValueError(
+                f"array 'forest.tail' has {len(self.tail)} tails, and its rules need {self.first_tail[-1]}"
+            )
+        above = np.repeat(self.head, self.arity)
+        last = np.repeat(self.first[1:], np.diff(self.first))[above]
+        if ((self.tail <= above) | (self.tail >= last)).any():
+            raise ValueError("array 'forest.tail' has a tail that does not follow its head in the same forest")
+        self._check_spans(above)
+        there = np.diff(trees) > 0
+        if ((np.diff(self.first) > 0) != there).any():
+            raise ValueError("array 'forest.node' has a forest of a pair without a tree, or none of one with a tree")
+        if (self.span[self.first[:-1][there]] != span[trees[:-1][there]]).any():
+            raise ValueError("array 'forest.span' has a root that is not that of the pair's tree")
+
+    def _check_spans(self, above: np.ndarray) -> None:
+        """Whether tails lie side by side in their head, in source order, and leave room for the rule's words."""
+        edge = np.repeat(np.arange(len(self.rule)), self.arity)
+        span = self.span.astype(np.int64)
+        wrong = np.zeros(len(self.rule), bool)
+        length = np.diff(self.rules.offsets) - self.rules.src_length
+        for side, symbols in ((0, self.rules.src_length), (2, length)):
+            begin, end = span[:, side], span[:, side + 1]
+            inside = (begin[self.tail] >= begin[above]) & (end[self.tail] <= end[above])
+            covered = np.bincount(edge, (end - begin)[self.tail], len(self.rule))
+            words = (symbols - self.rules.arity)[self.rule]
+            wrong |= (end - begin)[self.head] - covered != words
+            wrong[edge[~inside]] = True
+        follows = np.flatnonzero(edge[1:] == edge[:-1])
+        wrong[edge[follows[span[self.tail[follows], 1] > span[self.tail[follows + 1], 0]]]] = True
+        if wrong.any():
+            raise ValueError(f"edge {int(wrong.argmax())} of the forests has a rule that does not fit its spans")

@@ -1,0 +1,265 @@
+"""How well scores tell the translation of a source phrase in its sentence (thesis, section 4.2).
+
+The mean reciprocal rank (MRR) is the thesis's measure. It does not say what a score is worth to a decoder, which knows
+a language model, lengths and relative frequencies already. ``adds`` does: by how much the score lowers the loss of a
+conditional logit model of the right option that has all of these.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.estimate.choice import Choices, fit_choices
+from lscfg.grammar.tokens import LEFT_OUT
+from lscfg.io import tensors
+from lscfg.io.text import align_columns
+from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
+from lscfg.kernel.lm import PhraseScorer
+from lscfg.log import progress
+from lscfg.study.senses import Questions
+
+P_OF_TARGET, P_OF_SOURCE = "P(e|f)", "P(f|e)"
+LM = "LM"
+BASE = (LM, "length", P_OF_TARGET, P_OF_SOURCE)
+"""What ``adds`` is beyond."""
+
+FAMILIES = (("context", ("ContextTarget0",), True),)
+"""Scores of a model: a name, the features that are summed, and whether they are ratios to relative frequencies."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A score of the options.
+
+    Attributes:
+        values: float64 [options]; ranking: the same for ranks, where that is another one.
+        joins: whether it may join the base.
+    """
+
+    name: str
+    values: np.ndarray
+    ranking: np.ndarray
+    joins: bool = True
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """What scores are measured with.
+
+    Attributes:
+        questions: those asked.
+        language: float64 [options, 2], see ``Questions.language_scores``; None without a language model.
+        trivial: how many tokens with a single option are counted, too.
+        left_out: share of the training tokens that models must not have learned from.
+    """
+
+    questions: Questions
+    language: np.ndarray | None = None
+    trivial: int = 0
+    left_out: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        questions: Questions,
+        lm: str | os.PathLike[str] | None = None,
+        trivial: bool = False,
+        left_out: float = 0.0,
+    ) -> Ruler:
+        """With the language model of a file.
+
+        Raises:
+            InputError: the file is no language model.
+        """
+        language = questions.language_scores(PhraseScorer(lm)) if lm else None
+        return cls(questions, language, questions.trivial if trivial else 0, left_out)
+
+    @property
+    def choices(self) -> Choices:
+        """The options and which are right."""
+        return self.questions.choices
+
+    def base(self) -> dict[str, np.ndarray]:
+        """float64 [options] by their names, what a decoder has; without the language model where there is none."""
+        inventory, rule = self.questions.inventory, self.questions.rule
+        found = {} if self.language is None else {LM: self.language[:, 0]}
+        return found | {
+            "length": self.questions.target_lengths(),
+            P_OF_TARGET: inventory.forward[rule],
+            P_OF_SOURCE: inventory.backward[rule],
+        }
+
+    def references(self) -> list[Candidate]:
+        """Scores without a model (thesis, Table 4.7)."""
+        base = self.base()
+        scores = {name: base[name] for name in (P_OF_TARGET, P_OF_SOURCE)}
+        if self.language is not None:
+            each = self.language[:, 0] / self.language[:, 1]
+            scores[f"{LM} per word"] = each
+            for name in (P_OF_SOURCE, P_OF_TARGET):
+                scores[f"{LM} per word + {name}"] = each + base[name] / math.log(10)
+        return [Candidate(name, values, values, False) for name, values in scores.items()]
+
+    def candidates(self, path: str | os.PathLike[str]) -> list[Candidate]:
+        """The scores of a model file.
+
+        Raises:
+            InputError: the file cannot be read, has no scores, or was learned from tokens that are asked for.
+        """
+        model, name = Model(path), os.path.basename(os.fspath(path))
+        about = tensors.read_json(tensors.load(path, "model", [])[1], "about", {})
+        if about.get(LEFT_OUT, 0) != self.left_out:
+            raise InputError(_other_tokens(about.get(LEFT_OUT, 0), self.left_out), path)
+        plain, found = self.base()[P_OF_TARGET], []
+        for family, features, ratios in FAMILIES:
+            options = FeatureOptions(names=features)
+            try:
+                model.check_features(options)
+            except InputError:
+                continue
+            values = self._features(model, options, f"{name} {family}").sum(axis=1)
+            ranking = plain + values if ratios else values
+            found.append(Candidate(f"{name} {family}", values, ranking))
+            if ratios:
+                ranks = _reciprocal_ranks(self.choices, ranking)
+                found.append(Candidate(f"{name} {family}, reciprocal rank", ranks, ranks))
+        if not found:
+            raise InputError("it has no context; estimate it with --context", path)
+        return found
+
+    def _features(self, model: Model, options: FeatureOptions, name: str) -> np.ndarray:
+        """float64 [options, features], as a decoder has them."""
+        questions = self.questions
+        kept = questions.inventory.kept
+        grammar = Grammar()
+        grammar.read_text(questions.inventory.rules.kernel.text(kept, (), np.empty((len(kept), 0))).decode("utf-8"))
+        grammar.read_text("[X] ||| [X,1] [X,2] ||| [X,1] [X,2]\n")
+        grammar.finish()
+        place = np.full(len(questions.inventory.rules), -1)
+        place[kept] = np.arange(len(kept))
+        binding, found = Binding(model, grammar), np.zeros((len(questions.rule), len(options.names)))
+        for sentence, asked in progress(questions.by_sentence(), name, len(np.unique(questions.sentence))):
+            ids = grammar.vocab.add_line(questions.source[sentence])
+            forest = grammar.parse(ids, ParseOptions(len(ids), False, 1, X))
+            assert forest is not None  # words pass through, side by side
+            values = binding.features(forest, None, options)
+            words = (forest.edge_tail[:, 0] < 0) & (forest.node_cat[forest.edge_head] == X)
+            span = forest.node_span[forest.edge_head]
+            for k in asked:
+                begin, end = self.choices.begin[k : k + 2].tolist()
+                edges = np.nonzero(words & (span == questions.span[k, :2]).all(axis=1))[0]
+                apps = np.concatenate([np.arange(*forest.edge_apps[edge : edge + 2]) for edge in edges])
+                apps = apps[forest.app_rule[apps] < len(kept)]
+                numbers = place[questions.rule[begin:end]]
+                order = apps[np.argsort(forest.app_rule[apps])]
+                found[begin:end] = values[order[np.searchsorted(forest.app_rule[order], numbers)]]
+        return found
+
+    # ---- measures ----
+
+    def mean_rank(self, scores: np.ndarray) -> tuple[float, float]:
+        """Mean reciprocal rank of the right options, and the share of them that is first."""
+        ranks = self.choices.ranks(scores)
+        n = len(ranks) + self.trivial
+        return float(((1 / ranks).sum() + self.trivial) / n), float(((ranks == 1).sum() + self.trivial) / n)
+
+    def losses(self, columns: Sequence[np.ndarray]) -> np.ndarray:
+        """float64 [questions], of conditional logit fitted to the even sentences for the odd ones, and vice versa.
+
+        Raises:
+            InputError: one of the halves has no question.
+        """
+        features = np.column_stack(columns)
+        even = self.questions.sentence % 2 == 0
+        found = np.empty(len(even))
+        if even.all() or not even.any():
+            raise InputError("the held-out text has questions in even or odd sentences only; give more of it")
+        for half in (even, ~even):
+            seen, of_seen = self.choices.select(~half)
+            asked, of_asked = self.choices.select(half)
+            found[half] = asked.losses(features[of_asked] @ fit_choices(seen, features[of_seen]))
+        return found
+
+    def measure(self, candidate: Candidate, base: np.ndarray | None) -> dict[str, Any]:
+        """The figures of a score as JSON has them (docs/FORMATS.md).
+
+        Args:
+            base: losses of the base, beyond which it ``adds``; None: that is not asked.
+        """
+        rank, first = self.mean_rank(candidate.ranking)
+        found: dict[str, Any] = {"name": candidate.name, "mrr": rank, "first": first}
+        found["loss"] = float(self.losses([self.base()[P_OF_TARGET], candidate.ranking]).mean())
+        if base is not None and candidate.joins:
+            gains = base - self.losses([*self.base().values(), candidate.values])
+            of_sentence = np.bincount(self.questions.sentence, gains - gains.mean())
+            found |= {"adds": float(gains.mean()), "error": float(np.sqrt(np.square(of_sentence).sum()) / len(gains))}
+        return found
+
+
+def _other_tokens(model: float, wanted: float) -> str:
+    cure = f"estimate it with --leave-out {wanted:g}" if wanted else "estimate it without --leave-out"
+    return f"it was learned without {100 * model:g} % of the tokens, not {100 * wanted:g} %; {cure}"
+
+
+def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:
+    """float64 [options], 1 for the best of each question, 1/2 for the next; of equal ones the earlier is better."""
+    question = np.repeat(np.arange(len(choices)), choices.sizes)
+    order = np.lexsort((-scores, question))
+    ranks = np.empty(len(scores))
+    ranks[order] = 1 / (1 + np.arange(len(scores)) - np.repeat(choices.begin[:-1], choices.sizes))
+    return ranks
+
+
+def measure_scores(ruler: Ruler, models: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
+    """All figures of the references and of the models, as JSON has them (docs/FORMATS.md).
+
+    Raises:
+        InputError: a model cannot be read or has no scores, or there is too little held-out text.
+    """
+    candidates = ruler.references()
+    for path in models:
+        candidates += ruler.candidates(path)
+    base = ruler.base()
+    losses = ruler.losses([*base.values()])
+    n = len(ruler.choices)
+    return {
+        "questions": n,
+        "trivial": ruler.trivial,
+        "options": float(ruler.choices.sizes.mean()),
+        "chance": ruler.mean_rank(np.zeros(len(ruler.questions.rule)))[0],
+        "base": {
+            "features": [*base],
+            "loss": float(losses.mean()),
+            "mrr": ruler.mean_rank(np.column_stack([*base.values()]) @ _weights(ruler, base))[0],
+        },
+        "scores": [ruler.measure(candidate, losses) for candidate in candidates],
+    }
+
+
+def _weights(ruler: Ruler, base: dict[str, np.ndarray]) -> np.ndarray:
+    return fit_choices(ruler.choices, np.column_stack([*base.values()]))
+
+
+def format_scores(content: dict[str, Any]) -> str:
+    """The figures as a table."""
+    base = content["base"]
+    lines = [
+        f"{content['questions']:,} questions of {content['options']:.1f} options, by chance {content['chance']:.3f}"
+        + (f"; {content['trivial']:,} tokens with one option count as first" if content["trivial"] else ""),
+        f"base ({', '.join(base['features'])}): loss {base['loss']:.4f}, MRR {base['mrr']:.3f}",
+        "",
+    ]
+    rows = [["score", "MRR", "first", "loss", "adds"]]
+    for score in content["scores"]:
+        adds = f"{score['adds']:+.4f} ± {score['error']:.4f}" if "adds" in score else "-"
+        rows.append(
+            [score["name"], f"{score['mrr']:.3f}", f"{100 * score['first']:.1f} %", f"{score['loss']:.4f}", adds]
+        )
+    return "\n".join([*lines, *align_columns(rows)])

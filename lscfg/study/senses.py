@@ -1,0 +1,165 @@
+"""Questions of phrase-sense disambiguation: which translation a source phrase has in its sentence (thesis, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.estimate.choice import Choices
+from lscfg.extract.derive import Derivations
+from lscfg.extract.phrases import MAX_TARGETS, MAX_WORDS, phrase_nodes, phrase_tokens
+from lscfg.extract.yields import Yields, expand_ranges
+from lscfg.grammar.select import most_frequent
+from lscfg.grammar.table import RuleTable
+from lscfg.grammar.tokens import RuleTokens, left_out
+from lscfg.kernel.lm import PhraseScorer
+from lscfg.settings import Declared, setting
+
+MIN_COUNT = 2
+
+
+@dataclass(frozen=True)
+class InventorySettings(Declared):
+    """Which phrase pairs of the training text are options."""
+
+    max_words: int = setting(MAX_WORDS, "most source words of a phrase pair", least=1)
+    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source phrase", least=1)
+    min_count: int = setting(MIN_COUNT, "least number of tokens of a phrase pair that is kept", least=1)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The phrase pairs of a training text.
+
+    Attributes:
+        rules: all of them; count: int64 [rules], their tokens.
+        kept: int64, those that are options, by source phrase.
+        begin: int64 [source phrases + 1], where the options of each begin in ``kept``, by ``rules.source_id``.
+        forward, backward: float64 [rules], natural logarithms of the relative frequencies P(e|f) and P(f|e).
+    """
+
+    rules: RuleTable
+    count: np.ndarray
+    kept: np.ndarray
+    begin: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+
+    @classmethod
+    def of(cls, tokens: RuleTokens, settings: InventorySettings) -> Inventory:
+        """The inventory of some tokens."""
+        rules, side = tokens.rules, tokens.rules.source_id
+        count = np.bincount(tokens.places[:, 0], minlength=len(rules))
+        kept = np.nonzero(most_frequent(side, count, settings.max_targets) & (count >= settings.min_count))[0]
+        kept = kept[np.argsort(side[kept], kind="stable")]
+        begin = np.searchsorted(side[kept], np.arange(side.max(initial=-1) + 2))
+        shares = [
+            np.log(np.maximum(count, 1)) - np.log(np.maximum(np.bincount(given, count)[given], 1))
+            for given in (side, rules.target_id)
+        ]
+        return cls(rules, count, kept, begin, *shares)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Tokens whose source phrase has several options, in the order of the text.
+
+    Attributes:
+        inventory: the options' own.
+        choices: the right option of each question.
+        rule: int64 [options], numbers in the inventory.
+        sentence: int64 [questions]; span: int64 [questions, 4], of source and target.
+        source, target: the sentences.
+        trivial: tokens of a source phrase that has one option, which is right.
+    """
+
+    inventory: Inventory
+    choices: Choices
+    rule: np.ndarray
+    sentence: np.ndarray
+    span: np.ndarray
+    source: list[str]
+    target: list[str]
+    trivial: int
+
+    @classmethod
+    def held_out(cls, train: Derivations, held_out: Derivations, settings: InventorySettings) -> Questions:
+        """Those of the tokens of other sentences.
+
+        Raises:
+            InputError: there is none.
+        """
+        inventory = Inventory.of(phrase_tokens(train, settings.max_words), settings)
+        tokens = phrase_tokens(held_out, settings.max_words)
+        _, numbers = inventory.rules.with_those_of(tokens.rules)
+        rule = numbers[tokens.places[:, 0]]
+        return cls._of(inventory, held_out, phrase_nodes(held_out, settings.max_words), rule)
+
+    @classmethod
+    def of_tokens(cls, train: Derivations, settings: InventorySettings, share: float) -> Questions:
+        """Those of a random share of the tokens, the options being of the other tokens (thesis, section 4.2.1).
+
+        Raises:
+            InputError: there is none.
+        """
+        tokens = phrase_tokens(train, settings.max_words)
+        asked = left_out(len(tokens.places), share)
+        inventory = Inventory.of(RuleTokens(tokens.rules, tokens.places[~asked]), settings)
+        nodes = phrase_nodes(train, settings.max_words)[asked]
+        return cls._of(inventory, train, nodes, tokens.places[asked, 0].astype(np.int64))
+
+    @classmethod
+    def _of(cls, inventory: Inventory, of: Derivations, nodes: np.ndarray, rule: np.ndarray) -> Questions:
+        n, side = len(inventory.rules), inventory.rules.source_id
+        place = np.full(n, -1)
+        place[inventory.kept] = np.arange(len(inventory.kept))
+        known = np.nonzero(rule < n)[0]
+        known = known[place[rule[known]] >= 0]
+        options = np.diff(inventory.begin)[side[rule[known]]]
+        asked, options = known[options > 1], options[options > 1]
+        if not len(asked):
+            raise InputError("no token has a source phrase with two options: the texts have too little in common")
+        own = rule[asked]
+        first = inventory.begin[side[own]]
+        begin = np.concatenate([[0], np.cumsum(options)])
+        yields = Yields.of(of)
+        return cls(
+            inventory,
+            Choices(begin, begin[:-1] + place[own] - first),
+            inventory.kept[expand_ranges(first, options)],
+            np.searchsorted(of.trees, nodes[asked], "right") - 1,
+            of.span[nodes[asked]].astype(np.int64),
+            yields.sentences(of, 0),
+            yields.sentences(of, 1),
+            len(known) - len(asked),
+        )
+
+    def by_sentence(self) -> Iterator[tuple[int, range]]:
+        """Each sentence with its questions."""
+        sentences, first = np.unique(self.sentence, return_index=True)
+        ends = [*first[1:].tolist(), len(self.sentence)]
+        for sentence, begin, end in zip(sentences.tolist(), first.tolist(), ends, strict=True):
+            yield sentence, range(begin, end)
+
+    def target_lengths(self) -> np.ndarray:
+        """float64 [options], words of their target sides."""
+        rules = self.inventory.rules
+        return (np.diff(rules.offsets) - rules.src_length)[self.rule].astype(np.float64)
+
+    def language_scores(self, scorer: PhraseScorer) -> np.ndarray:
+        """float64 [options, 2]: log10 probabilities among the reference's other words, and of how many words."""
+        rules, found = self.inventory.rules, np.empty((len(self.rule), 2))
+        words: dict[int, list[str]] = {}
+        for rule in np.unique(self.rule).tolist():
+            words[rule] = [rules.words[symbol] for symbol in rules.tgt(rule).tolist()]
+        for sentence, questions in self.by_sentence():
+            target = self.target[sentence].split()
+            for k in questions:
+                begin, end = self.choices.begin[k : k + 2].tolist()
+                i, j = self.span[k, 2:].tolist()
+                phrases = [words[rule] for rule in self.rule[begin:end].tolist()]
+                found[begin:end] = scorer.score(target[:i], phrases, target[j:])
+        return found

@@ -1,0 +1,39 @@
+/* Whole trees, the baseline of the paper: the variables of all nodes of a new tree are drawn as if outside of it, and
+ * it takes the place of the current one by the rule of Metropolis and Hastings (Chung, Fang, Gildea & Stefankovic 2014,
+ * algorithm 3). */
+#include <math.h>
+
+#include "sample/sampler.h"
+
+/* Weighs the tree by its rules, and by how improbable it is as a proposal. */
+static int weigh_tree(lscfg_sampler *s, int32_t option, int32_t n_below) {
+  int32_t root = s->n_nodes - 1;
+  double log_density = s->nodes[root].level <= s->max_level ? sampler_log_values(s, root) : 0;
+  for (int32_t k = 0; k < n_below; k++)
+    if (s->nodes[s->below[k]].level <= s->max_level) log_density += sampler_log_values(s, s->below[k]);
+  if (sampler_add_tree(s, n_below, !option)) return LSCFG_ENOMEM;
+  sampler_end_option(s, option, log_density);
+  return LSCFG_OK;
+}
+
+int sampler_draw_tree(lscfg_sampler *s) {
+  int32_t root = s->n_nodes - 1;
+  int32_t n = sampler_mark_tree(s, root);
+  sampler_begin_options(s);
+  if (sampler_leave_tree(s, n) || weigh_tree(s, 0, n)) return LSCFG_ENOMEM;
+  sampler_save_tree(s);
+  n = 0;
+  for (int32_t height = 1, at = s->stack[0] = root; height; height = push_tails(s, at, s->stack, height)) {
+    at = s->stack[--height];
+    if (s->nodes[at].level <= s->max_level) sampler_draw_variables(s, at);
+    if (at != root) s->below[n++] = at;
+  }
+  if (weigh_tree(s, 1, n)) return LSCFG_ENOMEM;
+  int32_t accepted = log(random_uniform(&s->random)) < s->weight[1] - s->weight[0];
+  int taken = sampler_take(s, accepted, 0);
+  if (taken < 0) return LSCFG_ENOMEM;
+  if (!accepted || !taken) sampler_restore_tree(s);
+  s->state.trees_drawn++;
+  s->state.trees_moved += accepted && taken;
+  return LSCFG_OK;
+}

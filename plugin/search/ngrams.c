@@ -1,0 +1,261 @@
+/* An n-gram model as a trie from the first word to the last, with a link from each n-gram to the one without its first
+ * word. A state of the automaton is the longest context that some n-gram can still use. What it counts are KenLM's
+ * numbers to the last bit: single precision, the n-gram first, then the weights of the contexts, the shortest first. */
+#include "search/ngrams.h"
+
+#include <math.h>
+
+enum { ROOT = LSCFG_LM_NULL, BEGIN = LSCFG_LM_BEGIN, FIRST_NODE = 2, UNKNOWN = -1 };
+
+static uint64_t child_key(int32_t node, int32_t unigram) {
+  return (uint64_t)(uint32_t)node << 32 | (uint32_t)unigram;
+}
+
+/* The n-gram of a longer context and a unigram, -1 if the model has none. */
+static int32_t find_child(const lscfg_ngrams *m, int32_t node, int32_t unigram) {
+  uint64_t key = child_key(node, unigram), mask = (uint64_t)m->n_slots - 1;
+  for (uint64_t i = hash_mix(key) & mask; m->slots[i].node >= 0; i = (i + 1) & mask)
+    if (m->slots[i].key == key) return m->slots[i].node;
+  return -1;
+}
+
+static void put_child(lscfg_ngrams *m, int32_t node, int32_t unigram, int32_t child) {
+  uint64_t key = child_key(node, unigram), mask = (uint64_t)m->n_slots - 1, i = hash_mix(key) & mask;
+  while (m->slots[i].node >= 0) i = (i + 1) & mask;
+  m->slots[i] = (ngram_slot){key, child};
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+  const char *at, *end;
+  int64_t line;
+  const char *text; /* the line in hand */
+  size_t length;
+} reader;
+
+/* The next line with something on it: 0 at the end of the text. */
+static int next_line(reader *r) {
+  while (r->at < r->end) {
+    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    r->text = r->at;
+    r->at = newline ? newline + 1 : r->end;
+    r->length = (size_t)((newline ? newline : r->end) - r->text);
+    r->line++;
+    if (r->length) return 1;
+  }
+  return 0;
+}
+
+static int line_is(const reader *r, const char *wanted) {
+  return r->length == strlen(wanted) && !memcmp(r->text, wanted, r->length);
+}
+
+static int unusual(const reader *r, const char *what, lscfg_error *error) {
+  return lscfg_fail(error, LSCFG_EINPUT, r->line, "%s", what);
+}
+
+static int read_header(lscfg_ngrams *m, reader *r, lscfg_error *error) {
+  double room = (double)(r->end - r->at); /* no header can ask for more n-grams than there are bytes */
+  if (!next_line(r) || !line_is(r, "\\data\\")) return unusual(r, "no \\data\\ line", error);
+  while (next_line(r) && r->text[0] != '\\') {
+    const char *equals = memchr(r->text, '=', r->length);
+    double order, count;
+    if (r->length < 9 || memcmp(r->text, "ngram ", 6) || !equals ||
+        lscfg_parse_double(r->text + 6, (size_t)(equals - r->text) - 6, &order) || order != m->order + 1 ||
+        order > LM_MAX_ORDER || lscfg_parse_double(equals + 1, r->length - (size_t)(equals + 1 - r->text), &count) ||
+        !(count >= 0 && (room -= count) >= 0) || count != floor(count))
+      return unusual(r, "expected ngram ORDER=COUNT", error);
+    m->counts[m->order++] = (int32_t)count;
+  }
+  return m->order > 1 ? LSCFG_OK : unusual(r, "no n-grams longer than words", error);
+}
+
+static int make_room(lscfg_ngrams *m) {
+  int64_t n = FIRST_NODE;
+  for (int32_t k = 0; k < m->order; k++) n += m->counts[k];
+  if (n >= 1 << 28) return LSCFG_EINPUT; /* states are numbers below that */
+  for (m->n_slots = 16; 2 * m->n_slots < 3 * n;) m->n_slots *= 2;
+  m->nodes = malloc((size_t)n * sizeof *m->nodes);
+  m->slots = malloc((size_t)m->n_slots * sizeof *m->slots);
+  m->unigrams = malloc((size_t)n * sizeof *m->unigrams);
+  if (!m->nodes || !m->slots || !m->unigrams) return LSCFG_ENOMEM;
+  for (int64_t i = 0; i < m->n_slots; i++) m->slots[i] = (ngram_slot){0, -1};
+  m->nodes[ROOT] = m->nodes[BEGIN] = (ngram_node){0};
+  m->n_nodes = FIRST_NODE;
+  return LSCFG_OK;
+}
+
+/* Takes a unigram in: its word is new. */
+static int add_unigram(lscfg_ngrams *m, const char *word, size_t length, int32_t *node) {
+  int32_t id = lscfg_vocab_size(&m->words);
+  if (lscfg_vocab_find(&m->words, word, length) >= 0 || (length == 5 && !memcmp(word, "<UNK>", 5))) return LSCFG_EINPUT;
+  if (lscfg_vocab_add(&m->words, word, length) != id) return LSCFG_ENOMEM;
+  int is_begin = length == 3 && !memcmp(word, "<s>", 3);
+  *node = is_begin ? BEGIN : m->n_nodes++;
+  if (length == 5 && !memcmp(word, "<unk>", 5)) m->unknown = *node;
+  m->has_begin |= is_begin;
+  m->unigrams[id] = *node;
+  return LSCFG_OK;
+}
+
+/* Splits an n-gram's words at single blanks: its unigrams. */
+static int find_unigrams(const lscfg_ngrams *m, const char *words, size_t size, int32_t length, int32_t *unigrams) {
+  for (int32_t k = 0; k < length; k++) {
+    const char *blank = memchr(words, ' ', size);
+    size_t word = blank ? (size_t)(blank - words) : size;
+    int32_t id = lscfg_vocab_find(&m->words, words, word);
+    if (id < 0 || (unigrams[k] = m->unigrams[id]) == m->unknown || (k == length - 1) != !blank) return LSCFG_EINPUT;
+    words += word + 1;
+    size -= blank ? word + 1 : word;
+  }
+  return LSCFG_OK;
+}
+
+/* Takes a longer n-gram in, below its context: both parts must be there. */
+static int add_longer(lscfg_ngrams *m, const int32_t *unigrams, int32_t length, int32_t *node) {
+  int32_t context = unigrams[0], suffix = unigrams[1];
+  for (int32_t k = 1; k < length - 1 && context >= 0; k++) context = find_child(m, context, unigrams[k]);
+  for (int32_t k = 2; k < length && suffix >= 0; k++) suffix = find_child(m, suffix, unigrams[k]);
+  if (context < 0 || suffix < 0 || find_child(m, context, unigrams[length - 1]) >= 0) return LSCFG_EINPUT;
+  *node = m->n_nodes++;
+  put_child(m, context, unigrams[length - 1], *node);
+  m->nodes[context].goes_on = 1;
+  m->nodes[suffix].extended = 1;
+  m->nodes[*node].suffix = suffix;
+  return LSCFG_OK;
+}
+
+/* A line of a section: probability, words, and perhaps a back-off weight, between tabs. */
+static int add_ngram(lscfg_ngrams *m, const reader *r, int32_t length) {
+  const char *end = r->text + r->length, *words = memchr(r->text, '\t', r->length);
+  double log10p, backoff = 0;
+  int32_t node, unigrams[LM_MAX_ORDER];
+  int code;
+  if (!words++ || lscfg_parse_double(r->text, (size_t)(words - r->text) - 1, &log10p) || !(log10p <= 0) ||
+      !isfinite((float)log10p))
+    return LSCFG_EINPUT;
+  const char *tab = memchr(words, '\t', (size_t)(end - words));
+  size_t size = (size_t)((tab ? tab : end) - words);
+  if (tab && (length == m->order || lscfg_parse_double(tab + 1, (size_t)(end - tab) - 1, &backoff) ||
+              !isfinite((float)backoff)))
+    return LSCFG_EINPUT;
+  if (!size || memchr(words, '\r', size) || memchr(words, '\0', size)) return LSCFG_EINPUT;
+  if (length == 1) {
+    if (memchr(words, ' ', size)) return LSCFG_EINPUT;
+    if ((code = add_unigram(m, words, size, &node))) return code;
+    m->nodes[node] = (ngram_node){.suffix = ROOT};
+  } else {
+    if ((code = find_unigrams(m, words, size, length, unigrams))) return code;
+    int32_t next = m->n_nodes;
+    m->nodes[next] = (ngram_node){0};
+    if ((code = add_longer(m, unigrams, length, &node))) return code;
+  }
+  ngram_node *n = m->nodes + node;
+  n->log10p = (float)log10p;
+  n->backoff = (float)backoff;
+  n->length = (uint8_t)length;
+  n->goes_on = n->backoff != 0;
+  return LSCFG_OK;
+}
+
+static int read_section(lscfg_ngrams *m, reader *r, int32_t length, lscfg_error *error) {
+  char heading[24];
+  snprintf(heading, sizeof heading, "\\%d-grams:", (int)length);
+  if (!line_is(r, heading)) return unusual(r, "expected the next section", error);
+  for (int32_t i = 0; i < m->counts[length - 1]; i++) {
+    if (!next_line(r)) return unusual(r, "cut off", error);
+    int code = add_ngram(m, r, length);
+    if (code == LSCFG_ENOMEM) return out_of_memory(error);
+    if (code) return unusual(r, "not an n-gram as lmplz writes it", error);
+  }
+  return next_line(r) ? LSCFG_OK : unusual(r, "cut off", error);
+}
+
+static int read_model(lscfg_ngrams *m, reader *r, lscfg_error *error) {
+  int code = read_header(m, r, error);
+  if (code) return code;
+  if ((code = make_room(m)) == LSCFG_ENOMEM) return out_of_memory(error);
+  if (code) return unusual(r, "too many n-grams", error);
+  for (int32_t length = 1; length <= m->order; length++)
+    if ((code = read_section(m, r, length, error))) return code;
+  if (!line_is(r, "\\end\\") || next_line(r)) return unusual(r, "expected \\end\\", error);
+  if (!m->has_begin || m->unknown == UNKNOWN) return unusual(r, "no <s> or no <unk>", error);
+  m->nodes[BEGIN].length = 1;
+  for (int32_t n = 0; n < m->n_nodes; n++) { /* a suffix comes before what it is a suffix of */
+    ngram_node *node = m->nodes + n;
+    node->state = node->goes_on || n == ROOT ? n : m->nodes[node->suffix].state;
+  }
+  return LSCFG_OK;
+}
+
+int lscfg_ngrams_read(const lscfg_vocab *vocab, const char *text, size_t length, lscfg_ngrams **ngrams,
+                      lscfg_error *error) {
+  reader r = {.at = text, .end = text + length};
+  lscfg_ngrams *m = calloc(1, sizeof *m);
+  *ngrams = NULL;
+  if (!m || vocab_init(&m->words)) {
+    free(m);
+    return out_of_memory(error);
+  }
+  m->vocab = vocab;
+  m->unknown = UNKNOWN;
+  int code = read_model(m, &r, error);
+  if (code)
+    lscfg_ngrams_free(m);
+  else
+    *ngrams = m;
+  return code;
+}
+
+void lscfg_ngrams_free(lscfg_ngrams *m) {
+  if (!m) return;
+  vocab_release(&m->words);
+  free(m->nodes);
+  free(m->slots);
+  free(m->unigrams);
+  free(m->known.data);
+  free(m);
+}
+
+int32_t lscfg_ngrams_order(const lscfg_ngrams *m) { return m->order; }
+
+/* ---- the automaton ---- */
+
+/* Finds the unigrams of the vocabulary's words that came since the last time. */
+static int learn_words(lscfg_ngrams *m) {
+  int32_t size = lscfg_vocab_size(m->vocab);
+  if (ARRAY_RESERVE(m->known, size - m->known.size)) return LSCFG_ENOMEM;
+  while (m->known.size < size) {
+    size_t length;
+    const char *word = lscfg_vocab_word(m->vocab, (int32_t)m->known.size, &length);
+    int32_t id = lscfg_vocab_find(&m->words, word, length);
+    m->known.data[m->known.size++] = id < 0 ? m->unknown : m->unigrams[id];
+  }
+  return LSCFG_OK;
+}
+
+int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach) {
+  lscfg_ngrams *m = ngrams;
+  float backoff[LM_MAX_ORDER];
+  int32_t waived = 0;
+  if (state < 0 || state >= m->n_nodes || word < 0) return 1;
+  if (word >= m->known.size && learn_words(m)) return LSCFG_ENOMEM;
+  if (word >= m->known.size) return 1;
+  int32_t unigram = m->known.data[word], found = unigram;
+  for (int32_t context = state; context != ROOT; context = m->nodes[context].suffix) {
+    int32_t longer = unigram == m->unknown ? -1 : find_child(m, context, unigram);
+    if (longer >= 0) {
+      found = longer;
+      break;
+    }
+    backoff[waived++] = m->nodes[context].backoff;
+  }
+  const ngram_node *node = m->nodes + found;
+  float p = node->log10p;
+  while (waived) p += backoff[--waived];
+  *log10p = p;
+  *next = node->state;
+  *reach = unigram == m->unknown ? -1 : node->length - !(node->extended || node->length == m->order);
+  return 0;
+}

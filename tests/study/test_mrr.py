@@ -1,0 +1,175 @@
+"""Questions of phrase-sense disambiguation and their measures, by hand and on planted text."""
+
+import json
+import math
+
+import kenlm
+import numpy as np
+import pytest
+from estimates import estimate_mle
+
+from lscfg.cli import main
+from lscfg.context.loglinear import Settings as ContextSettings
+from lscfg.context.loglinear import add_context
+from lscfg.errors import InputError
+from lscfg.extract.derive import derive
+from lscfg.extract.phrases import phrase_tokens
+from lscfg.grammar.tokens import left_out
+from lscfg.io.text import write_lines
+from lscfg.kernel.lm import PhraseScorer
+from lscfg.study.mrr import Candidate, Ruler, measure_scores
+from lscfg.study.senses import InventorySettings, Questions
+
+TRAIN = [("b", "B")] * 3 + [("b", "C")] * 2 + [("b", "D"), ("a", "A"), ("a", "A"), ("c", "B"), ("c", "B")]
+HELD = [("b", "C"), ("b", "B"), ("b", "D"), ("a", "A"), ("a", "E"), ("b", "B")]
+"""Of these b-D is no option, being a singleton; a has one option; a-E was never seen."""
+
+
+def words(pairs):
+    return derive([f for f, _ in pairs], [e for _, e in pairs], ["0-0"] * len(pairs))
+
+
+def questions():
+    return Questions.held_out(words(TRAIN), words(HELD), InventorySettings())
+
+
+def test_questions_by_hand():
+    asked = questions()
+    assert len(asked.choices) == 3 and asked.trivial == 1 and asked.sentence.tolist() == [0, 1, 5]
+    texts = [asked.inventory.rules.tgt_text(rule) for rule in asked.rule.tolist()]
+    assert texts == ["B", "C"] * 3 and asked.choices.right.tolist() == [1, 2, 4]
+    assert asked.target_lengths().tolist() == [1] * 6
+    base = Ruler(asked).base()
+    assert base["P(e|f)"][:2] == pytest.approx(np.log([3 / 6, 2 / 6]))
+    assert base["P(f|e)"][:2] == pytest.approx(np.log([3 / 5, 1]))
+
+
+def test_mean_reciprocal_rank_by_hand():
+    ruler, trivial = Ruler(questions()), Ruler(questions(), trivial=1)
+    assert ruler.mean_rank(ruler.base()["P(e|f)"]) == (pytest.approx((1 / 2 + 1 + 1) / 3), pytest.approx(2 / 3))
+    assert trivial.mean_rank(ruler.base()["P(e|f)"])[0] == pytest.approx((1 / 2 + 1 + 1 + 1) / 4)
+    assert ruler.mean_rank(np.zeros(6)) == (pytest.approx(1 / 1.5), 0)  # all equal: the middle rank
+
+
+def test_no_question():
+    with pytest.raises(InputError, match="no token has a source phrase with two options"):
+        Questions.held_out(words(TRAIN), words([("a", "A")]), InventorySettings())
+    with pytest.raises(InputError, match="even or odd sentences only"):
+        measure_scores(Ruler(Questions.held_out(words(TRAIN), words(HELD[:1]), InventorySettings())), [])
+
+
+def test_tokens_of_the_training_text():
+    train = words(TRAIN * 40)
+    asked = Questions.of_tokens(train, InventorySettings(), 0.25)
+    out = left_out(len(phrase_tokens(train).places), 0.25)
+    assert 0.15 < out.mean() < 0.35 and asked.inventory.count.sum() == (~out).sum()
+    assert {*asked.sentence.tolist()} <= {*np.nonzero(out)[0].tolist()}
+
+
+def test_language_scores_are_kenlms(tmp_path):
+    text = ["a b c d", "a c b", "b c d a", "d c"] * 3
+    write_lines(tmp_path / "t", text)
+    assert main(["lm", str(tmp_path / "t"), "-o", str(tmp_path / "lm"), "--order", "3", "--discount-fallback"]) == 0
+    scorer, model = PhraseScorer(tmp_path / "lm"), kenlm.Model(str(tmp_path / "lm"))
+    for line in ("a b c d a b", "x c", "d"):
+        sentence = line.split()
+        full = [score for score, _, _ in model.full_scores(line)]
+        for i in range(len(sentence)):
+            for j in range(i + 1, len(sentence) + 1):
+                (found,) = scorer.score(sentence[:i], [sentence[i:j]], sentence[j:])
+                end = min(j + 2, len(sentence) + 1)
+                assert found == pytest.approx([sum(full[i:end]), end - i], abs=1e-5)
+
+
+def ambiguous(n, seed):
+    """b is B or C by the word before it, now and then the other way."""
+    rng = np.random.default_rng(seed)
+    source, target = [], []
+    for _ in range(n):
+        first, flip = rng.choice(["x", "y"]), rng.random() < 0.1
+        source.append(f"{first} b z")
+        target.append(f"X {'B' if (first == 'x') != flip else 'C'} Z")
+    return source, target, ["0-0 1-1 2-2"] * n
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """Derivations, a model with the context of all tokens, one without some, and a language model, as files."""
+    folder = tmp_path_factory.mktemp("mrr")
+    train, held = derive(*ambiguous(300, 1)), derive(*ambiguous(100, 2))
+    train.save(folder / "train")
+    held.save(folder / "held")
+    tokens, source = phrase_tokens(train), ambiguous(300, 1)[0]
+    for name, share in (("all", 0.0), ("less", 0.25)):
+        model = add_context(estimate_mle(train), tokens.without(share), source, ContextSettings(min_word=1))
+        model.about.update({"left out": share} if share else {})
+        model.save(folder / name)
+    write_lines(folder / "t", ambiguous(300, 1)[1])
+    assert main(["lm", str(folder / "t"), "-o", str(folder / "lm"), "--order", "2", "--discount-fallback"]) == 0
+    return folder
+
+
+def figures(*words):
+    assert main(["mrr", *map(str, words)]) == 0
+
+
+def test_planted_context_adds(planted, tmp_path, capsys):
+    options = ("--train", planted / "train", "--held-out", planted / "held", "--lm", planted / "lm")
+    figures(planted / "all", *options, "-o", tmp_path / "f")
+    content = json.loads((tmp_path / "f").read_text())
+    scores = {score["name"]: score for score in content["scores"]}
+    assert content["questions"] == 100 and content["base"]["features"] == ["LM", "length", "P(e|f)", "P(f|e)"]
+    context = scores["all context"]
+    assert context["mrr"] > 0.9 > scores["P(e|f)"]["mrr"] and context["adds"] > 0.2 > 2 * context["error"]
+    assert context["loss"] < 0.45 and scores["P(e|f)"]["loss"] == pytest.approx(math.log(2), abs=0.05)
+    assert "all context" in capsys.readouterr().out
+
+
+def test_thesis_protocol(planted, tmp_path, capsys):
+    options = ("--train", planted / "train", "--protocol", "thesis", "--leave-out", "0.25")
+    figures(planted / "less", *options, "--trivial", "-o", tmp_path / "f")
+    content = json.loads((tmp_path / "f").read_text())
+    assert content["protocol"] == "thesis" and content["trivial"] > 0 and 50 < content["questions"] < 110
+    assert main(["mrr", str(planted / "all"), *map(str, options)]) == 1
+    assert "all: it was learned without 0 % of the tokens, not 25 %; estimate it with --leave-out 0.25" in (
+        capsys.readouterr().err
+    )
+
+
+def test_copies_and_oracles(planted):
+    from lscfg.extract.derive import Derivations
+
+    train, held = (Derivations.load(planted / name) for name in ("train", "held"))
+    ruler = Ruler.of(Questions.held_out(train, held, InventorySettings()), planted / "lm")
+    losses = ruler.losses([*ruler.base().values()])
+    copy = ruler.measure(Candidate("copy", ruler.base()["LM"], ruler.base()["LM"]), losses)
+    assert abs(copy["adds"]) < 1e-3
+    told = np.zeros(len(ruler.questions.rule))
+    told[ruler.choices.right] = 1
+    oracle = ruler.measure(Candidate("oracle", told, told), losses)
+    assert oracle["adds"] == pytest.approx(losses.mean(), abs=1e-2) and oracle["mrr"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--held-out is missing"),
+        (["--held-out", "{held}", "--protocol", "thesis"], "--held-out is for the protocol held-out"),
+        (["--held-out", "{held}", "--leave-out", "0.1"], "--leave-out is for --protocol thesis"),
+        (["--protocol", "thesis", "--leave-out", "1"], "--leave-out must be at least 0 and less than 1, not 1"),
+        (["--held-out", "{held}", "--min-count", "0"], "--min-count must be at least 1"),
+        (["--held-out", "{held}", "--lm", "{held}"], "held:1: not an ARPA file"),
+    ],
+)
+def test_bad_options(planted, capsys, options, message):
+    words = [option.format(held=planted / "held") for option in options]
+    assert main(["mrr", "--train", str(planted / "train"), *words]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_model_without_context(planted, tmp_path, capsys):
+    estimate_mle(derive(*ambiguous(9, 1))).save(tmp_path / "m")
+    assert (
+        main(["mrr", str(tmp_path / "m"), "--train", str(planted / "train"), "--held-out", str(planted / "held")]) == 1
+    )
+    assert "m: it has no context; estimate it with --context" in capsys.readouterr().err
