@@ -371,10 +371,10 @@ def test_hiero_system_of_an_experiment(experiment, tmp_path):
 
 
 def test_experiment_refuses_other_grammars(experiment):
-    systems = '[systems.MIN]\ngrammar = "phrases"'
+    systems = '[systems.MIN]\ngrammar = "words"'
     with pytest.raises(
         InputError,
-        match=r"x\.toml:21: no grammar 'phrases'; there are hiero, minimal, sampled, both, and joined ones such as",
+        match=r"x\.toml:21: no grammar 'words'; there are hiero, induced, minimal, phrases, sampled, both, and joined ones",
     ):
         read_experiment(experiment(systems))
 
