@@ -61,10 +61,10 @@ def main() -> None:
     assert gap >= 0, "more pops found worse derivations"
     for name, (milliseconds, records) in rows.items():
         parsed = records[records["tries"] > 0]
-        print(
-            f"{name}: {milliseconds:.2f} ms a pair, {parsed['edges'].mean():.0f} edges, "
-            f"{parsed['kept'].mean():.0f} kept, {(records['tries'] < 0).sum()} without a parse, {(np.abs(records['tries']) > 1).sum()} tried again"
-        )
+        unparsed, again = (records["tries"] < 0).sum(), (np.abs(records["tries"]) > 1).sum()
+        edges, kept = parsed["edges"].mean(), parsed["kept"].mean()
+        print(f"{name}: {milliseconds:.2f} ms a pair, {edges:.0f} edges, {kept:.0f} kept, {unparsed} without a parse")
+        print(f"  {again} tried again")
     print(f"mean best score: {gap:.3f} below that of {wide_time / narrow_time:.0f} times the time")
     print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
