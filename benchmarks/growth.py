@@ -42,6 +42,7 @@ STAGES = {
     "derive": "derive {f} {e} {a} -o {out}/derivations",
     "minimal grammar": "grammar {out}/derivations -o {out}/minimal.gz",
     "hiero grammar": "grammar --hiero {f} {e} {a} -o {out}/hiero.gz",
+    "hiero grammar in 1 GiB": "grammar --hiero {f} {e} {a} --memory 1 -o {out}/hiero.gz",
     "hiero for a text": "grammar --hiero {f} {e} {a} --filter {text} -o {out}/filtered.gz",
     "sampled for a text": "induce sample {f} {e} {a} --filter {text} --sweeps 5 --keep-every 5 -o {out}/sampled.gz",
     "lm": "lm {e} -o {out}/lm.arpa.gz --order 4 --estimator lscfg --discount-fallback",

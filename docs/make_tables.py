@@ -1,8 +1,8 @@
 """Writes the tables of settings in CONFIGURATION.md and SERVE.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``, ``serve`` or a table
-of the experiment file. A kind without settings has no table.
+``context/loglinear``, ``sense/ls``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``,
+``serve``, ``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
 """
 
 import re
@@ -14,6 +14,7 @@ from lscfg.kinds import (
     ESTIMATORS,
     OPTIMISERS,
     RULE_SOURCES,
+    SENSE_MODELS,
     TEXT_SOURCES,
     TOKENISERS,
     kind,
@@ -23,12 +24,14 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config
+from lscfg.tuning.experiment.monolingual import PARTS
 
 DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("CONFIGURATION.md", "SERVE.md"))
 GROUPS = {
     "estimator": ESTIMATORS,
     "source": RULE_SOURCES,
     "context": CONTEXT_MODELS,
+    "sense": SENSE_MODELS,
     "optimiser": OPTIMISERS,
     "aligner": ALIGNERS,
     "text": TEXT_SOURCES,
@@ -38,7 +41,8 @@ GROUPS = {
 
 def tables() -> dict[str, str]:
     """Every table by its name."""
-    made = {name: part for name, part in config.PARTS.items() if name != "corpus"}
+    made = {name: part for name, part in config.PARTS.items() if name not in ("corpus", "monolingual")}
+    made |= {f"propagate/{name}": part for name, part in PARTS.items()}
     made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings, "serve": ServeSettings}
     for short, group in GROUPS.items():
         made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}

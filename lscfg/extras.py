@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from lscfg.errors import InputError
 
 EXTRAS = {
-    "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece"),
+    "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "snowballstemmer"),
     "report": ("matplotlib",),
     "parquet": ("pyarrow",),
     "completion": ("shtab",),

@@ -6,6 +6,7 @@ output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the f
 - ``lscfg.estimators``: ``estimate(derivations, settings, ...)``, see ``lscfg.estimate``;
 - ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.grammar.source``;
 - ``lscfg.context_models``: ``add_context(model, tokens, source, settings)``, see ``lscfg.context.loglinear``;
+- ``lscfg.sense_models``: ``fit(task, settings)``, see ``lscfg.context.task``;
 - ``lscfg.aligners``: ``align_corpus(source, target, settings, save)``, see ``lscfg.corpus.align``; one that can be
   saved has ``align_text(source, target, saved)``, too;
 - ``lscfg.optimisers``: ``learn(step, settings)``, see ``lscfg.tuning.optimisers``;
@@ -26,6 +27,7 @@ from lscfg.errors import InputError, did_you_mean, quote
 ESTIMATORS = "lscfg.estimators"
 RULE_SOURCES = "lscfg.rule_sources"
 CONTEXT_MODELS = "lscfg.context_models"
+SENSE_MODELS = "lscfg.sense_models"
 ALIGNERS = "lscfg.aligners"
 OPTIMISERS = "lscfg.optimisers"
 TEXT_SOURCES = "lscfg.text_sources"
@@ -38,6 +40,7 @@ _NAMES = {
     ESTIMATORS: "estimator",
     RULE_SOURCES: "rule source",
     CONTEXT_MODELS: "context model",
+    SENSE_MODELS: "scorer of target sides",
     ALIGNERS: "aligner",
     OPTIMISERS: "optimiser",
     TEXT_SOURCES: "text source",

@@ -284,11 +284,13 @@ def option_error(cls: type[Declared], error: SettingError, prefix: str = "") -> 
     return SettingError(_option(item, prefix) if item else error.name, error.requirement)
 
 
-def add_kind_options(parser: argparse._ActionsContainer, classes: Mapping[str, type[Declared]]) -> None:
+def add_kind_options(
+    parser: argparse._ActionsContainer, classes: Mapping[str, type[Declared]], prefix: str = ""
+) -> None:
     """Declares an option for each setting that any of some kinds has; the help of one names its kinds.
 
     Args:
-        classes: the settings of each kind by its name.
+        classes: the settings of each kind by its name; prefix: as of ``add_options``.
     """
     declared: dict[str, list[str]] = {}
     for name, cls in classes.items():
@@ -297,10 +299,12 @@ def add_kind_options(parser: argparse._ActionsContainer, classes: Mapping[str, t
     for name, users in declared.items():
         cls = classes[users[0]]
         others = [item.name for item in settings_of(cls) if item.name != name]
-        add_options(parser.add_argument_group(f"settings of {', '.join(users)}"), cls, leave=others)
+        add_options(parser.add_argument_group(f"settings of {', '.join(users)}"), cls, prefix, others)
 
 
-def from_kind_options(name: str, classes: Mapping[str, type[Declared]], args: argparse.Namespace) -> Any:
+def from_kind_options(
+    name: str, classes: Mapping[str, type[Declared]], args: argparse.Namespace, prefix: str = ""
+) -> Any:
     """The settings of the kind ``name`` as options say them.
 
     Raises:
@@ -308,10 +312,10 @@ def from_kind_options(name: str, classes: Mapping[str, type[Declared]], args: ar
     """
     own = {item.name for item in settings_of(classes[name])}
     for other, cls in classes.items():
-        foreign = given_options(cls, args).keys() - own
-        for option in option_names(cls, foreign):
+        foreign = given_options(cls, args, prefix).keys() - own
+        for option in option_names(cls, foreign, prefix):
             raise SettingError(option, f"is for {other}, not for {name}")
-    return from_options(classes[name], args)
+    return from_options(classes[name], args, prefix)
 
 
 def given_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "") -> dict[str, Any]:

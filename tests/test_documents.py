@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.kernel import LATENT_FEATURES, PAPER_FEATURES, START_WEIGHTS
+from lscfg.kernel import (
+    DEFAULT_FEATURES,
+    LATENT_FEATURES,
+    PAPER_FEATURES,
+    START_WEIGHTS,
+    feature_names,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ROOT / "docs"
@@ -106,12 +112,7 @@ def test_every_feature_is_defined_in_a_table():
 
 def test_weights_for_moses_are_where_tuning_begins():
     """In the order of the features that the line names."""
-    starts = [START_WEIGHTS.get(name, 0.0) for name in LATENT_FEATURES if name.startswith(("Latent", "Context"))]
-    ours = [
-        start
-        for name, start in zip(LATENT_FEATURES, starts, strict=True)
-        if name not in (*PAPER_FEATURES, "LatentSpan")
-    ]
+    ours = [START_WEIGHTS.get(name, 0.0) for name in feature_names(DEFAULT_FEATURES.split(","))]
     for page in (ROOT / "README.md", DOCUMENTS / "MOSES.md"):
         line = re.search(r"^ *Latent= (.*)$", page.read_text(encoding="utf-8"), re.M)[1]
         assert [float(value) for value in line.split()] == ours, page

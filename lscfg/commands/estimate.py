@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lscfg.estimate.run import ContextInputs
+    from lscfg.settings import Declared
+
+NONE = "none"
 
 HELP = "estimate the parameters of a latent grammar"
 EXAMPLE = "lscfg estimate clusters train.deriv --context train.ja -o clusters16.lscfg"
@@ -29,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--checkpoint", metavar="DIR", help="folder for the state after each iteration")
             action.add_argument("--resume", action="store_true", help="continue from what is already there")
         _add_context(action.add_argument_group("context of the words around a rule"))
+        _add_scorer(action)
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -67,9 +71,9 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--context-model",
-        choices=kinds(CONTEXT_MODELS),
+        choices=(*kinds(CONTEXT_MODELS), NONE),
         default=DEFAULT_CONTEXT_MODEL,
-        help="context model (default: %(default)s)",
+        help="context model; none: a scorer alone, which --sense names (default: %(default)s)",
     )
     group.add_argument(
         "--tokens",
@@ -87,6 +91,25 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
     )
     for name in kinds(CONTEXT_MODELS):
         add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix=name)
+
+
+def _add_scorer(parser: argparse.ArgumentParser) -> None:
+    from lscfg.kinds import SENSE_MODELS, kinds
+    from lscfg.settings import add_kind_options
+
+    parser.add_argument(
+        "--sense",
+        choices=kinds(SENSE_MODELS),
+        help="with --context: also a scorer of target sides of this kind, from few dimensions (default: none)",
+    )
+    add_kind_options(parser, _scorers(), "sense")
+
+
+def _scorers() -> dict[str, type[Declared]]:
+    """Settings of each kind of scorers."""
+    from lscfg.kinds import SENSE_MODELS, kind, kinds
+
+    return {name: kind(SENSE_MODELS, name).Settings for name in kinds(SENSE_MODELS)}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -125,17 +148,26 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
     """What the options say of a context model."""
     from pathlib import Path
 
+    from lscfg.context.task import scorer_adder
     from lscfg.errors import InputError
     from lscfg.estimate.run import ContextInputs
     from lscfg.grammar.source import RuleInputs, rule_source
     from lscfg.grammar.tokens import check_share
     from lscfg.io.text import read_lines
-    from lscfg.kinds import CONTEXT_MODELS, kind
-    from lscfg.settings import from_options, given_options, option_names
+    from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
+    from lscfg.settings import from_kind_options, from_options, given_options, option_names
 
-    name, declared = args.context_model, kind(CONTEXT_MODELS, args.context_model).Settings
+    name = args.context_model
+    declared = kind(CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL if name == NONE else name).Settings
     settings = from_options(declared, args, name)
+    if name == NONE and not args.sense:
+        raise InputError("--context-model none leaves no context; name a scorer with --sense")
+    if not args.sense and any(given_options(cls, args, "sense") for cls in _scorers().values()):
+        raise InputError("options --sense-... are of a scorer, which --sense names")
+    scorer = from_kind_options(args.sense, _scorers(), args, "sense") if args.sense else None
     if not (args.context or args.hiero_context):
+        if args.sense:
+            raise InputError("--sense needs the source side of the corpus; give it with --context")
         if given := option_names(declared, given_options(declared, args, name), name):
             raise InputError(f"{', '.join(given)}: of a context model, which --context or --hiero-context asks for")
         return None
@@ -152,4 +184,6 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         names.append(args.tokens)
     sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
     check_share(args.leave_out)
-    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out)
+    add_scorer = scorer_adder(args.sense, scorer) if scorer else None
+    name = "" if name == NONE else name
+    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer)

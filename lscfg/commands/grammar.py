@@ -76,6 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="most frequent target sides kept of each source side; 0: all (default: 30, of phrases 20)",
     )
+    parser.add_argument(
+        "--memory",
+        type=float,
+        metavar="GIB",
+        help="most memory for Hiero rules; what does not fit is extracted in parts, and these are merged on disk",
+    )
     add_jobs(parser)
     add_cluster(parser)
     add_options(parser.add_argument_group("limits of Hiero rules"), HieroLimits)
@@ -130,6 +136,8 @@ def run(args: argparse.Namespace) -> None:
         sentences = read_lines(args.filter)
         check_sentences(sentences, args.filter, allow_empty=True)
 
+    if args.memory is not None:
+        return _write_parts(args, sentences)
     grammars = read_rules(args, sentences)
     if both and args.output:
         with TemporaryDirectory() as folder:
@@ -145,6 +153,35 @@ def run(args: argparse.Namespace) -> None:
             log.info(f"wrote {args.output}: {rules} rules")
     if args.sizes:
         print(size_table(grammars, sentences))
+
+
+def _write_parts(args: argparse.Namespace, sentences: list[str] | None) -> None:
+    """Writes a Hiero grammar whose rules need no more memory than the options say."""
+    from lscfg import log
+    from lscfg.errors import InputError
+    from lscfg.extract.hiero import HieroLimits
+    from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, count_parts, write_parts
+    from lscfg.grammar.select import MAX_TARGETS
+    from lscfg.settings import from_options
+
+    others = args.derivations or args.per_sentence or args.sizes or args.format != "cdec"
+    if not (args.hiero and args.output) or others:
+        raise InputError("--memory is for --hiero with -o alone, in cdec's format: all else needs all rules at once")
+    if not args.memory > 0:
+        raise InputError(f"--memory must be above 0, not {args.memory:g}")
+    source, target, *alignments = args.hiero
+    limits = from_options(HieroLimits, args)
+    if limits.no_singletons:
+        raise InputError("--no-singletons needs all rules at once; leave out --memory")
+    corpus = Extraction(source, target, alignments, limits, sentences)
+    parts = count_parts(corpus, int(args.memory * 2**30 / RULE_BYTES))
+    targets = MAX_TARGETS if args.max_targets is None else args.max_targets
+    written = write_parts(args.output, corpus, parts, targets, args.jobs)
+    log.table(written.statistics)
+    for reason, count in written.dropped.items():
+        if count:
+            log.info(f"dropped {count} rules: {reason}")
+    log.info(f"wrote {args.output}: {written.rules} rules")
 
 
 def _write_one(

@@ -18,9 +18,9 @@ EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
-    from lscfg.induce.propagate.contexts import WEIGHTINGS
-    from lscfg.induce.propagate.expansion import PropagationSettings
     from lscfg.induce.propagate.phrases import PhraseSettings
+    from lscfg.induce.propagate.spaces import GraphSettings
+    from lscfg.induce.propagate.spread import PropagationSettings
     from lscfg.io.arguments import InputFile, OutputFile
     from lscfg.options import add_cluster, add_jobs, add_output
     from lscfg.settings import add_options
@@ -47,24 +47,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(phrases, PhraseSettings)
     graph = add_action(actions, "graph", "join each source phrase to the phrases of the most similar contexts")
     graph.add_argument("phrases", type=InputFile, metavar="PHRASES", help="phrases of lscfg induce phrases")
-    graph.add_argument(
-        "--neighbours", type=int, default=100, metavar="N", help="neighbours of a phrase (default: %(default)s)"
-    )
-    graph.add_argument(
-        "--weighting", choices=WEIGHTINGS, default="pmi", help="values of the vectors (default: %(default)s)"
-    )
-    graph.add_argument("--one-way", action="store_true", help="leave edges as they are found, in one direction")
     add_output(graph, "graph to write", required=True)
+    add_options(graph, GraphSettings)
     add_jobs(graph)
     propagate = add_action(actions, "propagate", "spread translations over a graph and write them as rules")
     propagate.add_argument("phrases", type=InputFile, metavar="PHRASES", help="phrases of lscfg induce phrases")
     propagate.add_argument("graph", type=InputFile, metavar="GRAPH", help="graph of lscfg induce graph")
     propagate.add_argument("--nbest", type=InputFile, metavar="FILE", help="k-best lists of the phrases of --wanted")
     propagate.add_argument("--gold", type=InputFile, metavar="GRAMMAR", help="fuller grammar, for a diagnosis")
+    propagate.add_argument("--coverage", type=InputFile, metavar="TEXT", help="text that is measured for unknown words")
+    propagate.add_argument("--examples", type=OutputFile, metavar="FILE", help="write some candidates as JSON")
     propagate.add_argument("--statistics", type=OutputFile, metavar="FILE", help="write sizes and diagnosis as JSON")
     add_output(propagate, "grammar to write", required=True)
     add_options(propagate, PropagationSettings)
     add_jobs(propagate)
+    states = add_action(actions, "states", "give hidden states of a model to the new rules")
+    states.add_argument("rules", type=InputFile, metavar="RULES", help="rules of lscfg induce propagate")
+    states.add_argument("model", type=InputFile, metavar="MODEL", help="model of lscfg estimate em or clusters")
+    states.add_argument("phrases", type=InputFile, metavar="PHRASES", help="phrases of lscfg induce phrases")
+    states.add_argument("graph", type=InputFile, metavar="GRAPH", help="graph of lscfg induce graph")
+    add_output(states, "model to write", required=True)
     _add_sample(actions)
     _add_biparse(actions)
     for action in actions.choices.values():
@@ -82,9 +84,9 @@ def run(args: argparse.Namespace) -> None:
 
         return run_there(run, args)
 
-    {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "sample": _sample, "biparse": _biparse}[
-        args.action
-    ](args)
+    work = {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "states": _states, "sample": _sample}
+    work["biparse"] = _biparse
+    work[args.action](args)
 
 
 def _add_biparse(actions: Any) -> None:
@@ -161,6 +163,12 @@ def _add_sample(actions: Any) -> None:
     )
     sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
     sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
+    sample.add_argument(
+        "--trees",
+        type=OutputFile,
+        metavar="FILE",
+        help="write the trees of all samples: derivations for lscfg estimate",
+    )
     sample.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each sweep")
     add_output(sample, "grammar to write, .gz allowed", required=True)
     add_options(sample, SamplingSettings)
@@ -185,51 +193,57 @@ def _phrases(args: argparse.Namespace) -> None:
     if found.labelled.all():
         log.info("every phrase has a translation: there is nothing to propagate")
     if args.wanted:
-        texts = found.source.phrases.texts(found.words)
-        write_lines(args.wanted, [text for text, known in zip(texts, found.labelled, strict=True) if not known])
+        write_lines(args.wanted, found.unlabelled_texts())
     found.write(args.output)
     log.info(f"wrote {args.output}")
 
 
 def _graph(args: argparse.Namespace) -> None:
     from lscfg import log
-    from lscfg.induce.propagate.expansion import similar_phrases
-    from lscfg.induce.propagate.neighbours import symmetric
     from lscfg.induce.propagate.phrases import PhraseFile, write_graph
-    from lscfg.settings import SettingError
+    from lscfg.induce.propagate.spaces import GraphSettings, source_graph
+    from lscfg.settings import from_options
 
-    if not 1 <= args.neighbours < 2**31:
-        raise SettingError("--neighbours", f"must be at least 1, not {args.neighbours}")
-    side = PhraseFile.read(args.phrases).source
-    graph = similar_phrases(side, args.neighbours, None, args.weighting, args.jobs)
-    graph = graph if args.one_way else symmetric(graph)
+    settings = from_options(GraphSettings, args)
+    phrases = PhraseFile.read(args.phrases)
+    graph = source_graph(phrases.source, phrases.words, settings, args.jobs)
     log.table({"phrases": graph.shape[0], "edges": graph.nnz, "without neighbours": int((graph.getnnz(1) == 0).sum())})
-    about = {"neighbours": args.neighbours, "weighting": args.weighting, "symmetric": not args.one_way}
-    write_graph(args.output, graph, side, about)
+    write_graph(args.output, graph, phrases.source, settings.facts())
     log.info(f"wrote {args.output}")
 
 
 def _propagate(args: argparse.Namespace) -> None:
     from lscfg import log
-    from lscfg.formats.kbest import read_kbest
-    from lscfg.induce.propagate import expansion
-    from lscfg.induce.propagate.phrases import PhraseFile, read_graph
+    from lscfg.induce.propagate.rules import make_rules
+    from lscfg.induce.propagate.spread import PropagationSettings
     from lscfg.io.text import write_json, write_lines
     from lscfg.settings import from_options
 
-    settings = from_options(expansion.PropagationSettings, args)
-    gold = expansion.read_gold(args.gold) if args.gold else {}
-    phrases = PhraseFile.read(args.phrases)
-    graph = read_graph(args.graph, phrases.source)
-    nbest = (read_kbest(args.nbest), args.nbest) if args.nbest else None
-    found = expansion.expand(phrases, graph, nbest, settings, args.jobs)
-    figures = found.statistics()
-    if gold:
-        figures |= expansion.diagnose_lists(phrases, found, gold)
-    log.table(figures)
+    files = {name: getattr(args, name) for name in ("phrases", "graph", "nbest", "gold")} | {"text": args.coverage}
+    settings = from_options(PropagationSettings, args)
+    made = make_rules({name: path for name, path in files.items() if path}, settings, args.jobs)
+    log.table(made.figures)
     if args.statistics:
-        write_json(args.statistics, figures)
-    write_lines(args.output, expansion.rule_lines(phrases, found))
+        write_json(args.statistics, made.figures)
+    if args.examples:
+        write_json(args.examples, made.examples)
+    write_lines(args.output, made.lines)
+    log.info(f"wrote {args.output}")
+
+
+def _states(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.induce.propagate.phrases import PhraseFile, read_graph
+    from lscfg.induce.propagate.states import read_rules, with_states
+    from lscfg.model.parameters import Parameters
+    from lscfg.study.states import States
+
+    model, phrases, rules = Parameters.load(args.model), PhraseFile.read(args.phrases), read_rules(args.rules)
+    graph, _ = read_graph(args.graph, phrases.source)
+    states = States.of(model)
+    wider = with_states(model, states.share if states else None, phrases, graph, rules)
+    log.info(f"{len(wider.rules) - len(model.rules)} new rules have states")
+    wider.save(args.output)
     log.info(f"wrote {args.output}")
 
 
@@ -313,8 +327,14 @@ def _sample(args: argparse.Namespace) -> None:
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
-    found = sample_rules(inputs, settings, args.jobs, folder=folder, resume=args.resume, held_out=held_out)
+    places = bool(args.trees)
+    found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out)
     log.table(found.rules.statistics())
+    if args.trees:
+        from lscfg.induce.sample.trees import sampled_trees
+
+        sampled_trees(found).save(args.trees)
+        log.info(f"wrote {args.trees}")
     if told := [record["held_out"] for record in found.trace if "held_out" in record]:
         log.table({"held-out log-likelihood of a target word": round(sum(told) / len(told), 4)})
     if measures := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):

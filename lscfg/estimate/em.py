@@ -31,7 +31,7 @@ from lscfg.estimate.checkpoint import check_state
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, expected_counts
 from lscfg.extract.derive import Derivations
-from lscfg.extract.examples import Examples
+from lscfg.extract.examples import DIGITS, Examples
 from lscfg.io import tensors as files
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.tensors import Blocks
@@ -240,12 +240,19 @@ class EMRun:
         """Tokens of each rule in some sentences (bool [sentences]), or in all; over forests they are expected."""
         if self.settings.forests:
             return expected_counts(self.counted, self.examples, chosen, self.threads)
-        return np.bincount(self.pieces.rule[self.pieces.of_sentences(chosen)], minlength=len(self.examples.rules))
+        if chosen is None:
+            return self.examples.counts
+        nodes = self.pieces.of_sentences(chosen)
+        weight = self.examples.weight
+        of_node = None if weight is None else weight[self.pieces.node[nodes]]
+        counts = np.bincount(self.pieces.rule[nodes], of_node, len(self.examples.rules))
+        return counts if weight is None else np.round(counts, DIGITS)
 
     def _expectation(self, tying: Tying, chosen: np.ndarray | None) -> Expectation:
         """Of the trees or forests of some sentences (bool [sentences]), or of all."""
-        tokens = int(self.pieces.of_sentences(chosen).sum())
-        return Expectation(self.counted.trees(tying.row, tying.rows, chosen), self.threads, tokens)
+        nodes, weight = self.pieces.of_sentences(chosen), self.examples.weight
+        tokens = nodes.sum() if weight is None else weight[self.pieces.node[nodes]].sum()
+        return Expectation(self.counted.trees(tying.row, tying.rows, chosen), self.threads, tokens.item())
 
     def run(self) -> Estimate:
         """The parameters of the best model of all restarts."""
@@ -319,10 +326,10 @@ class EMRun:
 
     def _likelihoods(self, weights: Weights) -> dict[str, float]:
         """Natural logarithms for each rule token, as their number does not change."""
-        step = {"train": float(self.train.log_likelihood.sum()) / self.train.nodes}
+        step = {"train": self.train.total() / self.train.nodes}
         if self.test:
             self.test.infer(weights, count=False)
-            step["held out"] = float(self.test.log_likelihood.sum()) / max(self.test.nodes, 1)
+            step["held out"] = self.test.total() / (self.test.nodes or 1)
         return step
 
     # ---- the beginning ----
@@ -350,6 +357,8 @@ class EMRun:
         assert self.beginning is not None
         m, pieces = self.settings.m, self.pieces
         training = np.repeat(~self.held_out[pieces.sentence], np.diff(pieces.first_node))
+        weight = self.examples.weight
+        of_node = np.ones(len(pieces.node)) if weight is None else weight[pieces.node]
         state = self.beginning(self.examples, training_nodes(self.examples, pieces, training), restart)[pieces.node]
         tensors = []
         for k in ARITIES:
@@ -357,11 +366,11 @@ class EMRun:
             index = self.tying.row[pieces.rule[seen]] * m + state[seen]
             for side in range(k):
                 index = index * m + state[pieces.children[seen, side]]
-            counts = np.bincount(index, minlength=int(np.prod(shapes[k]))).astype(np.float64)
+            counts = np.bincount(index, of_node[seen], int(np.prod(shapes[k]))).astype(np.float64)
             tensors.append(counts.reshape(shapes[k]))
         roots = np.zeros((2, m))
         first = pieces.first_node[:-1][training[pieces.first_node[:-1]]]
-        np.add.at(roots, (pieces.kind[training[pieces.first_node[:-1]]], state[first]), 1)
+        np.add.at(roots, (pieces.kind[training[pieces.first_node[:-1]]], state[first]), of_node[first])
         weights = Weights(tensors, np.ones(m), _distributions(roots + 1))
         totals = _totals(tensors)
         plan = self._plan(self.tying)
@@ -395,7 +404,7 @@ class EMRun:
         settings = self.settings
         about = {
             "method": "clusters" if self.beginning else "em",
-            "rule tokens": len(self.pieces.node),
+            "rule tokens": examples.n_examples,
             "sentences": len(self.derivations),
             "settings": settings.facts() | {"init": self.initial},
             "tensors": list(tying.rows),
@@ -419,7 +428,8 @@ class EMRun:
         d = self.derivations
         digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
         forests = d.forests.arrays().values() if self.settings.forests and d.forests else ()
-        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests):
+        weight = () if d.weight is None else (d.weight,)
+        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests, *weight):
             digest.update(array.tobytes())
         return digest.hexdigest()
 

@@ -283,17 +283,19 @@ def outside_features(examples: Examples, templates: tuple[str, ...] = OUTSIDE) -
     return extract_features(examples, templates, False).matrix
 
 
-def scale(features: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
+def scale(features: sparse.csr_matrix, rows: np.ndarray, weight: np.ndarray | None = None) -> sparse.csr_matrix:
     """Scales each column by sqrt((N - 1) / (sum f^2 + 5)), sums over the N example rows (Cohen et al. 2013).
 
     A column that is zero in all examples is set to zero: nothing is known of it.
 
     Args:
-        rows: bool [nodes], the examples.
+        rows: bool [nodes], the examples; weight: float64 [nodes], how often each counts, None: once.
     """
-    chosen = features[rows]
-    squares = np.bincount(chosen.indices, chosen.data**2, minlength=features.shape[1])
-    n = chosen.shape[0]
+    chosen, n = features[rows], float(rows.sum() if weight is None else weight[rows].sum())
+    values = chosen.data**2
+    if weight is not None:
+        values *= np.repeat(weight[rows], np.diff(chosen.indptr))
+    squares = np.bincount(chosen.indices, values, minlength=features.shape[1])
     factors = np.where(squares > 0, np.sqrt(max(n - 1, 1) / (squares + 5)), 0.0)
     data = features.data * factors[features.indices]
     return sparse.csr_matrix((data, features.indices, features.indptr), features.shape)

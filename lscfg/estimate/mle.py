@@ -30,12 +30,12 @@ def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.
     """Gives the mass of all singletons in equal shares to each of them and to the OOV rule.
 
     Args:
-        tensors: float64 [rules without nonterminals, m]; counts: int64 [the same rules], their tokens.
+        tensors: float64 [rules without nonterminals, m]; counts: [the same rules], 1 or less: a singleton.
 
     Returns:
         The changed tensors, and the tensor of the OOV rule [m].
     """
-    singletons = counts == 1
+    singletons = counts <= 1
     share = tensors[singletons].sum(axis=0) / (singletons.sum() + 1)
     if not singletons.any() and len(tensors):
         # No rule was seen only once: an unknown word counts as the average token.
@@ -49,12 +49,12 @@ def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.n
     """Gives the OOV rule the mass of one more singleton; singletons keep what they have of states of their own.
 
     Args:
-        tensors: float64 [rules without nonterminals, m]; counts: int64 [the same rules], their tokens.
+        tensors: float64 [rules without nonterminals, m]; counts: [the same rules], 1 or less: a singleton.
 
     Returns:
         The changed tensors, and the tensor of the OOV rule [m].
     """
-    singletons = counts == 1
+    singletons = counts <= 1
     n = int(singletons.sum())
     if not n:
         return spread_oov(tensors, counts)

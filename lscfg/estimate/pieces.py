@@ -32,6 +32,7 @@ class Pieces:
         first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
         arity: int8 [edges]; rule: int64 [edges]; children: int64 [edges, 2], see ``TreeSet``.
         first_edge: int64 [nodes + 1], of forests; None: a node of a tree has the one edge of its number.
+        weight: float64 [pieces], how much of a tree each is; None: each is a whole one.
     """
 
     node: np.ndarray
@@ -42,6 +43,7 @@ class Pieces:
     rule: np.ndarray
     children: np.ndarray
     first_edge: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     @classmethod
     def of(cls, examples: Examples, trees: np.ndarray) -> Pieces:
@@ -55,6 +57,7 @@ class Pieces:
             examples.rules.arity[examples.type[node]].astype(np.int8),
             examples.type[node],
             number[examples.children[node]],
+            weight=None if examples.weight is None else examples.weight[node[roots]],
         )
 
     @classmethod
@@ -109,6 +112,7 @@ class Pieces:
             number[self.children[edges]],
             rows,
             first_edge,
+            None if self.weight is None else self.weight[piece],
         )
 
 

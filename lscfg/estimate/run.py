@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lscfg.estimate import estimator
 from lscfg.grammar.source import RuleInputs, RuleSource
 from lscfg.grammar.tokens import LEFT_OUT, RuleTokens
-from lscfg.kinds import CONTEXT_MODELS, kind
+from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
 from lscfg.settings import Declared
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ class ContextInputs:
     """What a context model is learned from.
 
     Attributes:
-        model: its kind; settings: of it.
+        model: its kind, or empty where there is a scorer alone; settings: of it.
         text: the source side of the corpus.
         inputs: what the sources take their rules from; sources: each with its settings.
         left_out: random share of the tokens that it is not learned from.
+        add_scorer: gives a model a scorer beside it, from tokens, source text and threads; None: there is none.
     """
 
     model: str
@@ -38,6 +40,7 @@ class ContextInputs:
     inputs: RuleInputs
     sources: tuple[tuple[RuleSource, Declared], ...]
     left_out: float = 0.0
+    add_scorer: Callable[[Any, RuleTokens, list[str], int], Any] | None = None
 
     def tokens(self) -> RuleTokens:
         """Where the corpus has the rules of all sources, without those left out."""
@@ -62,13 +65,16 @@ def estimate_model(
     """
     _keep_freed_memory()
     found = estimator(name)
-    learner: Any = kind(CONTEXT_MODELS, context.model) if context else None
+    learner: Any = kind(CONTEXT_MODELS, context.model or DEFAULT_CONTEXT_MODEL) if context else None
     # before what may take hours: a fault of these files would come too late behind it
     source = learner.read_source(context.text, derivations) if context else []
     tokens = context.tokens() if context else None
     model = found.estimate(derivations, settings, threads, folder, resume)
     if context:
-        model = learner.add_context(model, tokens, source, context.settings)
+        if context.model:
+            model = learner.add_context(model, tokens, source, context.settings)
+        if context.add_scorer and tokens:
+            model = context.add_scorer(model, tokens, source, threads)
         if context.left_out:
             model.about[LEFT_OUT] = context.left_out
     return model

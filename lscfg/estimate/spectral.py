@@ -97,15 +97,19 @@ def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding
     def matrix(side: tuple[tuple[str, ...], bool]) -> tuple[sparse.csr_matrix, dict[str, int]]:
         templates, inside = side
         features = extract_features(examples, templates, inside, settings.sources, settings.min_count)
-        scaled = scale(features.matrix, examples.is_example) if settings.scaling else features.matrix
-        return scaled, features.columns
+        if not settings.scaling:
+            return features.matrix, features.columns
+        return scale(features.matrix, examples.is_example, examples.weight), features.columns
 
     with in_threads(min(threads, 2)) as engine:
         (phi, *inside), (psi, *outside) = engine.map(matrix, [(settings.inside, True), (settings.outside, False)])
     columns = {"inside": inside[0], "outside": outside[0]}
     for side, sizes in columns.items():
         log.info(f"{side} features: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()))
-    covariance = (phi[examples.is_example].T @ psi[examples.is_example]) / examples.n_examples
+    outside = psi[examples.is_example]
+    if examples.weight is not None:
+        outside = sparse.diags(examples.weight[examples.is_example]) @ outside
+    covariance = (phi[examples.is_example].T @ outside) / examples.n_examples
     u, sigma, v = truncated_svd(covariance.tocsr(), settings.m, settings.seed, settings.svd, threads)
     singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
     condition = f"{sigma[0] / sigma[-1]:.1f}"
@@ -170,7 +174,7 @@ def from_embedding(
     everything = np.ones(len(kept), bool)
     means = (np.zeros(0), np.zeros(0))
     if settings.smoothing:
-        means = y[examples.is_example].mean(axis=0), (z[examples.is_example] / examples.n_examples).mean(axis=0)
+        means = y[examples.is_example].mean(axis=0), _weighted(examples, z, examples.is_example).mean(axis=0)
     # singletons share their mass before any of them is dropped
     lexical = _moments(examples, everything, 0, y, z, means, settings, threads).array()
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
@@ -181,9 +185,16 @@ def from_embedding(
         _moments(examples, kept, 2, y, z, means, settings, threads),
     )
     roots = examples.is_root & examples.is_example
-    root = y[roots].mean(axis=0) if roots.any() else y[examples.is_root].mean(axis=0)
+    roots = roots if roots.any() else examples.is_root
+    root = np.average(y[roots], axis=0, weights=None if examples.weight is None else examples.weight[roots])
     rules = examples.rules if kept.all() else examples.rules.select(np.nonzero(kept)[0])
     return Estimate(rules, tensors, root, unk, about, one_state(examples, kept))
+
+
+def _weighted(examples: Examples, z: Rows, nodes: np.ndarray) -> np.ndarray:
+    """Rows of some nodes, float64 [nodes, m], divided by the number of all tokens."""
+    rows = z[nodes] / examples.n_examples
+    return rows if examples.weight is None else rows * examples.weight[nodes, None]
 
 
 Rows = np.ndarray | Projected
@@ -231,7 +242,7 @@ def _moments(
         out.fill(0)
         tokens = slice(borders[block], borders[block + 1])
         here, local = nodes[tokens], rows[tokens] - first
-        outside = z[here] / examples.n_examples
+        outside = _weighted(examples, z, here)
         inside = y[examples.children[here, :arity].ravel()]
         number = np.arange(len(here))
         children = np.arange(len(inside)).reshape(-1, arity) if arity else np.empty((len(here), 0), np.int64)

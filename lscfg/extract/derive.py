@@ -37,6 +37,9 @@ NODES = {
 }
 """The arrays of a derivation file beside those of its rules (docs/FORMATS.md)."""
 
+SAMPLES = {"trees.sample": "int32 [trees]", "trees.weight": "float64 [trees]"}
+"""Those of sampled trees."""
+
 BLOCK = 2000
 """Sentence pairs that are read, derived and written at a time."""
 
@@ -60,6 +63,8 @@ class Derivations:
         dropped: numbers of dropped pairs by reason.
         alignments: trees of each pair.
         forests: all minimal derivations of the same pairs; None if they were not wanted.
+        sample: int32 [trees], of sampled trees the sample that each is of; None for others.
+        weight: float64 [trees], how much of a token each rule of the tree counts; None: a whole one.
     """
 
     rules: RuleTable
@@ -74,6 +79,8 @@ class Derivations:
     dropped: Mapping[str, int] = field(default_factory=dict)
     alignments: int = 1
     forests: Forests | None = None
+    sample: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     def __len__(self) -> int:
         """The number of trees, without nodes or with."""
@@ -90,6 +97,11 @@ class Derivations:
         return np.bincount(self.rule, minlength=len(self.rules))
 
     @property
+    def node_weight(self) -> np.ndarray | None:
+        """float64 [nodes], how much of a token each is; None: each is a whole one."""
+        return None if self.weight is None else np.repeat(self.weight, np.diff(self.trees))
+
+    @property
     def kept(self) -> np.ndarray:
         """bool [rules]: rules of few enough nonterminals to get parameters and a place in the grammar."""
         return self.rules.arity <= self.options.max_arity
@@ -99,6 +111,8 @@ class Derivations:
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
         arrays = {**dict(zip(NODES, nodes, strict=True)), **(self.forests or self).rules.arrays()}
         arrays |= self.forests.arrays() if self.forests else {}
+        samples = zip(SAMPLES, (self.sample, self.weight), strict=True)
+        arrays |= {name: array for name, array in samples if array is not None}
         tensors.save(path, arrays, _metadata(self.options, self.dropped, self.alignments))
 
     @classmethod
@@ -127,8 +141,8 @@ class Derivations:
     def _of(
         cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int], alignments: int = 1
     ) -> Derivations:
-        has_forests = not FORESTS.keys().isdisjoint(arrays)
-        check_layout(arrays, NODES | (FORESTS if has_forests else {}))
+        has_forests, sampled = (not names.keys().isdisjoint(arrays) for names in (FORESTS, SAMPLES))
+        check_layout(arrays, NODES | (FORESTS if has_forests else {}) | (SAMPLES if sampled else {}))
         trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in NODES)
         rules, forests = RuleTable.from_arrays(arrays), None
         if has_forests:  # the rules of forests alone behind all others
@@ -139,7 +153,9 @@ class Derivations:
             number[order] = np.arange(len(order))
             forests = Forests.of(arrays, rules.select(order), number)
             rules, rule = rules.select(order[: int((~alone).sum())]), number[rule].astype(np.int32)
-        return cls(rules, trees, rule, parent, slot, span, lexicon, count, options, dropped, alignments, forests)
+        samples = [arrays.get(name) for name in SAMPLES]
+        facts = options, dropped, alignments, forests, samples[0], samples[1]
+        return cls(rules, trees, rule, parent, slot, span, lexicon, count, *facts)
 
     @cached_property
     def kernel(self) -> Trees:
@@ -160,6 +176,9 @@ class Derivations:
         (self.forests or self).rules.check_distinct()
         if self.forests:
             self.forests.check(self.trees, self.span)
+        if self.sample is not None and self.weight is not None:
+            check_range("trees.sample", self.sample, 0, np.inf)
+            check_range("trees.weight", self.weight, np.finfo(np.float64).tiny, np.inf)
         check_range("lexicon.words", self.lexicon, -1, len(self.rules.words))
         check_range("lexicon.count", self.lexicon_count, 1, 2**53)  # a double has room for each
         if (self.lexicon.max(axis=1, initial=-1) < 0).any():

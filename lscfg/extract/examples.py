@@ -9,6 +9,9 @@ import numpy as np
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 
+DIGITS = 9
+"""Decimals of counts that are sums of weights, so that ten tenths are 1."""
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -28,7 +31,8 @@ class Examples:
         parent: int64 [nodes], -1 at roots; slot: int32 [nodes]; children: int64 [nodes, 2], -1 where there is none (of
             more than two children the first two).
         is_example: bool [nodes]; is_root: bool [nodes].
-        counts: int64 [rules], tokens of each rule.
+        counts: [rules], tokens of each rule; int64, or float64 where they are parts of tokens.
+        weight: float64 [nodes], how much of a token each node is; None: each is a whole one.
     """
 
     derivations: Derivations
@@ -42,6 +46,7 @@ class Examples:
     is_example: np.ndarray
     is_root: np.ndarray
     counts: np.ndarray
+    weight: np.ndarray | None = None
 
     @classmethod
     def of(cls, derivations: Derivations) -> Examples:
@@ -56,7 +61,8 @@ class Examples:
         children = np.full((len(node_type), 2), -1, np.int64)
         inner = np.nonzero((parent >= 0) & (derivations.slot < 2))[0]
         children[parent[inner], derivations.slot[inner]] = inner
-        is_example = node_type < n_kept
+        is_example, weight = node_type < n_kept, derivations.node_weight
+        counts = np.bincount(node_type[is_example], None if weight is None else weight[is_example], n_kept)
         return cls(
             derivations,
             order,
@@ -68,14 +74,15 @@ class Examples:
             children,
             is_example,
             parent < 0,
-            np.bincount(node_type[is_example], minlength=n_kept),
+            counts if weight is None else np.round(counts, DIGITS),
+            weight,
         )
 
     @property
-    def n_examples(self) -> int:
+    def n_examples(self) -> int | float:
         """M, the number of rule tokens that have parameters."""
-        return int(self.is_example.sum())
+        return int(self.is_example.sum()) if self.weight is None else float(self.weight[self.is_example].sum())
 
     def singletons(self) -> np.ndarray:
         """bool [rules]: rules without nonterminals that occur once; the OOV rule stands for them (paper, 5.1)."""
-        return (self.rules.arity == 0) & (self.counts == 1)
+        return (self.rules.arity == 0) & (self.counts <= 1)

@@ -79,6 +79,7 @@ class HieroRules(RuleCounts):
         bare: sentence pairs that gave no rule.
         places: int32 [tokens, 8], where each rule was found, if that was asked for: rule, sentence pair, source span,
             source spans of the nonterminals in order, -1 where there is none; else [0, 8].
+        first: int64 [rules], where these are a part of all: what all rules are ordered by.
     """
 
     sentences: int
@@ -86,6 +87,7 @@ class HieroRules(RuleCounts):
     used: int
     bare: int
     places: np.ndarray
+    first: np.ndarray
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log."""
@@ -132,7 +134,7 @@ def extract_hiero(
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
-    extractor = _extractor(limits)
+    extractor = new_extractor(limits)
     bare = _add(extractor, pairs, path, total)
     return _rules(extractor, limits, bare)
 
@@ -144,6 +146,7 @@ def extract_files(
     limits: HieroLimits | None = None,
     places: bool = False,
     wanted: Sequence[str] | None = None,
+    part: tuple[int, int] = (0, 1),
 ) -> HieroRules:
     """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
 
@@ -152,17 +155,19 @@ def extract_files(
         wanted: sentences to be translated. The rules are then those that may match a part of one, their counts and
             features as among all rules. The corpus is read twice, and memory grows with these rules only. Without
             singletons it is read once, and all rules are given: which of them are dropped decides the features.
+        part: which part of the source sides, and of how many parts: the rules are those of these sides, likewise. Not
+            without singletons.
 
     Raises:
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
     limits = limits or HieroLimits()
     wanted = None if limits.no_singletons else wanted
-    extractor = _extractor(limits, places)
-    for line in wanted or ():
-        extractor.want(line)
+    if limits.no_singletons and part[1] > 1:
+        raise ValueError("rules without singletons cannot be extracted in parts")
+    extractor = new_extractor(limits, places, wanted, part)
     bare = sum(_add(extractor, stream_aligned(src, tgt, path), path) for path in alignments)
-    if wanted is None:
+    if wanted is None and part[1] == 1:
         return _rules(extractor, limits, bare)
     for path in alignments:
         for pair in progress(stream_aligned(src, tgt, path), "target sides"):
@@ -170,8 +175,15 @@ def extract_files(
     return _rules(extractor, limits, bare, chosen=True)
 
 
-def _extractor(limits: HieroLimits, places: bool = False) -> HieroExtractor:
-    return HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity, places)
+def new_extractor(
+    limits: HieroLimits, places: bool = False, wanted: Sequence[str] | None = None, part: tuple[int, int] = (0, 1)
+) -> HieroExtractor:
+    """An extractor without a pair; arguments as of ``extract_files``."""
+    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    extractor = HieroExtractor(*sizes, places, part)
+    for line in wanted or ():
+        extractor.want(line)
+    return extractor
 
 
 def _add(
@@ -204,6 +216,7 @@ def _rules(extractor: HieroExtractor, limits: HieroLimits, bare: int, chosen: bo
         *extractor.sizes(),
         bare,
         arrays["places"],
+        arrays["first"],
         target_count=arrays["target_count"] if chosen else None,
     )
     return found.without_singletons() if limits.no_singletons else found

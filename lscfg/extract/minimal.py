@@ -38,8 +38,9 @@ class MinimalRules(RuleCounts):
     def of(cls, derivations: Derivations) -> MinimalRules:
         """The rules of derivation trees; of as few nonterminals in a grammar as the trees were made for."""
         counts, lexicon = derivations.counts, (derivations.lexicon, derivations.lexicon_count)
+        weighted = np.bincount(derivations.rule, derivations.node_weight, len(counts))
         most = derivations.options.max_arity
-        return cls(derivations.rules, counts.astype(np.float64), counts, *lexicon, max_arity=most)
+        return cls(derivations.rules, weighted.astype(np.float64), counts, *lexicon, max_arity=most)
 
 
 def rules(inputs: RuleInputs, settings: Settings) -> MinimalRules:

@@ -47,6 +47,7 @@ class TreeSet:
         children: int32 [edges, 2], -1: none, or one whose inside tree is not observed.
         rows: number of tensors by arity.
         first_edge: int64 [nodes + 1], the first edge of each node of forests; None for trees.
+        weight: float64 [trees], how often each tree counts; None: once.
     """
 
     first_node: np.ndarray
@@ -56,6 +57,7 @@ class TreeSet:
     children: np.ndarray
     rows: tuple[int, int, int]
     first_edge: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.arity)
@@ -66,6 +68,8 @@ class TreeSet:
             object.__setattr__(self, "first_edge", edges)
         if self.first_node[0] != 0 or self.first_node[-1] != self.nodes or (np.diff(self.first_node) <= 0).any():
             raise ValueError("trees must be whole and not empty")
+        if self.weight is not None and self.weight.shape != (len(self),):
+            raise ValueError(f"{len(self)} trees, but {self.weight.shape} weights")
         if self.children.shape != (n, 2) or self.row.shape != (n,) or self.root_kind.shape != (len(self),):
             raise ValueError(f"{n} edges, but rows {self.row.shape} and children {self.children.shape}")
         if n and not (self.arity.min() >= 0 and self.arity.max() <= 2 and self.row.min() >= 0):
@@ -134,6 +138,7 @@ class TreeSet:
                 np.where(self.children[edges] >= 0, self.children[edges] - begin, -1),
                 self.rows,
                 first_edge,
+                None if self.weight is None else self.weight[first:last],
             )
             first = last
 
@@ -176,15 +181,16 @@ class Expectation:
     Args:
         trees: the trees.
         threads: how many to use; results do not depend on it.
-        tokens: rules of one derivation of each forest; all derivations of one have as many.
+        tokens: number of rule tokens. Of a forest they are those of one derivation, as all have as many; those of trees
+            with weights are parts of tokens.
 
     Attributes:
         log_likelihood: float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``.
-        nodes: number of all nodes; of forests those that one derivation of each has, as ``tokens`` says.
+        nodes: number of all nodes, or what ``tokens`` says.
         rows: number of tensors by arity.
     """
 
-    def __init__(self, trees: TreeSet, threads: int = 1, tokens: int | None = None):
+    def __init__(self, trees: TreeSet, threads: int = 1, tokens: float | None = None):
         self.log_likelihood = np.empty(len(trees))
         self.nodes, self.rows = trees.nodes if tokens is None else tokens, trees.rows
         self._parts = [trees] if trees.nodes <= NODES else list(trees.parts(NODES))
@@ -218,9 +224,16 @@ class Expectation:
             first += len(part)
             if count:
                 self._roots += self._root_states(part, weights)
+                if part.weight is not None:  # counts are products with outside vectors
+                    self._outside[: part.nodes] *= np.repeat(part.weight, np.diff(part.first_node))[:, None]
                 for arity in ARITIES:
                     self._add_outer(part, em, arity)
         return impossible
+
+    def total(self) -> float:
+        """The log-likelihood of all trees, each as often as it counts."""
+        weights = [part.weight for part in self._parts if part.weight is not None]
+        return float((self.log_likelihood * (np.concatenate(weights) if weights else 1)).sum())
 
     def posteriors(self, weights: Weights) -> np.ndarray:
         """The probability of each edge given its tree or forest, float64 [edges], with one state.
@@ -264,6 +277,7 @@ class Expectation:
         states = self._inside[part.first_node[:-1]] * weights.root[part.root_kind]
         total = states.sum(axis=1, keepdims=True)
         states = np.divide(states, total, out=np.zeros_like(states), where=total > 0)
+        states *= 1 if part.weight is None else part.weight[:, None]
         return np.stack([states[part.root_kind == kind].sum(axis=0) for kind in range(len(weights.root))])
 
     def _add_outer(self, part: TreeSet, em: Any, arity: int) -> None:

@@ -280,14 +280,27 @@ class Deriver(Collector):
 
 
 class HieroExtractor(Collector):
-    """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options."""
+    """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options.
+
+    Args:
+        part: which part of the source sides, and of how many parts, the rules are kept of.
+    """
 
     def __init__(
-        self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_arity: int, places: bool = False
+        self,
+        max_phrase: int,
+        max_target_phrase: int,
+        max_symbols: int,
+        max_arity: int,
+        places: bool = False,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
         if max_phrase < 1 or max_target_phrase < 0 or max_symbols < 1 or not 0 <= max_arity <= 2:
             raise ValueError(f"limits {max_phrase}, {max_target_phrase}, {max_symbols}, {max_arity} out of range")
-        options = ffi.new("lscfg_hiero_options *", (max_phrase, max_target_phrase, max_symbols, max_arity, places))
+        if not 0 <= part[0] < part[1] < 2**31:
+            raise ValueError(f"part {part[0]} of {part[1]}")
+        limits = (max_phrase, max_target_phrase, max_symbols, max_arity)
+        options = ffi.new("lscfg_hiero_options *", (*limits, places, *part))
         super().__init__(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:
@@ -324,10 +337,15 @@ class HieroExtractor(Collector):
         v = self._view()
         return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
 
+    def __len__(self) -> int:
+        """How many rules there are."""
+        return int(self._view().tables.n_rules)
+
     def arrays(self) -> dict[str, np.ndarray]:
         """All as copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and what ``Deriver.tables`` names.
 
-        ``target_count``, float64, is empty without ``add_targets``.
+        ``target_count``, float64, is empty without ``add_targets``. ``first``, int64 [rules], is empty unless there are
+        parts: how many rules of all parts, each as often as it was found, come before a rule is first found.
         """
         v = self._view()
         return {
@@ -335,6 +353,7 @@ class HieroExtractor(Collector):
             "tokens": self._copy(v.tokens, v.tables.n_rules, np.int64),
             "places": self._copy(v.places, (v.n_places, 8), np.int32),
             "target_count": self._copy(v.target_count, v.n_targets, np.float64),
+            "first": self._copy(v.first, v.tables.n_rules if v.first else 0, np.int64),
             **self._tables(v),
         }
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,29 @@ CONTEXT_LENGTHS = int(lib.LSCFG_CONTEXT_LENGTHS)
 """Sizes of context models: shapes of rules, places of words around a rule, classes of a nonterminal's length."""
 
 
+SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS = (
+    int(lib.LSCFG_SENSE_BEGIN),
+    int(lib.LSCFG_SENSE_END),
+    int(lib.LSCFG_SENSE_UNKNOWN),
+    int(lib.LSCFG_SENSE_WORDS),
+)
+"""What a scorer has behind the words of the vocabulary: the ends of a sentence, any other word; and how many."""
+
+
+def _scorer_names() -> Iterator[str]:
+    for kind in count():
+        name = lib.lscfg_scorer_name(kind)
+        if name == ffi.NULL:
+            return
+        yield ffi.string(name).decode("ascii")
+
+
+SENSE_KINDS = tuple(_scorer_names())
+"""How scorers compare the words around a rule with it (docs/FORMATS.md)."""
+
+
 def feature_names(names: Iterable[str]) -> tuple[str, ...]:
-    """The names with those in place of ``paper``, ``ratios`` and ``context`` that they stand for."""
+    """The names with those in place of ``paper``, ``ratios``, ``context`` and the like that they stand for."""
     found: list[str] = []
     for name in names:
         encoded = name.encode()
@@ -87,6 +109,9 @@ PAPER_FEATURES = feature_names(["paper"])
 
 CONTEXT_FEATURES = feature_names(["context"])
 """Those of the source words around a rule, for which a model has to be estimated with them."""
+
+SENSE_FEATURES = tuple(name for name in LATENT_FEATURES if name.startswith("Sense"))
+"""Those of a scorer, for which a model has to be estimated with one."""
 
 START_WEIGHTS = {
     name: float(lib.lscfg_feature_start(k)) for k, name in enumerate(LATENT_FEATURES) if lib.lscfg_feature_start(k) != 0
@@ -107,7 +132,7 @@ class FeatureOptions(Declared):
     negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
     names: tuple[str, ...] = setting(
         feature_names(DEFAULT_FEATURES.split(",")),
-        "features: any by name, or the families paper, ratios and context",
+        "features: any by name, or the families paper, ratios, context, sense and thesis",
         shown=DEFAULT_FEATURES,
     )
 
@@ -118,7 +143,7 @@ class FeatureOptions(Declared):
             raise SettingError(
                 "names",
                 f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {quote(','.join(self.names))}; "
-                "paper, ratios and context are families of them",
+                "paper, ratios, context, sense and thesis are families of them",
             )
 
     @property

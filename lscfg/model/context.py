@@ -11,6 +11,7 @@ from lscfg.grammar.table import LAYOUT as RULES
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.kernel import CONTEXT_LENGTHS, CONTEXT_SHAPES, CONTEXT_WORD_KINDS
+from lscfg.model.sense import SenseModel
 
 LAYOUT = {
     "counts": "float64 [rules]",
@@ -31,6 +32,7 @@ class ContextModel:
         offsets: int64 [outcomes + 1], where those of each outcome begin: the rules, the words of the vocabulary as
             target words, the shapes of rules.
         items: int32 [weights], context items, ascending for each; weights: float32 [weights].
+        sense: a scorer of the same rules, if there is one; beside it there may be no weights.
     """
 
     rules: RuleTable
@@ -38,6 +40,7 @@ class ContextModel:
     offsets: np.ndarray
     items: np.ndarray
     weights: np.ndarray
+    sense: SenseModel | None = None
 
     @staticmethod
     def outcomes(rules: RuleTable) -> int:
@@ -48,11 +51,21 @@ class ContextModel:
         """By their names in model files."""
         own = {name: getattr(self, name) for name in ("counts", "offsets", "items", "weights")}
         tables = {name: array for name, array in self.rules.arrays().items() if name != "rules.arity"}
-        return {f"context.{name}": array for name, array in (own | tables).items()}
+        scorer = self.sense.arrays() if self.sense else {}
+        return {f"context.{name}": array for name, array in (own | tables).items()} | scorer
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ContextModel:
+    def without_weights(cls, rules: RuleTable, counts: np.ndarray, sense: SenseModel) -> ContextModel:
+        """One that has a scorer and nothing else."""
+        offsets = np.zeros(cls.outcomes(rules) + 1, np.int64)
+        return cls(rules, counts, offsets, np.zeros(0, np.int32), np.zeros(0, np.float32), sense)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], scorer: str = "") -> ContextModel:
         """The inverse of ``arrays``.
+
+        Args:
+            scorer: the kind of the scorer, if there is one.
 
         Raises:
             ValueError: something is missing or wrong; the array is named.
@@ -61,7 +74,10 @@ class ContextModel:
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         check_layout(own, LAYOUT | {name: kind for name, kind in RULES.items() if name != "rules.arity"})
         own["rules.arity"] = _arity(own["rules.symbols"], own["rules.offsets"], own["rules.src_length"])
-        made = cls(RuleTable.from_arrays(own), own["counts"], own["offsets"], own["items"], own["weights"])
+        rules, sense = RuleTable.from_arrays(own), None
+        if "sense.items" in arrays:
+            sense = SenseModel.from_arrays(arrays, scorer, len(rules), len(rules.words))
+        made = cls(rules, own["counts"], own["offsets"], own["items"], own["weights"], sense)
         made._check()
         return made
 

@@ -137,7 +137,7 @@ class Parameters:
                 check_layout(arrays, ONE)
                 one = OneState(arrays["one.rules"], arrays["one.unk"])
             if "context.weights" in arrays:
-                context = ContextModel.from_arrays(arrays)
+                context = ContextModel.from_arrays(arrays, metadata.get("sense", ""))
             about = tensors.read_json(metadata, "about")
             _check_about(about)
             if low_rank:
@@ -278,6 +278,8 @@ def _save(
         others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}
     if model.context:
         others |= model.context.arrays()
+        if model.context.sense:
+            metadata["sense"] = model.context.sense.kind
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 

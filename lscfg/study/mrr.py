@@ -30,7 +30,11 @@ LM = "LM"
 BASE = (LM, "length", P_OF_TARGET, P_OF_SOURCE)
 """What ``adds`` is beyond."""
 
-FAMILIES = (("context", ("ContextTarget0",), True),)
+FAMILIES = (
+    ("context", ("ContextTarget0",), True),
+    ("score", ("SenseScore",), False),
+    ("sense", ("SenseTarget0",), True),
+)
 """Scores of a model: a name, the features that are summed, and whether they are ratios to relative frequencies."""
 
 
@@ -131,7 +135,7 @@ class Ruler:
                 ranks = _reciprocal_ranks(self.choices, ranking)
                 found.append(Candidate(f"{name} {family}, reciprocal rank", ranks, ranks))
         if not found:
-            raise InputError("it has no context; estimate it with --context", path)
+            raise InputError("it has no context and no scorer; estimate it with --context", path)
         return found
 
     def _features(self, model: Model, options: FeatureOptions, name: str) -> np.ndarray:

@@ -16,8 +16,9 @@ struct lscfg_hiero {
   corpus_tables tables;
   ARRAY(double) count;   /* of each rule */
   ARRAY(int64_t) tokens; /* of each rule */
+  ARRAY(int64_t) first;  /* of each rule, if there are parts */
   ARRAY(int32_t) places; /* of each token, if they are kept */
-  int64_t n_sentences, n_phrases, n_used;
+  int64_t n_sentences, n_phrases, n_used, n_tokens;
   /* where only the rules of use for some text are kept */
   int32_t chosen; /* whether they are */
   wanted_text wanted;
@@ -50,6 +51,7 @@ void lscfg_hiero_free(lscfg_hiero *h) {
   sentence_pair_release(&h->pair);
   free(h->count.data);
   free(h->tokens.data);
+  free(h->first.data);
   free(h->places.data);
   free(h->hull.data);
   free(h->target.data);
@@ -205,15 +207,24 @@ static int keep_place(lscfg_hiero *h, int32_t rule, int32_t i, int32_t j, const 
   return LSCFG_OK;
 }
 
+/* Whether the rules of a source side are left to another part. */
+static int is_elsewhere(const lscfg_hiero *h, const spelling *r) {
+  const lscfg_hiero_options *o = &h->options;
+  return o->parts > 1 && (int32_t)(hash_ints(r->symbols, r->n_src, 0) % (uint32_t)o->parts) != o->part;
+}
+
 static int count_rule(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token, double share) {
   spelling r = spell(h, longest, i, j, token);
+  int64_t number = h->n_tokens++;
+  if (is_elsewhere(h, &r)) return LSCFG_OK;
   if (h->chosen && !wanted_side(&h->wanted, r.symbols, r.n_src)) return LSCFG_OK;
-  if (ARRAY_RESERVE(h->count, 1) || ARRAY_RESERVE(h->tokens, 1)) return LSCFG_ENOMEM;
+  if (ARRAY_RESERVE(h->count, 1) || ARRAY_RESERVE(h->tokens, 1) || ARRAY_RESERVE(h->first, 1)) return LSCFG_ENOMEM;
   int32_t rule = rule_table_intern(&h->tables.rules, r.symbols, r.n_src, r.n, r.arity);
   if (rule < 0) return LSCFG_ENOMEM;
   if (rule == h->count.size) {
     h->count.data[h->count.size++] = 0;
     h->tokens.data[h->tokens.size++] = 0;
+    if (h->options.parts > 1) h->first.data[h->first.size++] = number;
   }
   h->count.data[rule] += share;
   h->tokens.data[rule]++;
@@ -302,5 +313,6 @@ void lscfg_hiero_get(const lscfg_hiero *h, lscfg_hiero_view *view) {
                              .places = h->places.data,
                              .n_targets = h->target_count.size,
                              .target_count = h->target_count.data,
+                             .first = h->options.parts > 1 ? h->first.data : NULL,
                              .tables = corpus_tables_view(&h->tables)};
 }

@@ -10,7 +10,7 @@
 #include "forest/forest.h"
 #include "inference/binding.h"
 
-enum { NEEDS_MARGINALS = 1, NEEDS_ONE_STATE = 2, NEEDS_CONTEXT = 4 };
+enum { NEEDS_MARGINALS = 1, NEEDS_ONE_STATE = 2, NEEDS_CONTEXT = 4, NEEDS_SENSE = 8 };
 
 /* What features are made from; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
 typedef struct {
@@ -33,10 +33,11 @@ typedef struct {
   uint32_t needs;
   const char *const *names; /* [n] */
   const double *start;      /* [n] weights where tuning begins */
-  int (*compute)(const feature_work *, lscfg_error *);
+  int (*compute)(const feature_work *, lscfg_error *); /* neighbours that share it are computed at once */
 } feature_family;
 
 extern const feature_family paper_family, span_family, ratio_family, context_family;
+extern const feature_family sense_family, thesis_family, score_family;
 
 /* The largest logarithm of a ratio: a search should not hang on one doubtful estimate. */
 static const double largest_log_ratio = 4;

@@ -2,7 +2,8 @@
 #include "inference/families.h"
 
 /* One row for each family. */
-static const feature_family *const families[] = {&paper_family, &span_family, &ratio_family, &context_family};
+static const feature_family *const families[] = {&paper_family, &span_family,   &ratio_family, &context_family,
+                                                 &sense_family, &thesis_family, &score_family};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 static uint32_t features_of(const feature_family *family) { return ((1u << family->n) - 1) << family->first; }
@@ -51,6 +52,13 @@ static uint32_t needs_of(const lscfg_feature_options *options) {
 
 int lscfg_needs_inference(const lscfg_feature_options *options) { return (needs_of(options) & NEEDS_MARGINALS) != 0; }
 
+/* A context with a scorer may be without weights of its own. */
+static uint32_t lacks_of(const context_model *context) {
+  if (!context) return NEEDS_CONTEXT | NEEDS_SENSE;
+  if (!context->sense.kind) return NEEDS_SENSE;
+  return context->offsets[context_outcomes(&context->rules)] ? 0 : NEEDS_CONTEXT;
+}
+
 int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
   uint32_t seen = 0;
   int good = options->n_columns >= 0 && options->n_columns <= LSCFG_N_FEATURES;
@@ -60,12 +68,15 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
     if (good) seen |= 1u << feature;
   }
   if (!good) return lscfg_fail(error, LSCFG_EINPUT, 0, "the columns are no features, or one of them twice");
-  uint32_t lacks = (model->one_state ? 0 : NEEDS_ONE_STATE) | (model->context ? 0 : NEEDS_CONTEXT);
+  uint32_t lacks = (model->one_state ? 0 : NEEDS_ONE_STATE) | lacks_of(model->context);
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) {
     if (!(seen >> k & 1) || !(family_of(k)->needs & lacks)) continue;
     return lscfg_fail(error, LSCFG_EINPUT, 0,
                       family_of(k)->needs & lacks & NEEDS_ONE_STATE
                           ? "the model file is without one.rules and one.unk, which %s needs; make the model anew"
+                      : family_of(k)->needs & lacks & NEEDS_SENSE
+                          ? "the model file is without a scorer of target sides, which %s needs; estimate it with "
+                            "--sense, or choose other features, such as ratios or context"
                           : "the model file is without context weights, which %s needs; estimate it with --context, or "
                             "choose other features, such as ratios or paper",
                       lscfg_feature_name(k));
@@ -95,9 +106,12 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) work.column[k] = -1;
   for (int32_t k = 0; k < options->n_columns; k++) work.column[options->columns[k]] = k;
   int code = LSCFG_OK;
-  for (int k = 0; k < N_FAMILIES && !code; k++)
-    if (wanted & features_of(families[k]) && (known || !(families[k]->needs & NEEDS_MARGINALS)))
-      code = families[k]->compute(&work, error);
+  const feature_family *done = NULL;
+  for (int k = 0; k < N_FAMILIES && !code; k++) {
+    if (!(wanted & features_of(families[k])) || (!known && families[k]->needs & NEEDS_MARGINALS)) continue;
+    if (!done || done->compute != families[k]->compute) code = families[k]->compute(&work, error);
+    done = families[k];
+  }
   if (!code) clear_long_rules(&work);
   return code;
 }

@@ -250,7 +250,8 @@ static int map_context(lscfg_model *model, lscfg_error *error) {
       code = lscfg_fail(error, LSCFG_EINPUT, 0, "rules %ld and %lld of the context are the same", (long)found,
                         (long long)r);
   }
-  return code ? code : map_context_weights(&model->file, context, error);
+  if (!code) code = map_context_weights(&model->file, context, error);
+  return code ? code : map_sense(&model->file, rules->n, rules->n_words, &context->sense, error);
 }
 
 static void free_context(context_model *context) {

@@ -89,7 +89,8 @@ static int make_room(lscfg_ngrams *m) {
 /* Takes a unigram in: its word is new. */
 static int add_unigram(lscfg_ngrams *m, const char *word, size_t length, int32_t *node) {
   int32_t id = lscfg_vocab_size(&m->words);
-  if (lscfg_vocab_find(&m->words, word, length) >= 0 || (length == 5 && !memcmp(word, "<UNK>", 5))) return LSCFG_EINPUT;
+  if (lscfg_vocab_find(&m->words, word, length) >= 0) return LSCFG_EINPUT;
+  if (length == 5 && !memcmp(word, "<UNK>", 5)) return LSCFG_EINPUT; /* KenLM's other name of <unk> */
   if (lscfg_vocab_add(&m->words, word, length) != id) return LSCFG_ENOMEM;
   int is_begin = length == 3 && !memcmp(word, "<s>", 3);
   *node = is_begin ? BEGIN : m->n_nodes++;

@@ -18,7 +18,7 @@ from unittest.mock import ANY, MagicMock, call
 import helpers
 import numpy as np
 import pytest
-from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, tune_words
+from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, scorer_words, tune_words
 from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
@@ -27,10 +27,11 @@ from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
 from lscfg.estimate import checkpoints, estimator
 from lscfg.extract.hiero import HieroLimits
+from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
-from lscfg.kinds import ESTIMATORS, OPTIMISERS, kind, kinds
+from lscfg.kinds import ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.engine import available_cores, in_threads
@@ -169,6 +170,15 @@ def test_grammars_of_sentences(double):
     table.assert_called_once_with({"MIN": counted}, ["a4 b", "c4"])
 
 
+def test_grammar_in_little_memory(double):
+    count = double("lscfg.extract.hiero_parts.count_parts", 5)
+    write = double("lscfg.extract.hiero_parts.write_parts", Written(3, {}, {}))
+    run("grammar in little memory")
+    corpus = Extraction("f", "e", ["a1"], HieroLimits(max_phrase=6))
+    count.assert_called_once_with(corpus, 2**31 // RULE_BYTES)
+    write.assert_called_once_with("out", corpus, 5, 7, 97)
+
+
 def test_grammar_of_phrases(double):
     counted = MagicMock(max_targets=20)
     double("lscfg.extract.derive.Derivations.load", "trees")
@@ -220,6 +230,21 @@ def test_estimate(double, derivations, name):
     context = CONTEXT(**other_values(CONTEXT))
     add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context)
     model.save.assert_called_once_with("out", "float64")
+
+
+@pytest.mark.parametrize("scorer", kinds(SENSE_MODELS))
+def test_each_setting_of_a_scorer(double, derivations, scorer):
+    """A scorer without weights, of minimal tokens, gets all of its settings."""
+    double("lscfg.context.loglinear.read_source", ["text"])
+    double("lscfg.extract.minimal.tokens", "tokens")
+    double("lscfg.estimate.mle.estimate", "model")
+    add_context = double("lscfg.context.loglinear.add_context")
+    add = double("lscfg.context.task.add_scorer", MagicMock())
+    run_words(scorer_words("mle", scorer))
+    declared = kind(SENSE_MODELS, scorer).Settings
+    settings = declared(**other_values(declared))
+    assert settings != declared() and not add_context.called
+    add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores())
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
+from lscfg.extract.hiero_parts import Extraction, count_parts, write_parts
 from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
@@ -326,8 +327,9 @@ def test_rules_of_several_alignments(tmp_path, capsys):
     assert "--hiero needs three files or more" in capsys.readouterr().err
 
 
-def test_rules_for_a_text_are_those_of_the_whole_grammar(tmp_path):
-    """Filtered while they are extracted or afterwards: the same rules, in the same order, with the same features."""
+@pytest.fixture
+def aligned_twice(tmp_path):
+    """Files of a corpus with two alignments."""
     random = np.random.default_rng(7)
     words = ["a", "b", "c", "d", "e", "f", "g"]
     lines = [[], [], [], []]
@@ -340,6 +342,12 @@ def test_rules_for_a_text_are_those_of_the_whole_grammar(tmp_path):
     paths = [tmp_path / name for name in ("f", "e", "1", "2")]
     for path, text in zip(paths, lines, strict=True):
         write_lines(path, text)
+    return paths
+
+
+def test_rules_for_a_text_are_those_of_the_whole_grammar(aligned_twice):
+    """Filtered while they are extracted or afterwards: the same rules, in the same order, with the same features."""
+    paths = aligned_twice
     text = ["a b z c d e f g a", "", "g  g g c"]
     limits = HieroLimits(max_symbols=7)
     every = extract_files(*paths[:2], paths[2:], limits)
@@ -358,6 +366,53 @@ def test_rules_for_a_text_are_those_of_the_whole_grammar(tmp_path):
     assert not len(nothing.rules) and len(nothing.lexicon) == len(every.lexicon)
 
 
+@pytest.mark.parametrize("text", [None, ["a b z c d e f g a", "", "g  g g c"]])
+@pytest.mark.parametrize("parts", [2, 5, 40])
+def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, text):
+    source, target, *alignments = aligned_twice
+    limits = HieroLimits(max_symbols=7)
+    counted = extract_files(source, target, alignments, limits, wanted=text)
+    selection = select_rules(counted, 2, text)
+    write_grammar(tmp_path / "whole.gz", counted, selection)
+    corpus = Extraction(source, target, alignments, limits, text)
+    written = write_parts(tmp_path / "parts.gz", corpus, parts, 2)
+    assert (tmp_path / "parts.gz").read_bytes() == (tmp_path / "whole.gz").read_bytes()
+    assert written.rules == len(selection.kept) > 10
+    assert written.statistics == counted.statistics()
+    assert written.dropped == selection.dropped
+
+
+def test_parts_fit(aligned_twice):
+    """As many as it takes, by what the beginning of the corpus has; and one where all rules fit."""
+    source, target, *alignments = aligned_twice
+    corpus = Extraction(source, target, alignments, HieroLimits())
+    every = len(extract_files(source, target, alignments, corpus.limits).rules)
+    assert count_parts(corpus, every) == 1
+    assert 2 <= count_parts(corpus, every // 2) <= 4
+    parts = count_parts(corpus, every // 10)
+    assert 10 <= parts <= 20
+    each = [len(extract_files(source, target, alignments, part=(p, parts)).rules) for p in range(parts)]
+    assert sum(each) == every and max(each) < every // 5
+
+
+def test_grammar_in_little_memory(aligned_twice, tmp_path, capsys):
+    corpus = [str(path) for path in aligned_twice]
+    for name, more in (("whole", []), ("parts", ["--memory", "0.00005"])):
+        assert main(["grammar", "--hiero", *corpus, "-o", str(tmp_path / name), *more]) == 0
+    assert "part 2 of" in capsys.readouterr().err
+    assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+    for wrong, message in (
+        (["--sizes", "--memory", "1"], "--memory is for --hiero with -o alone"),
+        (["--memory", "0"], "--memory must be above 0"),
+        (["--memory", "nan"], "--memory must be above 0"),
+        (["--memory", "1", "--no-singletons"], "--no-singletons needs all rules at once"),
+        (["--memory", "1e-9"], "no room for a single rule"),
+    ):
+        assert main(["grammar", "--hiero", *corpus, "-o", str(tmp_path / "none"), *wrong]) == 1
+        assert message in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
 def test_hiero_system_of_an_experiment(experiment, tmp_path):
     path = experiment('[systems.MIN]\n[systems.HIERO]\ngrammar = "hiero"')
     run_experiment(path, tmp_path / "out", 1)
@@ -371,10 +426,10 @@ def test_hiero_system_of_an_experiment(experiment, tmp_path):
 
 
 def test_experiment_refuses_other_grammars(experiment):
-    systems = '[systems.MIN]\ngrammar = "words"'
+    systems = '[systems.MIN]\ngrammar = "songs"'
     with pytest.raises(
         InputError,
-        match=r"x\.toml:21: no grammar 'words'; there are hiero, induced, minimal, phrases, sampled, both",
+        match=r"x\.toml:21: no grammar 'songs'; there are hiero, [a-z, ]*both, and joined ones such",
     ):
         read_experiment(experiment(systems))
 

@@ -65,9 +65,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int32_t stream = 0;
   lscfg_derive_options options = {flags & 3,      flags >> 2 & 3, flags >> 4 & 1, flags & 32 ? 5 : 0,
                                   flags >> 6 & 1, flags >> 7};
-  lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3, flags >> 7};
+  lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3, flags >> 7, 0, 1};
+  lscfg_hiero_options part = limits;
+  part.part = flags & 1;
+  part.parts = 1 + (flags & 3);
   lscfg_derivations *derivations = lscfg_derivations_new(&options), *all = lscfg_derivations_new(&options);
-  lscfg_hiero *hiero = lscfg_hiero_new(&limits), *some = lscfg_hiero_new(&limits);
+  lscfg_hiero *hiero = lscfg_hiero_new(&limits), *some = lscfg_hiero_new(&part);
   lscfg_derivations_view trees;
   CHECK(derivations && all && hiero && some);
   const char *whole[SIDES] = {text[0], text[1], text[2]};

@@ -1,6 +1,7 @@
 """Makes ``corpus/model``: models of each kind, and some that have broken the kernel. Needs lscfg installed."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from helpers import random_context, rule_table, save_model  # noqa: E402
+from helpers import random_context, random_sense, rule_table, save_model  # noqa: E402
 
+from lscfg.kernel import SENSE_KINDS  # noqa: E402
 from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
 
 RULES = [
@@ -43,6 +45,11 @@ def main() -> None:
         parameters.save(folder / f"double{m}", np.float64)
         context = random_context(table, m)
         Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=context).save(folder / f"context{m}")
+        for kind in SENSE_KINDS if m == 1 else ():
+            scored = replace(context, sense=random_sense(table, m, kind))
+            Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=scored).save(
+                folder / f"sense-{kind}"
+            )
         factors = rng.normal(size=(3, 3, m))
         save_low_rank(folder / f"low-rank{m}", parameters, np.array([0, 1, 3]), factors, {})
 

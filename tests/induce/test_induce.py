@@ -136,6 +136,47 @@ def test_diagnosis_of_the_lists(here):
     assert figures["1-grams: first"] == pytest.approx(5 / 6, abs=1e-4)
 
 
+def test_gold_rules_coverage_and_examples(here):
+    run(f"{PHRASES} -o p")
+    run("induce graph p -o graph --neighbours 5")
+    (here / "gold").write_text("[X] ||| g1 ||| F1 ||| EgivenF=0.1 MaxLexFgivenE=2\n[X] ||| f1 ||| F1 ||| EgivenF=0\n")
+    line = "induce propagate p graph --gold gold --coverage text --statistics figures --examples shown"
+    assert run(f"{line} --method gold -o out")[0] == 0
+    rule = "[X] ||| g1 ||| F1 ||| GraphEgivenF=0.1 GraphFgivenE=0 GraphLexEgivenF=0 GraphLexFgivenE=2 Graph=1\n"
+    assert (here / "out").read_text() == rule
+    figures = json.loads((here / "figures").read_text())
+    assert (
+        figures["test text: unknown words"] == TWINS and figures["test text: unknown words without a rule"] == TWINS - 1
+    )
+    assert run(f"{line} --candidates neighbours -o out")[0] == 0
+    (shown,) = json.loads((here / "shown").read_text())
+    assert shown["phrase"] == "g1" and shown["candidates"][0]["target"] == "F1"
+    assert shown["candidates"][0]["known"] and shown["candidates"][0]["origins"] == ["neighbours"]
+
+
+def test_a_part_of_the_monolingual_text(here):
+    run(f"{PHRASES} -o p")
+    run(f"{PHRASES} --mono-share 0.5 -o half")
+    whole, half = (PhraseFile.read(here / name).source.count.sum() for name in ("p", "half"))
+    assert (whole, half) == (3 * (300 + 3000), 3 * (300 + 1500))
+
+
+@pytest.mark.parametrize(("space", "rank"), [("svd", 40), ("cca", LABELLED), ("vectors", 1)])
+def test_twins_in_low_dimensional_spaces(here, space, rank):
+    run(f"{PHRASES} -o p")
+    words = [f"f{k}" for k in range(LABELLED)] + [f"g{k}" for k in range(TWINS)]
+    names = {"source": words, "target": [f"F{k}" for k in range(LABELLED)]}
+    for side, own in names.items():
+        rows = [" ".join([word, *(str(float(int(word[1:]) == k)) for k in range(LABELLED))]) for word in own]
+        (here / f"vectors.{side}").write_text("\n".join(rows) + "\n")
+    line = f"induce graph p -o graph --neighbours 5 --space {space} --rank {rank} --source-vectors vectors.source"
+    assert run(line)[0] == 0
+    line = "induce propagate p graph --candidates neighbours --target-vectors vectors.target -o out.gz"
+    assert run(line)[0] == 0
+    found = {source: rule[1] for source, rule in best_rules(here / "out.gz").items()}
+    assert sum(found[f"g{k}"] == f"F{k}" for k in range(TWINS)) >= TWINS - 1
+
+
 def test_a_file_is_read_as_it_was_written(here):
     run(f"{PHRASES} -o p")
     PhraseFile.read(here / "p").write(here / "again")
@@ -165,6 +206,12 @@ BAD = {
     "induce propagate p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",
     "induce propagate p graph --nbest long -o x": "long: has a list for line 99",
     "induce propagate p graph --gold f -o x": "f: no rule has the feature EgivenF",
+    "induce propagate p graph --method gold -o x": "name one with --gold",
+    "induce propagate p graph --source-stemmer klingon -o x": "no stemmer for 'klingon'",
+    "induce propagate p graph --source-stems long -o x": "long:1: a line has a word and its stem",
+    "induce graph p --space vectors -o x": "name the files source_vectors and target_vectors",
+    "induce graph p --space vectors --source-vectors cut -o x": "cut: no word of the text has a vector",
+    f"{PHRASES} --mono-share 0 -o x": "--mono-share must be more than 0",
 }
 
 
@@ -257,4 +304,4 @@ def test_phrases_without_neighbours_are_counted(here, capsys):
     assert status == 0 and "1 phrases have no neighbours" in said
     assert (here / "s.out").read_bytes() == b""
     phrases = PhraseFile.read(here / "s")
-    assert read_graph(here / "s.graph", phrases.source)[-1].nnz == 0
+    assert read_graph(here / "s.graph", phrases.source)[0][-1].nnz == 0

@@ -25,7 +25,7 @@ def test_interface_in_c_and_cpp(compiler, standard, kernel, tmp_path):
     source = PROGRAMS / "kernel_test.c"
     run(needs(compiler), *strict, INCLUDE, "-x", language, source, "-x", "none", *kernel, "-lm", "-o", made)
     lines = run(made, *arguments("kernel_test", "double1")).stdout.splitlines()
-    assert len(lines) == 4 and lines[:2] == lines[2:]  # the parser's forest, and the same built anew
+    assert len(lines) == 6 and lines[:2] == lines[2:4] == lines[4:]  # as parsed, built anew, and with n-grams
     assert "root 1.000000" in lines[0]
 
 

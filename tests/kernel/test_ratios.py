@@ -230,6 +230,7 @@ def test_names():
     assert FeatureOptions(names=("LatentSpan", "ratios")).names == ("LatentSpan", *RATIOS)
     for bad in (("ratios", "LatentTarget"), ("paper", "paper"), ("ratio",)):
         with pytest.raises(
-            InputError, match=r"once each, .*; paper, ratios and context are families of them|not name 'paper' twice"
+            InputError,
+            match=r"once each, .*sense and thesis are families of them|not name 'paper' twice",
         ):
             FeatureOptions(names=bad)

@@ -10,7 +10,7 @@ from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
 from lscfg.estimate import checkpoints, estimator
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, kind, kinds
+from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.tune import TuneSettings
 
@@ -23,17 +23,24 @@ LINES = {
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
+    "grammar in little memory": "grammar --hiero f e a1 -o out --max-phrase 6 --max-targets 7 --memory 2 --jobs 97",
     "grammar of phrases": "grammar deriv --phrases 3 -o out",
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
     "--burn-in 4 --level-sweeps 2 --start-temperature 5 --chains 2 --seed 3 --rule-filter scope --max-phrase 8 "
     "--max-symbols 4 --multiplicity corrected --moves tree --checkpoint folder --resume --jobs 97",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
-    "--wanted library -o out --lengths 1,3 --min-count 4 --target-words 2 --min-target 5 --window 6 --frequent-words 7",
-    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --jobs 97",
+    "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
+    "--frequent-words 7",
+    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --space svd --rank 9 "
+    "--source-vectors text --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
     "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "
-    "--target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 --jobs 97",
+    "--ranking propagated --target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 "
+    "--source-stemmer german --target-stemmer english --source-stems f --target-stems e "
+    "--target-vectors e2 --coverage text --examples other "
+    "--jobs 97",
+    "induce states": "induce states text model one two -o out",
     "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--jobs 97 --top 7 --min-marginal 0.25",
@@ -128,11 +135,19 @@ def estimate_words(name: str) -> list[str]:
     return words + option_words(found.Settings, other_values(found.Settings))
 
 
+def scorer_words(name: str, scorer: str) -> list[str]:
+    """All settings of a scorer beside an estimator."""
+    declared = kind(SENSE_MODELS, scorer).Settings
+    words = ["estimate", name, "deriv", "-o", "out", "--context", "f", "--context-model", "none", "--sense", scorer]
+    return words + option_words(declared, other_values(declared), "sense")
+
+
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
     *map(shlex.split, CLUSTER.values()),
     *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
+    *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
 ]

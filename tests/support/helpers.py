@@ -14,9 +14,10 @@ import pytest
 
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
-from lscfg.kernel import Forest
+from lscfg.kernel import SENSE_WORDS, Forest
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
+from lscfg.model.sense import SenseModel
 
 SPANISH_RULES = (
     "una ||| a",
@@ -71,6 +72,32 @@ def random_context(rules: RuleTable, seed: int, share: float = 0.3) -> ContextMo
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     weights = rng.normal(size=len(items)).astype(np.float32)
     return ContextModel(rules, rng.uniform(0.5, 9, len(rules)), offsets, items, weights)
+
+
+def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False) -> SenseModel:
+    """A scorer of a random part of the rules and of the words around them, with normal vectors."""
+    rng = np.random.default_rng(seed)
+    size, m, h = 2 * window * (len(rules.words) + SENSE_WORDS), 5, 3
+    items = np.nonzero(rng.random(size) < rng.random())[0]
+    row = np.where(rng.random(len(rules)) < 0.8, 0, -1)
+    row[row == 0] = rng.permutation((row == 0).sum())
+    hidden = kind in ("mlp", "match")
+    vectors, scored = rng.normal(size=(len(items), m)), rng.normal(size=(row.max(initial=-1) + 1, h if hidden else m))
+    if kind == "cosine":
+        scored /= np.linalg.norm(scored, axis=1, keepdims=True)
+    layer = (rng.normal(size=(h, m)), rng.normal(size=h), rng.normal(size=h))
+    single = [array.astype(np.float32) for array in (vectors, rng.normal(size=m), scored, rng.normal(size=len(scored)))]
+    return SenseModel(
+        kind,
+        window,
+        bag,
+        items.astype(np.int32),
+        *single[:2],
+        row.astype(np.int32),
+        *single[2:],
+        np.array([0.8, 1.5]),
+        tuple(array.astype(np.float32) for array in layer) if hidden else None,  # type: ignore[arg-type]
+    )
 
 
 def save_model(

@@ -37,6 +37,7 @@ from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
+from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
 from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
 from lscfg.tuning.tune import TuneSettings, is_feature_name
 
@@ -203,8 +204,14 @@ class System:
     """A system before this one whose tuned weights it has, without a tuning of its own; empty: it is tuned."""
     estimator: Chosen | None = None
     """None for the plain grammar."""
+    expand: bool = False
+    """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagate])."""
+    states: bool = False
+    """Whether the model learns of these rules which hidden states they have, from their neighbours."""
     own: dict[str, Declared] = field(default_factory=dict)
     """By the source of rules: its settings, where the system has tables of its own for them."""
+    propagation: Propagation | None = None
+    """How it is expanded, if it is."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -217,7 +224,7 @@ class System:
         return self.weights_of or self.start
 
 
-SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own"}
+SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "propagation"}
 """Keys of every system."""
 
 NO_ESTIMATOR = NO_START = "none"
@@ -237,6 +244,7 @@ class Experiment:
     systems: dict[str, System]
     sources: dict[str, Declared]
     context: Chosen
+    monolingual: Monolingual = field(default_factory=Monolingual)
     prepare: PrepareSettings = field(default_factory=PrepareSettings)
     alignment: Alignment = field(default_factory=Alignment)
     derive: TreeOptions = field(default_factory=TreeOptions)
@@ -315,13 +323,14 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
             name: reader.build(source.Settings, rules[name], (source.TABLE,)) for name, source in sources.items()
         },
         "context": _chosen(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
-        "systems": _systems(part("systems"), rules, reader),
+        "systems": _systems(part("systems"), rules, part(TABLE), reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
     preparation = part("prepare")
     known = [item.name for item in dataclasses.fields(Experiment) if item.name not in (*made, "prepare")]
-    tables = [*known, *(source.TABLE for source in sources.values()), *(name for name in made if name != "sources")]
+    tables = [*known, *(source.TABLE for source in sources.values()), TABLE]
+    tables += [name for name in made if name != "sources"]
     for name in table:
         if name not in known:
             raise reader.unknown((name,), tables)
@@ -341,6 +350,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
 
 PARTS: dict[str, type] = {
     "corpus": Corpus,
+    "monolingual": Monolingual,
     "derive": TreeOptions,
     "language_model": LanguageModelSettings,
     "decoder": DecoderSettings,
@@ -419,19 +429,23 @@ def _with_kind(
     return dataclasses.replace(made, **{own: chosen.settings})
 
 
-def _systems(tables: Mapping[str, Any], rules: Mapping[str, Any], reader: Reader) -> dict[str, System]:
+def _systems(
+    tables: Mapping[str, Any], rules: Mapping[str, Any], propagate: Mapping[str, Any], reader: Reader
+) -> dict[str, System]:
     """The systems; one with latent features starts by default from the weights of the plain one of its grammar.
 
     Args:
-        rules: by source of rules, the table that all systems share.
+        rules: by source of rules, the table that all systems share; propagate: that of [propagate].
     """
+    read_propagation(propagate, (TABLE,), reader)
     found: dict[str, System] = {}
     for name, table in tables.items():
         keys = ("systems", name)
         if not isinstance(table, dict):
             raise reader.error(keys, f"{name} must be a table")
         table, own = _own_sources(table, rules, keys, reader)
-        system = dataclasses.replace(_system(table, keys, reader), own=own)
+        table, propagation = _own_propagation(table, propagate, keys, reader)
+        system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation)
         start = system.start
         if system.start and system.weights_of:
             raise reader.error((*keys, "start"), "start is for a tuning, of which there is none with weights_of")
@@ -441,9 +455,26 @@ def _systems(tables: Mapping[str, Any], rules: Mapping[str, Any], reader: Reader
     return found
 
 
+def _own_propagation(
+    table: Mapping[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader
+) -> tuple[dict[str, Any], Propagation | None]:
+    """The table of a system without that of its propagation, and the settings of this if the system is expanded."""
+    rest = {key: value for key, value in table.items() if key != TABLE}
+    given = table.get(TABLE, {})
+    if not isinstance(given, dict):
+        raise reader.error((*keys, TABLE), f"{TABLE} must be a table")
+    for key in (TABLE, "states"):
+        if table.get(key) and table.get("expand") is not True:
+            raise reader.error((*keys, key), f"{key} is for a system with expand = true")
+    if table.get("expand") is not True:
+        return rest, None
+    return rest, read_propagation({**shared, **given}, (*keys, TABLE), reader)
+
+
 def _is_plain(plain: System, latent: System) -> bool:
     """Whether the first system is the second one without latent features."""
-    same = all(getattr(plain, name) == getattr(latent, name) for name in ("grammar", "grammar_file", "own"))
+    names = ("grammar", "grammar_file", "own", "expand", "propagation")
+    same = all(getattr(plain, name) == getattr(latent, name) for name in names)
     return plain.estimator is None and same
 
 
@@ -553,8 +584,13 @@ def _check(experiment: Experiment, reader: Reader) -> None:
 
 def _check_systems(experiment: Experiment, reader: Reader) -> None:
     before: list[str] = []
+    if bool(experiment.monolingual.gold_source) != bool(experiment.monolingual.gold_target):
+        raise reader.error(("monolingual",), "gold_source and gold_target are both sides of one text: name both")
     for name, system in experiment.systems.items():
         keys = ("systems", name)
+        raw = isinstance(experiment.corpus, RawCorpus)
+        if system.propagation and (fault := expansion_fault(experiment.monolingual, system, raw)):
+            raise reader.error((*keys, fault.key), fault.message)
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise reader.error(keys, "a system's name is made of letters, digits and . _ + -")
         if system.before and system.before not in before:

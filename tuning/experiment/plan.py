@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lscfg.estimate import estimator
+from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.source import DECODE, EXTRACT, RuleInputs, rule_source
+from lscfg.induce.propagate.expansion import COUNTERPARTS
+from lscfg.induce.propagate.phrases import LIMITS
+from lscfg.induce.propagate.spread import GOLD
 from lscfg.io.text import align_columns, file_hash
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, TEXT_SOURCES, TOKENISERS, kind
 from lscfg.prepare.corpus import raw_reference, set_file
@@ -21,7 +26,7 @@ from lscfg.settings import Declared
 from lscfg.tuning.evaluate import restored_tokens
 from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.installed import programs
-from lscfg.tuning.experiment.stages import decoding, model, rules, text
+from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 
 KEY = 16
 """Digits of a key that a folder's name has."""
@@ -145,6 +150,8 @@ class SystemPlan:
     scored: list[Stage] = field(default_factory=list)
     restored: list[Stage] = field(default_factory=list)
     """Empty where the text was not prepared."""
+    expansion: list[Stage] = field(default_factory=list)
+    """What its grammar and its model have of monolingual text; empty where they have nothing."""
 
     def runs(self) -> Iterator[tuple[Stage, ...]]:
         """The stages of each run, in order."""
@@ -153,6 +160,7 @@ class SystemPlan:
 
     def stages(self) -> Iterator[Stage]:
         """Those of its own, in order."""
+        yield from self.expansion
         for run in self.runs():
             yield from run
 
@@ -188,7 +196,7 @@ class Plan:
         """The systems, and their runs if there are several, that a stage was made for; none if all share it."""
         users = []
         for name, system in self.systems.items():
-            if stage.key in [own.key for own in (system.model, self.trees.get(name)) if own]:
+            if stage.key in [own.key for own in (system.model, self.trees.get(name), *system.expansion) if own]:
                 users.append(name)
             for run, made in enumerate(system.runs(), 1):
                 if stage.key in [own.key for own in made]:
@@ -220,7 +228,19 @@ def make_plan(experiment: Experiment) -> Plan:
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
-        systems[name] = _system(experiment.of(system), texts, system, grammars[name], lm, models[name], systems)
+        own, more = experiment.of(system), _expansion(experiment, texts, name, inputs, systems)
+        latent, made = models[name], [*more.values()]
+        if more:
+            files = {"grammar 001": grammars[name] / rules.GRAMMAR, "grammar 002": more["propagate"] / rules.GRAMMAR}
+            grammars[name] = Stage("grammar-expanded", rules.union, {}, files)
+            made.append(grammars[name])
+            if system.states and latent:
+                files = {part: more[part] / part for part in (monolingual.PHRASES, monolingual.GRAPH)}
+                files |= {"model": latent / model.MODEL, "size": latent / rules.SIZE}
+                files["rules"] = more["propagate"] / rules.GRAMMAR
+                latent = Stage("states", monolingual.states, {}, files)
+                made.append(latent)
+        systems[name] = _system(own, texts, system, grammars[name], lm, latent, systems, made)
     sentences = _sentences(experiment, texts, systems)
     charts, trees = (make(experiment, texts, systems, sentences) for make in (_charts, _trees))
     return Plan(texts, derivations, shared, systems, sentences, charts, trees)
@@ -297,17 +317,24 @@ def _language_model(experiment: Experiment, texts: Texts) -> Stage:
     if settings.file:  # nothing depends on what is installed
         return Stage("lm", rules.language_model, {"order": settings.order}, {"file": settings.file})
     facts = settings.facts() | {"estimator": chosen_estimator(settings.estimator)}
-    return Stage("lm", rules.language_model, facts, {"text": texts.target})
+    files: dict[str, Input] = {"text": texts.target}
+    if experiment.monolingual.lm:
+        files |= _numbered("monolingual", experiment.monolingual.target)
+    return Stage("lm", rules.language_model, facts, files)
 
 
 def _alignments(experiment: Experiment, texts: Texts) -> list[Input]:
-    wanted = experiment.alignment
     if texts.alignment:
         return [*texts.alignment]
-    aligner = {"aligner": settings_facts(wanted.aligner), "aligner version": kind(ALIGNERS, wanted.model).VERSION}
     inputs = {"source": texts.source, "target": texts.target}
-    stage = Stage("align", rules.align, wanted.facts() | aligner, inputs)
-    return [stage / heuristic for heuristic in wanted.heuristics]
+    stage = Stage("align", rules.align, _alignment_facts(experiment), inputs)
+    return [stage / heuristic for heuristic in experiment.alignment.heuristics]
+
+
+def _alignment_facts(experiment: Experiment) -> dict[str, Any]:
+    wanted = experiment.alignment
+    aligner = {"aligner": settings_facts(wanted.aligner), "aligner version": kind(ALIGNERS, wanted.model).VERSION}
+    return wanted.facts() | aligner
 
 
 def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input]) -> Stage:
@@ -361,6 +388,47 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
     return Stage("estimate", model.estimate, facts, files)
 
 
+def _expansion(
+    experiment: Experiment, texts: Texts, name: str, inputs: _RuleFiles, before: Mapping[str, SystemPlan]
+) -> dict[str, Stage]:
+    """The stages that find rules for phrases of no parallel text, by name; none for a system without such rules."""
+    system, mono = experiment.systems[name], experiment.monolingual
+    if not system.propagation:
+        return {}
+    own = system.propagation
+    files = inputs.of(("text",)) | _numbered("monolingual source", mono.source)
+    files |= _numbered("monolingual target", mono.target)
+    files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
+    made = {"phrases": Stage("phrases", monolingual.phrases, own.phrases.facts(), files)}
+    files = {"phrases": made["phrases"] / monolingual.PHRASES}
+    made["graph"] = Stage("graph", monolingual.graph, own.graph.facts(), {**files, **own.graph.files()})
+    files |= {"graph": made["graph"] / monolingual.GRAPH, "text": texts.test_source, **own.rules.files()}
+    if mono.gold_source and mono.gold_target:
+        gold = _gold(experiment, texts, mono.gold_source, mono.gold_target)
+        made |= {stage.name: stage for stage in gold}
+        files["gold"] = gold[-1] / rules.GRAMMAR
+    if "decoder" in own.rules.candidates and own.rules.method != GOLD:
+        start = before[system.before]
+        parts = {"wanted": made["phrases"] / monolingual.WANTED, "weights": start.tuned[0] / decoding.WEIGHTS}
+        settings = {**start.decoder, "kbest": monolingual.KBEST}
+        made["nbest"] = Stage("nbest", monolingual.nbest, settings, {**start.decoder_inputs, **parts})
+        files["nbest"] = made["nbest"] / monolingual.NBEST
+    made["propagate"] = Stage("propagate", monolingual.propagate, own.rules.facts(), files)
+    return made
+
+
+def _gold(experiment: Experiment, texts: Texts, source: Path, target: Path) -> list[Stage]:
+    """The stages from a fuller parallel text to its phrase pairs, as the labels are."""
+    own: dict[str, Input] = {"source": source, "target": target}
+    aligned = Stage("align", rules.align, _alignment_facts(experiment), own)
+    links = [aligned / heuristic for heuristic in experiment.alignment.heuristics]
+    own = {**own, **_numbered("alignments", links), "text 001": texts.dev_source, "text 002": texts.test_source}
+    hiero = rule_source("hiero")
+    settings = {**dataclasses.asdict(LIMITS), "max_targets": MAX_TARGETS}
+    facts = {"source": "hiero", "source version": hiero.VERSION, "settings": settings}
+    return [aligned, Stage("grammar-gold", rules.grammar, facts, own)]
+
+
 def _system(
     experiment: Experiment,
     texts: Texts,
@@ -369,6 +437,7 @@ def _system(
     lm: Stage,
     latent: Stage | None,
     before: Mapping[str, SystemPlan],
+    expansion: list[Stage],
 ) -> SystemPlan:
     """The stages of a system whose own experiment this is."""
     tuning = experiment.tuning
@@ -381,7 +450,7 @@ def _system(
     inputs |= programs(experiment.decoder, latent is not None)
     if latent:
         inputs["model"] = latent / model.MODEL
-    plan = SystemPlan(grammar, latent, settings, inputs)
+    plan = SystemPlan(grammar, latent, settings, inputs, expansion=expansion)
     learner = settings_facts(tuning.learner)
     for run in range(tuning.runs):
         start = before[system.before].tuned[run] if system.before else None
@@ -391,6 +460,7 @@ def _system(
         del facts["runs"]  # each is a stage of its own
         optimiser = {"learner": learner, "learner version": kind(OPTIMISERS, tuning.optimiser).VERSION}
         weights: dict[str, Any] = {} if start else {"weights": tuning.weights}
+        weights |= {"counterparts": COUNTERPARTS} if start and expansion else {}
         files: dict[str, Input] = {"dev source": texts.dev_source, **texts.dev_references}
         files |= {"start": start / decoding.WEIGHTS} if start else {}
         tuned = Stage("tune", decoding.tune, {**settings, "tuning": facts, **optimiser, **weights}, {**inputs, **files})

@@ -73,7 +73,7 @@ class Reader:
     """Turns TOML tables into dataclasses; knows where a key is, for messages.
 
     Args:
-        data: folder from which the paths of ``corpus`` count; None: the file's own, as for all others.
+        data: folder from which the paths of ``corpus`` and ``monolingual`` count; None: the file's own, as for others.
     """
 
     def __init__(self, path: Path, text: str, data: Path | None):
@@ -166,7 +166,7 @@ class Reader:
         raise self.error(keys, f"{keys[-1]} must be {names[hint]}, not {_shown(found)}")
 
     def _file(self, name: str, keys: Keys) -> Path:
-        in_corpus = keys[0] == "corpus"
+        in_corpus = keys[0] in ("corpus", "monolingual")
         path = (self.data if in_corpus and self.data else self.path.parent) / name
         if not os.path.isfile(path):  # unlike that of Path it never fails, however long the name is
             cure = "; name the folder of the corpus with --data" if in_corpus and not self.data else ""

@@ -43,7 +43,7 @@ from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.plan import Input, Output, Plan, format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
-from lscfg.tuning.experiment.stages import decoding, model, rules, text
+from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
 from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline
 from lscfg.tuning.report.page import render
@@ -305,6 +305,7 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
         "rules": run.json(stages.rules / rules.SIZE)["rules"],
         "states": size["states"],
         "effective_rules": size["effective"],
+        **_expansion(run, score.name),
         "singular_values": _singular_values(run.cache.path(stages.model / model.MODEL)) if stages.model else None,
         "start_dev_bleu": mean("start_dev_bleu"),
         "dev_bleu": mean("dev_bleu"),
@@ -324,6 +325,14 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
         "brevity_penalty": score.brevity_penalty,
         "runs": runs,
     }
+
+
+def _expansion(run: Run, name: str) -> dict[str, Any]:
+    """Figures of the rules that a system has of monolingual text, and examples of candidates; None if it has none."""
+    made = next((stage for stage in run.plan.systems[name].expansion if stage.work is monolingual.propagate), None)
+    if made is None:
+        return {"expansion": None, "candidates": None}
+    return {"expansion": run.json(made / rules.STATISTICS), "candidates": run.json(made / monolingual.EXAMPLES)}
 
 
 def _singular_values(path: Path) -> list[float] | None:
@@ -365,10 +374,12 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     """What made the results: enough to make them again, and what it cost."""
     experiment = run.experiment
     files = [*_files(experiment.corpus), *experiment.language_model.files().values()]
+    files += experiment.monolingual.files
     files += experiment.prepare.tokenisation.files().values() if experiment.prepare.tokenisation else []
     for system in experiment.systems.values():
         files += [system.grammar_file] if system.grammar_file else []
         files += system.estimator.settings.files().values() if system.estimator else []
+        files += system.propagation.files().values() if system.propagation else []
     latent = any(system.estimator for system in experiment.systems.values())
     return {
         "lscfg": __version__,

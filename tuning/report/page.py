@@ -29,6 +29,7 @@ from lscfg.tuning.report.markup import (
     with_spread,
     words_html,
 )
+from lscfg.tuning.report.monolingual import monolingual_section
 from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
 _FILES = [
@@ -57,6 +58,7 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         ("results", "Results", _results(content)),
         ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
+        *([("monolingual", "Monolingual text", mono)] if (mono := monolingual_section(content)) else []),
         ("charts", "Charts", charts_section(content)),
         ("breakdown", "Where systems differ", breakdown_section(content, breakdown)),
         ("explore", "Test sentences", explorer_section(content)),

@@ -14,6 +14,9 @@ from lscfg.parallel.engine import in_threads
 BLOCK = 256
 """Rows whose neighbours are found at a time."""
 
+EMPTY = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+"""What is found of no rows: sizes, neighbours, similarities."""
+
 
 def nearest_rows(matrix: sparse.csr_matrix, k: int, apart: np.ndarray, threads: int = 1) -> sparse.csr_matrix:
     """The k most similar rows of each row, exactly: a row of the result has their cosines, all above 0.
@@ -31,15 +34,37 @@ def nearest_rows(matrix: sparse.csr_matrix, k: int, apart: np.ndarray, threads: 
     blocks = [(first, min(first + BLOCK, vectors.rows)) for first in range(0, vectors.rows, BLOCK)]
     with in_threads(threads) as engine:
         found = list(progress(engine.map(partial(_block, vectors, k), blocks), "neighbours", len(blocks)))
-    none = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
-    sizes, which, similarity = (np.concatenate(part) for part in zip(none, *found, strict=True))
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    graph = sparse.csr_matrix((similarity.astype(float), which, offsets), shape=(vectors.rows, vectors.rows))
-    return graph.sorted_indices()
+    return _graph([EMPTY, *found], vectors.rows)
 
 
 def _block(vectors: Vectors, k: int, block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return vectors.nearest(*block, k)
+
+
+def nearest_dense_rows(vectors: np.ndarray, k: int) -> sparse.csr_matrix:
+    """As ``nearest_rows`` for dense unit rows; rows of length 0 have no neighbours.
+
+    Args:
+        vectors: float32 [rows, dimensions].
+    """
+    found = [EMPTY]
+    for first in progress(range(0, len(vectors), BLOCK), "neighbours", -(-len(vectors) // BLOCK)):
+        cosine = vectors[first : first + BLOCK] @ vectors.T
+        own = np.arange(len(cosine))
+        cosine[own, first + own] = 0
+        size = min(k, cosine.shape[1])
+        best = np.argpartition(-cosine, size - 1, axis=1)[:, :size]
+        value = np.take_along_axis(cosine, best, 1)
+        kept = value > 0
+        found.append((kept.sum(1).astype(np.int32), best[kept].astype(np.int32), value[kept]))
+    return _graph(found, len(vectors))
+
+
+def _graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) -> sparse.csr_matrix:
+    sizes, which, similarity = (np.concatenate(part) for part in zip(*found, strict=True))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    graph = sparse.csr_matrix((similarity.astype(float), which, offsets), shape=(size, size))
+    return graph.sorted_indices()
 
 
 def symmetric(graph: sparse.csr_matrix) -> sparse.csr_matrix:

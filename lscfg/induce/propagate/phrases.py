@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,12 +19,18 @@ from lscfg.extract.hiero import HieroLimits, extract_files
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import RuleTable
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns
-from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams, count_ngrams, read_words
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.io.tensors import load, read_json, save
 from lscfg.settings import Declared, setting
 
 SIDES = ("source", "target")
+
+Name = str | os.PathLike[str]
+"""Of a file."""
+
+LIMITS = HieroLimits(max_phrase=7, max_symbols=7, max_arity=0)
+"""Of the rules that are labels: phrase pairs."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class PhraseSettings(Declared):
 
     lengths: tuple[int, ...] = setting((1, 2), "words of the source phrases", least=1, most=5, metavar="LIST")
     min_count: int = setting(3, "least count in monolingual text, without --to-translate", least=1)
+    mono_share: float = setting(1.0, "part of the monolingual text that is read, from its beginning", above=0, most=1)
     target_words: int = setting(3, "most words of a target phrase", least=1, most=5)
     min_target: int = setting(2, "least count in text of a target phrase that translates nothing yet", least=1)
     window: int = setting(4, "words on each side of a phrase that are its context", least=1, most=100)
@@ -83,6 +91,11 @@ class PhraseFile:
     def labelled(self) -> np.ndarray:
         """bool [source phrases]."""
         return np.diff(self.labels.indptr) > 0
+
+    def unlabelled_texts(self) -> list[str]:
+        """The phrases without translation."""
+        texts = self.source.phrases.texts(self.words)
+        return [text for text, known in zip(texts, self.labelled, strict=True) if not known]
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log."""
@@ -164,10 +177,10 @@ def _read_matrix(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, 
 
 
 def collect(
-    parallel: tuple[str, str],
-    alignments: Sequence[str],
-    monolingual: tuple[Sequence[str], Sequence[str]],
-    texts: Sequence[str],
+    parallel: tuple[Name, Name],
+    alignments: Sequence[Name],
+    monolingual: tuple[Sequence[Name], Sequence[Name]],
+    texts: Sequence[Name],
     settings: PhraseSettings,
 ) -> PhraseFile:
     """Phrases with their translations and contexts.
@@ -180,16 +193,16 @@ def collect(
         InputError: a file is missing, malformed or without a word, q is as large as the vocabulary, or no phrase of the
             parallel text has one of the lengths.
     """
-    counted = extract_files(*parallel, alignments, HieroLimits(7, 0, 7, 0))
+    counted = extract_files(*parallel, alignments, LIMITS)
     numbers = {word: number for number, word in enumerate(counted.rules.words)}
     labels = _labels(counted, settings)
-    both = [read_words([*files, own], numbers) for files, own in zip(monolingual, parallel, strict=True)]
+    alone = [_beginning(read_words(files, numbers), settings.mono_share) for files in monolingual]
+    both = [np.concatenate([one, read_words([own], numbers)]) for one, own in zip(alone, parallel, strict=True)]
     known = {f for f, _ in labels}
     if texts:
         wanted = count_ngrams(read_words(texts, numbers), settings.lengths)
     else:
-        alone = read_words(monolingual[0], numbers)
-        wanted = count_ngrams(alone, settings.lengths, settings.min_count)
+        wanted = count_ngrams(alone[0], settings.lengths, settings.min_count)
     sources = [*dict.fromkeys(f for f, _ in labels), *sorted(f for f in wanted if f not in known)]
     more = count_ngrams(both[1], range(1, settings.target_words + 1), settings.min_target)
     targets = [*dict.fromkeys(e for _, e in labels)]
@@ -199,6 +212,12 @@ def collect(
     places = [rows[f] for f, _ in labels], [columns[e] for _, e in labels]
     matrix = sparse.csr_matrix(([*labels.values()], places), shape=(len(sources), len(targets)))
     return PhraseFile([*numbers], sides[0], sides[1], matrix, counted.lexicon, counted.lexicon_count)
+
+
+def _beginning(text: np.ndarray, share: float) -> np.ndarray:
+    """That part of a text's sentences."""
+    borders = np.flatnonzero(text == BORDER)
+    return text[: borders[round(share * (len(borders) - 1))] + 1]
 
 
 def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
@@ -232,15 +251,16 @@ def write_graph(
     save(path, _matrix_arrays("graph", graph, np.float32), {"lscfg": "graph", "format": "1", "about": facts})
 
 
-def read_graph(path: str | os.PathLike[str], side: PhraseSide) -> sparse.csr_matrix:
-    """The similarities of a graph of these phrases.
+def read_graph(path: str | os.PathLike[str], side: PhraseSide) -> tuple[sparse.csr_matrix, dict[str, Any]]:
+    """The similarities of a graph of these phrases, and what was written about it.
 
     Raises:
         InputError: the file is missing, of another kind, damaged, or of other phrases.
     """
     arrays, metadata = load(path, "graph")
     try:
-        if read_json(metadata, "about").get("phrases") != side.hash:
+        about = read_json(metadata, "about")
+        if about.pop("phrases", None) != side.hash:
             raise InputError("is a graph of other phrases; make it of these with lscfg induce graph", path)
         size = len(side.phrases)
         graph = _read_matrix(arrays, "graph", (size, size), "float32")
@@ -252,4 +272,4 @@ def read_graph(path: str | os.PathLike[str], side: PhraseSide) -> sparse.csr_mat
     isolated = int((np.diff(graph.indptr) == 0).sum())
     if isolated:
         log.info(f"{isolated} phrases have no neighbours")
-    return graph.astype(float).sorted_indices()
+    return graph.astype(float).sorted_indices(), about

@@ -71,6 +71,7 @@ def make_step(
         total = np.asarray(similar.sum(1)).ravel()
         similar = sparse.diags(1 / np.where(total > 0, total, 1)).dot(similar).tocsr()
     constant, parts = np.zeros(first[-1]), []
+    place = np.full(similar.shape[1], -1)
     for f in progress(open_rows, "propagate", len(open_rows)):
         own = lists.indices[lists.indptr[f] : lists.indptr[f + 1]]
         friends = walk.indices[walk.indptr[f] : walk.indptr[f + 1]]
@@ -81,7 +82,7 @@ def make_step(
         if not len(own) or not len(at):
             parts.append(sparse.csr_matrix((len(own), first[-1])))
             continue
-        shares = similar[own].toarray()[:, lists.indices[at]]
+        shares = _entries(similar, own, lists.indices[at], place)
         if target == "list":
             begins = np.concatenate([[0], np.cumsum(sizes[friends])[:-1]])
             sums = np.add.reduceat(shares, begins, axis=1)
@@ -95,6 +96,20 @@ def make_step(
         parts.append(sparse.csr_matrix((values, (row, pair[column])), shape=(len(own), first[-1])))
     operator = sparse.vstack(parts, "csr") if parts else sparse.csr_matrix((0, 0))
     return PairStep(operator, constant, np.repeat(np.arange(len(open_rows)), sizes[open_rows]))
+
+
+def _entries(matrix: sparse.csr_matrix, rows: np.ndarray, columns: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """matrix[rows][:, columns], dense; ``place`` is -1 for every column of the matrix, before and after."""
+    wanted, which = np.unique(columns, return_inverse=True)
+    place[wanted] = np.arange(len(wanted))
+    sizes = np.diff(matrix.indptr)[rows]
+    at = _ranges(matrix.indptr[rows], sizes)
+    column = place[matrix.indices[at]]
+    place[wanted] = -1
+    known = column >= 0
+    found = np.zeros((len(rows), len(wanted)))
+    found[np.repeat(np.arange(len(rows)), sizes)[known], column[known]] = matrix.data[at[known]]
+    return found[:, which]
 
 
 def _ranges(begin: np.ndarray, sizes: np.ndarray) -> np.ndarray:

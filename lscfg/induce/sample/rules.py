@@ -80,11 +80,15 @@ class Sampled:
     Attributes:
         rules: the rule types, with counts; places: see ``RuleTokens``, if they were asked for.
         trace: a record for each sweep, chain by chain.
+        tree: int64 [places], the tree that each is in: those of all pairs for each sample, chain by chain.
+        alignments: how often ``pairs`` has each pair.
     """
 
     rules: SampledRules
     places: np.ndarray
     trace: list[dict[str, Any]]
+    tree: np.ndarray
+    alignments: int
 
 
 def sample_rules(
@@ -99,7 +103,7 @@ def sample_rules(
     """Samples the rules of a corpus.
 
     Args:
-        jobs: chains that run at the same time, which changes no result; None: one for each core.
+        jobs: chains and shards that run at the same time, which changes no result; None: one for each core.
         places: keep where the rules are.
         folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
         held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
@@ -109,13 +113,14 @@ def sample_rules(
     """
     chosen = settings.alignments == "chosen"
     text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
-    workers = min(settings.chains, jobs or available_cores())
+    jobs = jobs or available_cores()
+    workers = min(settings.chains, jobs)
 
     made_from = _fingerprint(inputs, settings, places, held_out) if folder else ""
 
     def run(chain: int) -> Chain:
         checkpoint = Checkpoint(folder, chain, made_from, resume)
-        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint)
+        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint, jobs // workers)
 
     with in_threads(workers, ahead=1) as engine:
         chains = list(engine.map(run, range(settings.chains)))
@@ -146,6 +151,8 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         more = chain.arrays["places"].copy()
         more[:, 0] = numbers[more[:, 0]]
         places = np.concatenate([places, more])
+    trace = [record for chain in chains for record in chain.trace]
+    tree = _trees(places[:, 1], trace, settings, pairs)
     there = np.flatnonzero(kept)  # others were tried, in sweeps that were not kept
     number = np.cumsum(kept > 0) - 1
     places = places.copy()
@@ -166,7 +173,16 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         pairs=pairs,
         max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
     )
-    return Sampled(made, places, [record for chain in chains for record in chain.trace])
+    return Sampled(made, places, trace, tree, alignments)
+
+
+def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSettings, pairs: int) -> np.ndarray:
+    """int64 [places], the tree of each; a sample has as many places as rule tokens, if places were kept at all."""
+    if not len(pair):
+        return np.empty(0, np.int64)
+    kept = frozenset(settings.kept())
+    tokens = [record["tokens"] for record in trace if record["sweep"] in kept]
+    return np.repeat(np.arange(len(tokens)), tokens) * pairs + pair
 
 
 def scopes(rules: RuleTable) -> tuple[np.ndarray, np.ndarray]:

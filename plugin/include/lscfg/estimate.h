@@ -46,6 +46,53 @@ int lscfg_context_learn(lscfg_context_trainer *, const int64_t *order, int64_t n
  * is outcome * items + item, of so many items as docs/FORMATS.md says. */
 int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *keys, float *weights);
 
+/* ---- scorers: rules among others of their source side, from few dimensions of what is around ---- */
+
+enum {
+  LSCFG_SENSE_SOFTMAX = 0,    /* -log of the share of count * exp(score) */
+  LSCFG_SENSE_INDICATORS = 1, /* squared distance of the scores from 1 of the right rule, 0 of others */
+  LSCFG_SENSE_COSTS = 2,      /* from 0 of the right one, -(count + 1) * options / counts of the wrong ones of others */
+  LSCFG_SENSE_MATCH = 3       /* log-loss of whether a rule is right, which counts as often as there are others */
+};
+
+/* Rows are rules. The score of a row is weights . input + bias, where the input is the context, or tanh of a hidden
+ * layer over it if hidden > 0; of LSCFG_SENSE_MATCH, out . tanh(hidden . context + other . the row's vector + bias) +
+ * bias. */
+typedef struct {
+  int32_t loss;
+  int64_t dims, hidden, rows;
+  const double *contexts;      /* [tokens][dims] */
+  const int32_t *own;          /* [tokens] the right row */
+  const int64_t *first, *size; /* [tokens] options are the rows first .. first + size - 1, own among them */
+  const double *counts;        /* [rows], above 0 */
+  const double *vectors;       /* [rows][dims] of LSCFG_SENSE_MATCH, else NULL */
+  const double *visits;        /* [rows], above 0: the penalty is shared out among so many; NULL: each has all of it */
+  double rate, penalty;        /* of AdaGrad; the penalty is that of one visit */
+} lscfg_sense_problem;
+
+/* Number of parameters. In order: rules [rows][hidden or dims], bias [rows], hidden [hidden][dims], hidden_bias
+ * [hidden]; of LSCFG_SENSE_MATCH bias [1], hidden, other [hidden][dims], hidden_bias, out [hidden]. */
+int64_t lscfg_sense_parameters(const lscfg_sense_problem *);
+/* Learns from tokens order[0] .. order[n-1], one by one; squares: sums of squared gradients, kept between calls. With a
+ * gradient that is not NULL nothing is learned, and the gradient of the loss is added to it, without the penalty. */
+int lscfg_sense_learn(const lscfg_sense_problem *, double *parameters, double *squares, double *gradient,
+                      const int64_t *order, int64_t n, double *loss, lscfg_error *);
+
+/* Rules and the words around them. */
+typedef struct {
+  int64_t dims, n_words, n_tokens;
+  const int32_t *rule;      /* [tokens] */
+  const int64_t *begin;     /* [tokens + 1] */
+  const int32_t *items;     /* words around token k are items[begin[k]] .. */
+  const double *keep;       /* [words] probability that a word is looked at */
+  const double *cumulative; /* [words] of the distribution of wrong words, the last 1 */
+  int32_t negatives;        /* wrong words for each right one */
+} lscfg_skip_gram_problem;
+
+/* One pass over the tokens with a rate that falls from the first to the last; rules, words: rows of dims values. */
+int lscfg_skip_grams(const lscfg_skip_gram_problem *, double *rules, double *words, double first_rate,
+                     double last_rate, uint64_t seed, double *loss, lscfg_error *);
+
 /* ---- moments: sums over tokens of outer products ---- */
 
 /* out[row[k]] += z[head[k]] (x) y[tail[k][0]] (x) ... for k = 0 .. n-1, in this order; of z only the entries

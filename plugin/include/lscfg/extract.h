@@ -142,6 +142,7 @@ typedef struct {
   int32_t max_symbols;       /* symbols of the source side of a rule, >= 1 */
   int32_t max_arity;         /* nonterminals of a rule, 0 to 2 */
   int32_t places;            /* non-zero: keeps where each rule was found */
+  int32_t part, parts;       /* parts > 1: keeps only the rules of a part of the source sides, one of 0 .. parts - 1 */
 } lscfg_hiero_options;
 
 /* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. */
@@ -155,6 +156,7 @@ typedef struct {
   const int32_t *places; /* [n_places][8]: rule, sentence pair, source span, source spans of its nonterminals or -1 */
   int64_t n_targets;     /* different target sides of the rules, if any pair was added by lscfg_hiero_add_targets */
   const double *target_count; /* [n_targets], as lscfg_rules_number numbers them: in all rules, also those left out */
+  const int64_t *first; /* [rules], NULL unless parts > 1: tokens of all rules, also those left out, before its first */
   lscfg_tables tables;
 } lscfg_hiero_view;
 

@@ -63,6 +63,11 @@ const char *lscfg_binding_instructions(const lscfg_binding *);
 /* Outcomes are the rules, the words of their target sides, and so many shapes; items are words of so many kinds (the
  * vocabulary's and the two ends of a sentence) and so many classes of length of each of the two nonterminals. */
 enum { LSCFG_CONTEXT_SHAPES = 144, LSCFG_CONTEXT_WORD_KINDS = 9, LSCFG_CONTEXT_LENGTHS = 7 };
+/* Behind the words of the vocabulary, a scorer has the two ends of a sentence, and any word without an item of its own.
+ */
+enum { LSCFG_SENSE_BEGIN = 0, LSCFG_SENSE_END = 1, LSCFG_SENSE_UNKNOWN = 2, LSCFG_SENSE_WORDS = 3 };
+/* The name of a kind of scorers, from 0; NULL behind the last one. */
+const char *lscfg_scorer_name(int32_t kind);
 
 /* ---- inference: tensor inside-outside over a forest ---- */
 
@@ -99,7 +104,17 @@ enum {
   LSCFG_CONTEXT_0 = 11,
   LSCFG_CONTEXT_BARE = 12,
   LSCFG_CONTEXT_N = 13,
-  LSCFG_N_FEATURES = 14
+  /* of the same, by a scorer: */
+  LSCFG_SENSE_0 = 14,
+  LSCFG_SENSE_BARE = 15,
+  LSCFG_SENSE_N = 16,
+  LSCFG_SENSE_RANK = 17,
+  LSCFG_SENSE_ON = 18,
+  LSCFG_SENSE_OFF = 19,
+  LSCFG_SENSE_BEST = 20,
+  LSCFG_SENSE_LOGIT = 21,
+  LSCFG_SENSE_SCORE = 22,
+  LSCFG_N_FEATURES = 23
 };
 /* A negative marginal counts as its absolute value or as 0. */
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
@@ -109,7 +124,8 @@ const char *lscfg_feature_name(int32_t feature);
 /* The weight with which tuning may begin: the feature's sign, mostly 0. */
 double lscfg_feature_start(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" those of what is around. 0 if there is no such name. */
+ * ratios to one state, "context" those of what is around, "sense" and "thesis" those of the scorer. 0 if there is
+ * no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
@@ -145,7 +161,12 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * among the rules that the context knows: log p(target side | edge, words) less that logarithm, in [-4, 4]; 0 where
  * there is one such rule, in lattices, and where the context knows no word of the sentence. All features of an
  * application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of which nothing is
- * known, all but these last three; ratios also where that of one state is not. */
+ * known, all but these and the next; ratios also where that of one state is not.
+ * LSCFG_SENSE_0, _BARE, _N say the same of the model's scorer: log of the share of exp(a ln count + b score) less that
+ * of the relative frequency, among the rules of the edge that it knows, with a and b of the model. Of each of these
+ * rules, LSCFG_SENSE_RANK is the reciprocal rank by score, _BEST 1 for rank 1, _LOGIT 1 / (1 + exp(-score)), _SCORE the
+ * score itself. All of these are 0 in lattices and where no word around is known. LSCFG_SENSE_ON is 1 for rules that
+ * the scorer knows, _OFF for others of the grammar with a word on their source side. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 

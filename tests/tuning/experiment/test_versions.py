@@ -83,6 +83,29 @@ estimator = "mle"
 features = "context"
 """
 
+MONOLINGUAL = """
+[systems.HIERO]
+grammar = "hiero"
+[systems.GRAPH]
+grammar = "hiero"
+estimator = "clusters"
+m = 2
+iterations = 2
+features = "ratios"
+expand = true
+states = true
+start = "HIERO"
+[monolingual]
+source = "dev.es"
+target = "dev.en"
+gold_source = "dev.es"
+gold_target = "dev.en"
+lm = false
+[propagate]
+neighbours = 5
+rank = 4
+"""
+
 RAW = """
 [corpus]
 raw = true
@@ -145,7 +168,7 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
     cache = StageCache(folder / "cache")
     texts = {name: EXPERIMENT.replace("OPTIMISER", name) for name in ("mira", "mert", "forest-mert", "pro")}
-    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW}
+    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW, "mono": texts["mira"] + MONOLINGUAL}
     for name, text in texts.items():
         path = folder / f"{name}.toml"
         path.write_text(text)

@@ -27,7 +27,8 @@ SENTENCES, CHARTS, TREES = "sentences.json", "charts.json", "trees.json"
 def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
 
-    It begins with the weights of ``start``, another tuning, where there is one, and the latent features at 0.
+    It begins with the weights of ``start``, another tuning, where there is one, and the latent features at 0. Features
+    of new rules then have the weights of their counterparts.
     """
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.tuning.optimisers import optimiser_kind
@@ -39,7 +40,9 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     options = TuneSettings(**settings["tuning"], learner=learner)
     if "start" in inputs:
         latent = dict.fromkeys(settings["features"]["names"], 0.0) if "model" in inputs else {}
-        weights = latent | read_weights(inputs["start"])
+        start = read_weights(inputs["start"])
+        new = {name: start[own] for name, own in settings.get("counterparts", {}).items() if own in start}
+        weights = latent | new | start
     else:
         weights = settings["weights"]
     with open_decoder(settings["decoder"]["name"], folder / INI, jobs, library=inputs.get("plug-in")) as decoder:

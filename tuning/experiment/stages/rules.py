@@ -7,10 +7,11 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.formats.ini import DecoderConfig
-from lscfg.io.text import copy_text, read_lines, write_json, write_lines
+from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write_lines
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
+TEXT = "text"
 
 
 @version(1)
@@ -77,9 +78,9 @@ def given_grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> No
     write_json(folder / SIZE, {"rules": rules})
 
 
-@version(1)
+@version(1, spare=(TEXT,))
 def language_model(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """The n-gram model of the target side: the one that is given, or estimated from text."""
+    """The n-gram model of the target side: the one that is given, or estimated from parallel and monolingual text."""
     from lscfg.io.arpa import check_arpa
     from lscfg.lm.estimate import DEFAULT_FALLBACK
     from lscfg.lm.lmplz import build_lm
@@ -89,5 +90,10 @@ def language_model(folder: Path, settings: Facts, inputs: Files, jobs: int) -> N
         copy_text(inputs["file"], folder / LM)
         return
     fallback = DEFAULT_FALLBACK if settings["discount_fallback"] else None
-    build_lm(inputs["text"], folder / LM, settings["order"], (), fallback, settings["estimator"])
+    text, more = inputs["text"], several("monolingual", inputs)
+    if more:
+        files = [text, *(inputs[name] for name in more)]
+        text = folder / TEXT
+        write_lines(text, (line for path in files for line in stream_lines(path)))
+    build_lm(text, folder / LM, settings["order"], (), fallback, settings["estimator"])
     log.info(f"language model of order {settings['order']} estimated by {settings['estimator']}")

@@ -1,0 +1,81 @@
+"""What scorers that are learned token by token have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lscfg import log
+from lscfg.context.task import Fitted, Task
+from lscfg.errors import InputError
+from lscfg.kernel.senses import SenseTrainer
+
+STEP = 20_000
+"""Tokens between two moves of the progress bar."""
+
+
+def standardised(task: Task, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors [items, m] and a shift [m], such that the contexts of the used tokens have mean 0 and variance 1."""
+    contexts = task.views.matrix[task.used] @ basis
+    mean, spread = contexts.mean(axis=0), contexts.std(axis=0)
+    spread[spread < 1e-12] = 1
+    return basis / spread, -mean / spread
+
+
+def trainer_of(
+    task: Task,
+    loss: str,
+    vectors: np.ndarray,
+    shift: np.ndarray,
+    hidden: int = 0,
+    rate: float = 0.1,
+    penalty: float = 0.0,
+    rules: np.ndarray | None = None,
+    spread: bool = False,
+) -> SenseTrainer:
+    """A trainer of the used tokens that have a choice; their contexts have length 1 where rules have vectors.
+
+    Raises:
+        InputError: there is no such token.
+    """
+    asked = task.asked(task.used)
+    if not len(asked):
+        raise InputError("no token has a rule that is chosen among several: there is nothing to choose by context")
+    side = task.side[asked]
+    contexts = np.asarray(task.views.matrix[asked] @ vectors) + shift
+    if rules is not None:
+        length = np.linalg.norm(contexts, axis=1, keepdims=True)
+        contexts = np.divide(contexts, length, out=np.zeros_like(contexts), where=length > 0)
+    first, size = task.begin[side], np.diff(task.begin)[side]
+    counts = np.maximum(task.counts, 0.5)
+    return SenseTrainer(loss, contexts, task.own[asked], first, size, counts, hidden, rate, penalty, rules, spread)
+
+
+def train_passes(trainer: SenseTrainer, passes: int, seed: int, name: str) -> None:
+    """Learns from all tokens, in another order each pass.
+
+    Raises:
+        InputError: the loss is not finite any more.
+    """
+    random, n = np.random.default_rng(seed), len(trainer.own)
+    for number in range(1, passes + 1):
+        order, loss = random.permutation(n), 0.0
+        for start in log.progress(range(0, n, STEP), f"{name}, pass {number}"):
+            loss += trainer.learn(order[start : start + STEP])
+        log.info(f"{name}, pass {number}: loss {loss / n:.4f}")
+        if not np.isfinite(loss):
+            raise InputError(f"{name} diverged in pass {number}; choose a smaller rate")
+
+
+def linear(trainer: SenseTrainer, vectors: np.ndarray, shift: np.ndarray) -> Fitted:
+    """What a trainer without or with a hidden layer has learned."""
+    parts = {name: part.copy() for name, part in trainer.parts().items()}
+    if not trainer.hidden:
+        return Fitted("dot", vectors, shift, parts["rules"], parts["bias"])
+    layer = (parts["hidden"], parts["hidden_bias"], np.zeros(trainer.hidden))
+    return Fitted("mlp", vectors, shift, parts["rules"], parts["bias"], layer)
+
+
+def random_layer(shape: tuple[int, ...], seed: int) -> np.ndarray:
+    """Uniform start weights of a layer [outputs, inputs] of tanh units (Glorot & Bengio 2010)."""
+    limit = np.sqrt(6 / sum(shape))
+    return np.random.default_rng(seed).uniform(-limit, limit, shape)

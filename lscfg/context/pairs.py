@@ -1,0 +1,53 @@
+"""Scores by canonical correlation between contexts and rules (thesis, section 4.1.2, CCA)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.context.ls import sums_by_row
+from lscfg.context.task import CcaSettings, Fitted, Task
+from lscfg.errors import InputError
+from lscfg.settings import setting
+
+HELP = "cosine after canonical correlation analysis of contexts and rules"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings(CcaSettings):
+    """How contexts and rules come into one space."""
+
+    m: int = setting(100, "dimensions that contexts and rules share, at most twice k", least=1)
+    ridge: float = setting(1.0, "regularisation of the covariances", above=0)
+
+
+def fit(task: Task, settings: Settings) -> Fitted:
+    """Directions of D_c^-1/2 C'Z D_z^-1/2, the covariances with themselves being their diagonals."""
+    vectors, rules = shared_space(task, settings)
+    return Fitted("cosine", vectors, np.zeros(vectors.shape[1]), unit_vectors(rules), np.zeros(task.rows))
+
+
+def shared_space(task: Task, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    """float64 [items, m] and [rows, m], what items add to a context and what a rule is in the shared space.
+
+    Raises:
+        InputError: it would have more dimensions than contexts have.
+    """
+    if settings.m > 2 * settings.k:
+        raise InputError(f"m = {settings.m} dimensions of contexts that have 2k = {2 * settings.k}; choose m <= 2k")
+    contexts, own = task.contexts(settings), task.own[task.used]
+    scales = 1 / np.sqrt((contexts**2).sum(axis=0) + settings.ridge), 1 / np.sqrt(task.counts + settings.ridge)
+    cross = scales[0][:, None] * sums_by_row(contexts, own, task.rows).T * scales[1]
+    u, sigma, vt = np.linalg.svd(cross, full_matrices=False)
+    m = min(settings.m, len(sigma))
+    signs = np.sign(u[np.abs(u[:, :m]).argmax(axis=0), np.arange(m)])
+    directions, rules = scales[0][:, None] * u[:, :m] * signs, scales[1][:, None] * vt[:m].T * signs
+    return task.basis(settings) @ directions, rules
+
+
+def unit_vectors(values: np.ndarray) -> np.ndarray:
+    """Each row divided by its length, if it has one."""
+    length = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.divide(values, length, out=np.zeros_like(values), where=length > 0)

@@ -1,0 +1,95 @@
+"""What stands to the left and to the right of rule tokens, as two sparse matrices (thesis, section 4.1.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from lscfg.errors import InputError
+from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS
+
+
+@dataclass(frozen=True)
+class Views:
+    """The words around tokens; an item is a side, a distance and a word, numbered as in model files.
+
+    Attributes:
+        window: words on each side; bag: whether their distance counts for nothing.
+        items: int32 [items], those that are told apart, ascending; those of the left side come first.
+        split: how many are of the left side.
+        matrix: [tokens, items], how often each token has each of them.
+    """
+
+    window: int
+    bag: bool
+    items: np.ndarray
+    split: int
+    matrix: sparse.csr_matrix
+
+    @property
+    def sides(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+        """The views X [tokens, items of the left side] and Y."""
+        columns = self.matrix.tocsc()
+        return columns[:, : self.split].tocsr(), columns[:, self.split :].tocsr()
+
+    @classmethod
+    def of(
+        cls,
+        words: tuple[np.ndarray, np.ndarray],
+        n_words: int,
+        places: np.ndarray,
+        window: int,
+        bag: bool,
+        least: int,
+    ) -> Views:
+        """The views of some tokens.
+
+        Args:
+            words: int32, numbers of the words of all sentences, -1: in no vocabulary; int64 [sentences + 1], where each
+                sentence begins.
+            n_words: of the vocabulary.
+            places: int [tokens, 3], sentence and span.
+            least: how often a word has to stand at a distance; rarer ones are one word.
+
+        Raises:
+            InputError: there is no word on one of the sides that is frequent enough.
+        """
+        base = n_words + SENSE_WORDS
+        found = np.concatenate([_side(words, n_words, places, window, bag, side) for side in (0, 1)], axis=1)
+        there = found >= 0
+        counts = np.bincount(found[there], minlength=2 * window * base)
+        plain = np.arange(len(counts)) % base < n_words
+        unknown = np.arange(len(counts)) // base * base + n_words + SENSE_UNKNOWN
+        target = np.where(plain & (counts < least), unknown, np.arange(len(counts)))
+        found[there] = target[found[there]]
+        kept = np.unique(found[there])
+        split = int(np.searchsorted(kept, window * base))
+        if not split or split == len(kept):
+            raise InputError("no word stands beside a rule token: the sentences are too short for a context")
+        rows = np.repeat(np.arange(len(places)), there.sum(axis=1))
+        entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found[there])))
+        matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
+        return cls(window, bag, kept.astype(np.int32), split, matrix)
+
+
+def _side(
+    words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int, bag: bool, side: int
+) -> np.ndarray:
+    """int64 [tokens, window], the items of one side of each token before any is too rare, -1: none."""
+    ids, first = words
+    base = n_words + SENSE_WORDS
+    distance = np.arange(window)
+    begin, end = first[places[:, 0]], first[places[:, 0] + 1]
+    nearest = begin + (places[:, 2] if side else places[:, 1] - 1)
+    at = nearest[:, None] + (distance if side else -distance)
+    inside = (at >= begin[:, None]) & (at < end[:, None])
+    word = ids[np.where(inside, at, 0)] if len(ids) else np.zeros(at.shape, np.int64)
+    word = np.where(word < 0, n_words + SENSE_UNKNOWN, word)
+    slot = side * window + (0 if bag else distance)
+    found = np.where(inside, slot * base + word, -1)
+    beyond = ~inside  # the end of the sentence counts once, wherever it is
+    once = beyond & (np.cumsum(beyond, axis=1) == 1)
+    found[once] = side * window * base + n_words + (SENSE_END if side else SENSE_BEGIN)
+    return found

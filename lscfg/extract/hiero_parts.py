@@ -1,0 +1,152 @@
+"""Hiero grammars whose rules do not fit into memory: the rules of a part of the source sides at a time.
+
+All rules of a source side are in one part, so that a part knows its most frequent target sides. How often all parts
+have a target side is counted in a second reading of the corpus. Each part writes its rules to disk in the order in
+which they are first found, and the parts are merged in this order.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+import numpy as np
+
+from lscfg import log
+from lscfg.corpus.parallel import check_words, stream_aligned
+from lscfg.errors import InputError
+from lscfg.extract.hiero import HieroLimits, HieroRules, extract_files, new_extractor
+from lscfg.grammar.features import RuleFeatures
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.write import BLOCK, write_grammar
+from lscfg.io.text import stream_lines, write_blocks
+from lscfg.kernel import LineError
+
+RULE_BYTES = 500
+"""Peak memory of a rule from its extraction to its line of text, measured on ja-en, rounded up."""
+
+OF_CORPUS = "sentence", "initial phrase pair"
+"""How the names of those statistics begin that are the same in all parts."""
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What rules are extracted from, and which: arguments of ``extract_files``."""
+
+    source: str | os.PathLike[str]
+    target: str | os.PathLike[str]
+    alignments: Sequence[str | os.PathLike[str]]
+    limits: HieroLimits
+    wanted: Sequence[str] | None = None
+
+
+def count_parts(corpus: Extraction, rules: int) -> int:
+    """How many parts are needed for at most about so many rules in each.
+
+    Rules grow more slowly than the corpus, so a look at its beginning gives enough of them.
+
+    Raises:
+        InputError: see ``extract_files``; or there is not even room for one rule.
+    """
+    if rules < 1:
+        raise InputError("no room for a single rule; give more memory")
+    extractor = new_extractor(corpus.limits, wanted=corpus.wanted)
+    seen = 0
+    for path in corpus.alignments:
+        for number, pair in enumerate(stream_aligned(corpus.source, corpus.target, path), 1):
+            if len(extractor) > rules:
+                pairs = len(corpus.alignments) * sum(1 for _ in stream_lines(path))
+                return math.ceil(len(extractor) / rules * pairs / (seen + number - 1))
+            try:
+                extractor.add(*pair)
+            except LineError as error:
+                raise error.at(number, path) from None
+        seen += number
+    return 1
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        rules: how many.
+        statistics: sizes for the log; dropped: rules that were left out, by the reason.
+    """
+
+    rules: int
+    statistics: dict[str, int]
+    dropped: dict[str, int]
+
+
+def write_parts(
+    path: str | os.PathLike[str], corpus: Extraction, parts: int, max_targets: int, threads: int = 1
+) -> Written:
+    """Writes a grammar as ``write_grammar`` does, with rules of one part in memory at a time; the rest is on disk.
+
+    The file has the same bytes for any number of parts. The corpus is read twice for each.
+
+    Raises:
+        InputError: see ``extract_files``, ``select_rules`` and ``write_grammar``.
+    """
+    rules, statistics, dropped = 0, dict[str, int](), dict[str, int]()
+    with ExitStack() as files:
+        runs: list[tuple[BinaryIO, BinaryIO]] = []
+        for part in range(parts):
+            counted = extract_files(
+                corpus.source, corpus.target, corpus.alignments, corpus.limits, wanted=corpus.wanted, part=(part, parts)
+            )
+            selection = select_rules(counted, max_targets, corpus.wanted)
+            rules += len(selection.kept)
+            for name, size in counted.statistics().items():
+                statistics[name] = size if name.startswith(OF_CORPUS) else statistics.get(name, 0) + size
+            for reason, count in selection.dropped.items():
+                dropped[reason] = dropped.get(reason, 0) + count
+            if parts == 1:
+                write_grammar(path, counted, selection, threads)
+                break
+            check_words(counted.rules.words)
+            try:
+                run = [files.enter_context(TemporaryFile(dir=Path(path).parent)) for _ in range(2)]
+                _write_run(counted, selection.kept, *run)
+            except OSError as error:
+                raise InputError(f"cannot keep rules on disk: {error.strerror or error}", Path(path).parent) from error
+            runs.append((run[0], run[1]))
+            log.info(f"part {part + 1} of {parts}: {len(selection.kept)} rules")
+        else:
+            write_blocks(path, _merged(runs), threads)
+    return Written(rules, statistics, dropped)
+
+
+def _write_run(counted: HieroRules, kept: np.ndarray, lines: BinaryIO, order: BinaryIO) -> None:
+    """Writes the lines of the rules, and int64 what they are ordered by."""
+    features = RuleFeatures(counted)
+    for begin in range(0, len(kept), BLOCK):
+        chosen = kept[begin : begin + BLOCK]
+        lines.write(counted.rules.kernel.text(chosen, counted.features, features(chosen)))
+        order.write(counted.first[chosen].tobytes())
+    lines.flush()
+    order.flush()
+
+
+def _merged(runs: Sequence[tuple[BinaryIO, BinaryIO]]) -> Iterator[partial[bytes]]:
+    """Blocks of lines in the order of all runs."""
+    every = heapq.merge(*itertools.starmap(_run, runs))
+    while block := b"".join(line for _, line in itertools.islice(every, BLOCK)):
+        yield partial(bytes, block)
+
+
+def _run(lines: BinaryIO, order: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    lines.seek(0)
+    order.seek(0)
+    while numbers := order.read(8 * BLOCK):
+        yield from zip(np.frombuffer(numbers, np.int64).tolist(), lines, strict=False)

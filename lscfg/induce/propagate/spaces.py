@@ -1,0 +1,161 @@
+"""Spaces in which phrases are compared: sparse ones of contexts, and low-dimensional ones."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from lscfg.errors import InputError, quote
+from lscfg.estimate.svd import randomized_svd
+from lscfg.induce.propagate.contexts import WEIGHTINGS, unit_rows, weighted
+from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric
+from lscfg.induce.propagate.ngrams import NGrams
+from lscfg.induce.propagate.phrases import PhraseSide
+from lscfg.io.text import stream_lines
+from lscfg.settings import Declared, setting
+
+SPACES = ("pmi", "svd", "cca", "vectors")
+SEED, ITERATIONS = 1, 4
+"""Of the singular value decompositions, whose last directions need not be exact."""
+
+
+@dataclass(frozen=True)
+class GraphSettings(Declared):
+    """Which phrases are neighbours."""
+
+    neighbours: int = setting(100, "neighbours of a phrase", least=1)
+    space: str = setting(
+        "pmi",
+        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, or vectors of words, which are added",
+        choices=SPACES,
+    )
+    weighting: str = setting("pmi", "values of the context vectors", choices=WEIGHTINGS)
+    rank: int = setting(200, "dimensions of svd and cca", least=1, most=2000)
+    one_way: bool = setting(False, "leave edges as they are found, in one direction")
+    source_vectors: Path | None = setting(None, "word vectors of the source for the space vectors, as text")
+
+
+def similar_phrases(
+    side: PhraseSide,
+    words: Sequence[str],
+    settings: GraphSettings,
+    k: int,
+    vectors: Path | None = None,
+    chosen: np.ndarray | None = None,
+    threads: int = 1,
+) -> sparse.csr_matrix:
+    """The k most similar phrases of each phrase.
+
+    Args:
+        words: the vocabulary; vectors: file of word vectors, for the space of these.
+        chosen: int64, phrases that alone are compared; None: all. Others have no neighbours.
+    """
+    own = np.arange(len(side.count)) if chosen is None else chosen
+    if settings.space == "pmi":
+        matrix = unit_rows(weighted(side.contexts[own], settings.weighting))
+        graph = nearest_rows(matrix, k, side.frequent, threads)
+    else:
+        graph = nearest_dense_rows(dense_rows(side, words, settings, vectors, chosen), k)
+    if chosen is None:
+        return graph
+    place = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(len(side.count), len(own)))
+    return (place @ graph @ place.T).tocsr()
+
+
+def source_graph(
+    side: PhraseSide, words: Sequence[str], settings: GraphSettings, threads: int = 1
+) -> sparse.csr_matrix:
+    """The graph of the source phrases."""
+    graph = similar_phrases(side, words, settings, settings.neighbours, settings.source_vectors, threads=threads)
+    return graph if settings.one_way else symmetric(graph)
+
+
+def dense_rows(
+    side: PhraseSide,
+    words: Sequence[str],
+    settings: GraphSettings,
+    vectors: Path | None = None,
+    chosen: np.ndarray | None = None,
+) -> np.ndarray:
+    """Vectors of the chosen phrases, else of all, in a low-dimensional space.
+
+    They are float32 [phrases, dimensions], of length 1 or, of phrases without contexts, 0.
+
+    ``svd``: left singular vectors of the positive PMI, each times the square root of its singular value. ``cca``: those
+    of the counts divided by the roots of both totals, which is a canonical correlation analysis of phrases and their
+    contexts (Dhillon et al. 2015). ``vectors``: sums of the vectors of a phrase's words (thesis, table 5.7).
+
+    Raises:
+        InputError: see ``read_vectors``; or there are none.
+    """
+    if settings.space == "vectors":
+        if vectors is None:
+            raise InputError("the space vectors needs word vectors: name the files source_vectors and target_vectors")
+        rows = phrase_sums(side.phrases, words, read_vectors(vectors, words))
+        rows = rows if chosen is None else rows[chosen]
+    else:
+        contexts = side.contexts if chosen is None else side.contexts[chosen]
+        if settings.space == "svd":
+            matrix = weighted(contexts, "ppmi" if settings.weighting == "pmi" else settings.weighting)
+        else:
+            totals = [np.sqrt(np.maximum(np.asarray(contexts.sum(axis)).ravel(), 1)) for axis in (1, 0)]
+            matrix = sparse.diags(1 / totals[0]) @ contexts.astype(float) @ sparse.diags(1 / totals[1])
+        used = np.flatnonzero(np.asarray(abs(matrix).sum(0)).ravel())
+        matrix = matrix.tocsr()[:, used]
+        rank = min(settings.rank, *(size - 1 for size in matrix.shape))
+        if rank < 1 or not matrix.nnz:
+            return np.zeros((contexts.shape[0], 1), np.float32)
+        left, values, _ = randomized_svd(matrix, rank, SEED, iterations=ITERATIONS)
+        rows = left * (np.sqrt(values) if settings.space == "svd" else 1)
+        rows[np.diff(matrix.indptr) == 0] = 0  # rounding is no vector
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
+
+
+def phrase_sums(phrases: NGrams, words: Sequence[str], vectors: np.ndarray) -> np.ndarray:
+    """Sums of the vectors of words, float64 [phrases, dimensions]; unknown words have 0."""
+    row = np.repeat(np.arange(len(phrases)), phrases.lengths)
+    places = sparse.csr_matrix((np.ones(len(row)), (row, phrases.symbols)), shape=(len(phrases), len(words)))
+    return np.asarray(places @ vectors)
+
+
+def read_vectors(path: str | os.PathLike[str], words: Collection[str]) -> np.ndarray:
+    """Vectors of words, float64 [words, dimensions], 0 for words that the file does not have.
+
+    The file has a word and its numbers a line; a first line with two numbers, as word2vec writes it, is passed over.
+
+    Raises:
+        InputError: a line has another number of values or one that is no finite number, or no word is known.
+    """
+    number = {word: k for k, word in enumerate(words)}
+    rows: list[int] = []
+    values: list[list[float]] = []
+    size = 0
+    for line, text in enumerate(stream_lines(path), 1):
+        word, *fields = text.split() or [""]
+        if line == 1 and len(fields) == 1:
+            continue
+        size = size or len(fields)
+        if not fields or len(fields) != size:
+            raise InputError(f"{len(fields)} values where lines before have {size}; make the vectors anew", path, line)
+        if word not in number:
+            continue
+        try:
+            own = [float(field) for field in fields]
+        except ValueError as error:
+            raise InputError(f"{error}; make the vectors anew", path, line) from None
+        if not all(map(math.isfinite, own)):
+            raise InputError(f"the vector of {quote(word)} is not finite; make the vectors anew", path, line)
+        rows.append(number[word])
+        values.append(own)
+    if not rows:
+        raise InputError("no word of the text has a vector; were they learned from tokens of the same kind?", path)
+    found = np.zeros((len(number), size))
+    found[rows] = values
+    return found

@@ -1,0 +1,116 @@
+/* Scorers of target sides: their kinds, and their arrays in a model file. */
+#include "inference/scorer.h"
+
+#include <math.h>
+
+/* One row for each kind. */
+static const scorer_kind *const kinds[] = {&dot_scorer, &cosine_scorer, &mlp_scorer, &match_scorer};
+enum { N_KINDS = sizeof kinds / sizeof *kinds, MOST_DIMENSIONS = 1 << 16 };
+
+const scorer_kind *find_scorer(const char *name, size_t length) {
+  for (int k = 0; k < N_KINDS; k++)
+    if (strlen(kinds[k]->name) == length && !memcmp(kinds[k]->name, name, length)) return kinds[k];
+  return NULL;
+}
+
+const char *lscfg_scorer_name(int32_t kind) { return kind >= 0 && kind < N_KINDS ? kinds[kind]->name : NULL; }
+
+int64_t find_item(const sense_model *s, int64_t item) {
+  int64_t low = 0, high = s->n_items;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (s->items[middle] < item)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < s->n_items && s->items[low] == item ? low : -1;
+}
+
+static int wrong(const char *name, const char *what, lscfg_error *error) {
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' %s", name, what);
+}
+
+/* An array whose first dimensions are as given, -1: any. */
+static int get(const tensor_file *file, const char *name, const char *type, int64_t first, int64_t second, int32_t dims,
+               tensor_view *view, lscfg_error *error) {
+  int code = tensor_file_get(file, name, type, dims, view, error);
+  if (code) return code;
+  if ((first >= 0 && view->shape[0] != first) || (dims > 1 && second >= 0 && view->shape[1] != second))
+    return wrong(name, "does not fit the other arrays of the scorer", error);
+  int64_t n = view->shape[0] * (dims > 1 ? view->shape[1] : 1);
+  for (int64_t k = 0; k < n && *type == 'F'; k++)
+    if (!isfinite(type[1] == '6' ? ((const double *)view->data)[k] : (double)((const float *)view->data)[k]))
+      return wrong(name, "holds a value that is not finite", error);
+  return LSCFG_OK;
+}
+
+static int check_items(const sense_model *s, lscfg_error *error) {
+  int64_t end = 2 * (int64_t)s->window * s->base;
+  for (int64_t k = 0; k < s->n_items; k++)
+    if (s->items[k] < 0 || s->items[k] >= end || (k && s->items[k] <= s->items[k - 1]))
+      return wrong("sense.items", "does not ascend, or holds what is no item", error);
+  return LSCFG_OK;
+}
+
+static int map_hidden(const tensor_file *file, sense_model *s, lscfg_error *error) {
+  tensor_view view;
+  int code = get(file, "sense.hidden", "F32", -1, s->m, 2, &view, error);
+  if (code) return code;
+  s->hidden = view.data;
+  s->n_hidden = view.shape[0];
+  if (s->n_hidden < 1 || s->n_hidden > MOST_DIMENSIONS) return wrong("sense.hidden", "has no such size", error);
+  if ((code = get(file, "sense.hidden_bias", "F32", s->n_hidden, -1, 1, &view, error))) return code;
+  s->hidden_bias = view.data;
+  if ((code = get(file, "sense.out", "F32", s->n_hidden, -1, 1, &view, error))) return code;
+  s->out = view.data;
+  return LSCFG_OK;
+}
+
+static int map_rows(const tensor_file *file, int64_t n_rules, sense_model *s, lscfg_error *error) {
+  tensor_view view;
+  int code = get(file, "sense.rules", "F32", -1, s->kind->width(s), 2, &view, error);
+  if (code) return code;
+  s->rules = view.data;
+  s->n_rows = view.shape[0];
+  s->width = view.shape[1];
+  if ((code = get(file, "sense.bias", "F32", s->n_rows, -1, 1, &view, error))) return code;
+  s->bias = view.data;
+  if ((code = get(file, "sense.row", "I32", n_rules, -1, 1, &view, error))) return code;
+  s->row = view.data;
+  for (int64_t r = 0; r < n_rules; r++)
+    if (s->row[r] < -1 || s->row[r] >= s->n_rows) return wrong("sense.row", "points nowhere", error);
+  if ((code = get(file, "sense.calibration", "F64", 2, -1, 1, &view, error))) return code;
+  s->calibration = view.data;
+  return LSCFG_OK;
+}
+
+int map_sense(const tensor_file *file, int64_t n_rules, int64_t n_words, sense_model *s, lscfg_error *error) {
+  size_t length;
+  tensor_view view;
+  *s = (sense_model){.base = n_words + SENSE_WORDS};
+  if (!tensor_file_has(file, "sense.items", "I32")) return LSCFG_OK;
+  const char *name = tensor_file_metadata(file, "sense", &length);
+  const scorer_kind *kind = name ? find_scorer(name, length) : NULL;
+  if (!kind)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "no scorer of target sides is of the kind '%.*s'; update lscfg",
+                      !name ? 0 : length < 20 ? (int)length : 20, name ? name : "");
+  s->kind = kind;
+  int code = get(file, "sense.window", "I32", 2, -1, 1, &view, error);
+  if (code) return code;
+  s->window = ((const int32_t *)view.data)[0];
+  s->bag = ((const int32_t *)view.data)[1];
+  if (s->window < 1 || s->window > 1000) return wrong("sense.window", "is out of its range", error);
+  if ((code = get(file, "sense.items", "I32", -1, -1, 1, &view, error))) return code;
+  s->items = view.data;
+  s->n_items = view.shape[0];
+  if ((code = check_items(s, error))) return code;
+  if ((code = get(file, "sense.vectors", "F32", s->n_items, -1, 2, &view, error))) return code;
+  s->vectors = view.data;
+  s->m = view.shape[1];
+  if (s->m < 1 || s->m > MOST_DIMENSIONS) return wrong("sense.vectors", "has no such number of dimensions", error);
+  if ((code = get(file, "sense.shift", "F32", s->m, -1, 1, &view, error))) return code;
+  s->shift = view.data;
+  if (kind->hidden && (code = map_hidden(file, s, error))) return code;
+  return map_rows(file, n_rules, s, error);
+}

@@ -1,0 +1,70 @@
+/* Scores of target sides from the source words around a rule, in few dimensions (thesis, section 4.1).
+ *
+ * Words around a span have vectors, by side and distance, whose sum stands for all of them. Each kind of scorer
+ * compares it with what the model has of a rule: it is a file that defines one, and a row in scorer.c. */
+#ifndef LSCFG_SCORER_H
+#define LSCFG_SCORER_H
+
+#include "base/safetensors.h"
+#include "lscfg/inference.h"
+
+typedef struct scorer_kind scorer_kind;
+
+/* The arrays of a model file; docs/FORMATS.md lists them. All but kind and hidden in the mapped file. */
+typedef struct {
+  const scorer_kind *kind;
+  int64_t base;         /* words of the vocabulary and three more, see below */
+  int32_t window, bag;  /* words on each side; non-zero: wherever they stand */
+  int64_t n_items, m;
+  const int32_t *items; /* [n_items] ascending */
+  const float *vectors; /* [n_items][m] */
+  const float *shift;   /* [m], added to their sum */
+  int64_t n_rows, width;
+  const int32_t *row;   /* [rules of the context], -1: none */
+  const float *rules;   /* [n_rows][width] */
+  const float *bias;    /* [n_rows] */
+  int64_t n_hidden;     /* 0: the kind has no hidden layer */
+  const float *hidden;  /* [n_hidden][m] */
+  const float *hidden_bias, *out; /* [n_hidden] */
+  const double *calibration;      /* [2]: weights of the logarithm of a rule's count, and of its score */
+} sense_model;
+
+/* Item = ((side * window) + distance - 1) * base + word; the ends of a sentence have distance 1. */
+enum {
+  SENSE_BEGIN = LSCFG_SENSE_BEGIN,
+  SENSE_END = LSCFG_SENSE_END,
+  SENSE_UNKNOWN = LSCFG_SENSE_UNKNOWN,
+  SENSE_WORDS = LSCFG_SENSE_WORDS
+};
+
+struct scorer_kind {
+  const char *name; /* as the file's metadata has it */
+  int hidden;       /* whether there is a hidden layer */
+  /* numbers that the words around a span are reduced to: width of prepared */
+  int64_t (*width)(const sense_model *);
+  void (*prepare)(const sense_model *, const float *around, float *prepared);
+  double (*score)(const sense_model *, const float *prepared, int64_t row);
+};
+
+extern const scorer_kind dot_scorer, cosine_scorer, mlp_scorer, match_scorer;
+
+/* The kind of that name, NULL if there is none. */
+const scorer_kind *find_scorer(const char *name, size_t length);
+
+/* Maps and checks the arrays, of so many rules and words; all 0 where the file has none. */
+int map_sense(const tensor_file *, int64_t n_rules, int64_t n_words, sense_model *, lscfg_error *);
+
+/* The number of an item, -1: none. */
+int64_t find_item(const sense_model *, int64_t item);
+
+/* The sum of products, in eight parts, which add up in the same order on every machine. */
+static inline double inner_product(const float *a, const float *b, int64_t n) {
+  float part[8] = {0};
+  int64_t k = 0;
+  for (; k + 8 <= n; k += 8)
+    for (int i = 0; i < 8; i++) part[i] += a[k + i] * b[k + i];
+  for (int i = 0; k < n; k++, i++) part[i] += a[k] * b[k];
+  return (double)part[0] + part[1] + part[2] + part[3] + part[4] + part[5] + part[6] + part[7];
+}
+
+#endif

@@ -1,0 +1,293 @@
+"""Scorers of target sides: least squares and gradients against references, planted truth, and bad input."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from estimates import estimate_mle
+from scipy import linalg
+
+from lscfg.cli import main
+from lscfg.context import ls
+from lscfg.context.match import Settings as MatchSettings
+from lscfg.context.task import Task, ViewSettings, add_scorer
+from lscfg.errors import InputError
+from lscfg.extract.derive import derive
+from lscfg.extract.phrases import phrase_tokens
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.io.text import write_lines
+from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS, Binding, FeatureOptions, Grammar, Model, X
+from lscfg.kernel import ParseOptions as Parsing
+from lscfg.kernel.senses import SenseTrainer, skip_grams
+from lscfg.kinds import SENSE_MODELS, kind, kinds
+from lscfg.model.parameters import Parameters
+
+TOPICS = ("p", "q")
+
+
+def topical(n, seed, words=4):
+    """b is B or C by a hidden topic, which the words on both sides are of."""
+    rng = np.random.default_rng(seed)
+    source, target = [], []
+    for _ in range(n):
+        topic = int(rng.integers(2))
+        left, right = (f"{TOPICS[topic]}{rng.integers(words)}" for _ in range(2))
+        source.append(f"{left} b {right}")
+        target.append(f"{left.upper()} {'BC'[topic]} {right.upper()}")
+    return source, target, ["0-0 1-1 2-2"] * n
+
+
+@pytest.fixture(scope="module")
+def planted():
+    text = topical(300, 1)
+    return derive(*text), text[0]
+
+
+SMALL = {"window": 1, "min_word": 1}
+
+
+def task_of(planted, settings=None):
+    derivations, source = planted
+    return Task.of(phrase_tokens(derivations), source, settings or ViewSettings(**SMALL))
+
+
+def test_views_by_hand():
+    """a x b c over two sentences; the word x is rare at its distance."""
+    source, target, links = (
+        ["a b c", "b a", "x a c"],
+        ["A B C", "B A2", "X A C"],
+        ["0-0 1-1 2-2", "0-0 1-1", "0-0 1-1 2-2"],
+    )
+    tokens = phrase_tokens(derive(source, target, links))
+    task = Task.of(tokens, source, ViewSettings(window=2, min_word=2, min_count=1))
+    vocabulary = task.tokens.rules.words
+    names = {
+        len(vocabulary) + k: name for k, name in ((SENSE_BEGIN, "<s>"), (SENSE_END, "</s>"), (SENSE_UNKNOWN, "<unk>"))
+    }
+    base, found = len(vocabulary) + SENSE_WORDS, []
+    for token in range(len(task.tokens.places)):
+        items = task.views.items[task.views.matrix[token].indices]
+        found.append(
+            {
+                ("LR"[item // (2 * base)], int(item // base % 2) + 1, names.get(item % base) or vocabulary[item % base])
+                for item in items.tolist()
+            }
+        )
+    assert {task.tokens.rules.src_text(rule) for rule in task.tokens.places[:, 0]} == {"a"}
+    assert found[0] == {("L", 1, "<s>"), ("R", 1, "<unk>"), ("R", 2, "<unk>")}
+    assert found[1] == {("L", 1, "<unk>"), ("L", 1, "<s>"), ("R", 1, "</s>")}
+    assert found[2] == {("L", 1, "<unk>"), ("L", 1, "<s>"), ("R", 1, "<unk>"), ("R", 1, "</s>")}
+    assert task.views.split == sum(item < 2 * base for item in task.views.items)
+
+
+def test_least_squares_is_the_augmented_system(planted):
+    settings = ls.Settings(**SMALL, k=3, ridge=0.7)
+    task = task_of(planted)
+    fitted = ls.fit(task, settings)
+    contexts = np.column_stack([task.contexts(settings), np.ones(len(task.own))])
+    indicators = np.zeros((len(task.own), task.rows))
+    indicators[np.nonzero(task.own >= 0)[0], task.own[task.own >= 0]] = 1
+    system = np.vstack([contexts, np.sqrt(0.7) * np.eye(7)])
+    beta = np.linalg.lstsq(system, np.vstack([indicators, np.zeros((7, task.rows))]), rcond=None)[0]
+    assert np.column_stack([fitted.rules, fitted.bias]) == pytest.approx(beta.T, abs=1e-8)
+
+
+def test_least_squares_are_correlations_times_counts():
+    """beta = Phi_c Sigma Phi_z' (Z'Z + gamma I) with the contexts whitened exactly: why LS repeats frequencies."""
+    rng = np.random.default_rng(3)
+    contexts, indicators = rng.normal(size=(50, 4)), np.eye(3)[rng.integers(3, size=50)]
+    gram, counts = contexts.T @ contexts + 0.5 * np.eye(4), indicators.T @ indicators + 0.2 * np.eye(3)
+    beta = np.linalg.solve(gram, contexts.T @ indicators)
+    half, scale = np.linalg.cholesky(gram), 1 / np.sqrt(np.diag(counts))
+    u, sigma, vt = np.linalg.svd(linalg.solve_triangular(half, contexts.T @ indicators, lower=True) * scale, False)
+    phi_c, phi_z = linalg.solve_triangular(half, u, lower=True, trans="T"), scale[:, None] * vt.T
+    assert phi_c * sigma @ phi_z.T @ counts == pytest.approx(beta, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "indicators", "costs", "match"])
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_gradients_are_those_of_the_losses(loss, hidden):
+    if loss == "match" and not hidden:
+        return
+    rng = np.random.default_rng(5)
+    first, size = np.array([0, 0, 3, 3]), np.array([3, 3, 2, 2])
+    vectors = rng.normal(size=(5, 4)) if loss == "match" else None
+    trainer = SenseTrainer(
+        loss,
+        rng.normal(size=(4, 4)),
+        np.array([0, 2, 3, 4]),
+        first,
+        size,
+        rng.uniform(1, 9, 5),
+        hidden,
+        vectors=vectors,
+    )
+    trainer.parameters[:] = rng.normal(size=len(trainer.parameters))
+    order = np.array([3, 0, 2, 1])
+    total, gradient = trainer.gradient(order)
+    assert total == pytest.approx(reference_loss(trainer, loss, hidden, vectors))
+    for k in range(len(gradient)):
+        values = []
+        for step in (1e-5, -2e-5):
+            trainer.parameters[k] += step
+            values.append(trainer.gradient(order)[0])
+        trainer.parameters[k] += 1e-5
+        assert gradient[k] == pytest.approx((values[0] - values[1]) / 2e-5, rel=1e-5, abs=1e-6), k
+
+
+def reference_loss(trainer, loss, hidden, vectors):
+    parts, total = trainer.parts(), 0.0
+    for token, context in enumerate(trainer.contexts):
+        rows = np.arange(trainer.first[token], trainer.first[token] + trainer.size[token])
+        right, counts = rows == trainer.own[token], trainer.counts[rows]
+        if loss == "match":
+            layer = np.tanh(parts["hidden"] @ context + vectors[rows] @ parts["other"].T + parts["hidden_bias"])
+            scores = layer @ parts["out"] + parts["bias"][0]
+            weights = np.where(right, len(rows) - 1, 1)
+            total += (weights * np.log1p(np.exp(np.where(right, -scores, scores)))).sum()
+            continue
+        layer = np.tanh(parts["hidden"] @ context + parts["hidden_bias"]) if hidden else context
+        scores = parts["rules"][rows] @ layer + parts["bias"][rows]
+        if loss == "softmax":
+            scores = scores + np.log(counts)
+            total += np.log(np.exp(scores).sum()) - scores[right][0]
+        else:
+            costs = np.where(right, 0, -(counts + 1) * len(rows) / counts[~right].sum())
+            total += ((scores - (right if loss == "indicators" else costs)) ** 2).sum() / 2
+    return total
+
+
+def test_online_least_squares_tend_to_least_squares():
+    """Of one source side with all rules as options, the rate falling."""
+    rng = np.random.default_rng(6)
+    contexts, own = rng.normal(size=(200, 3)), rng.integers(4, size=200)
+    trainer = SenseTrainer("indicators", contexts, own, np.zeros(200, int), np.full(200, 4), np.ones(4), 0, 0.1)
+    for number in range(300):
+        trainer.learn(rng.permutation(200))
+        trainer._problem.rate = 0.1 / (1 + number)
+    expected = np.linalg.lstsq(np.column_stack([contexts, np.ones(200)]), np.eye(4)[own], rcond=None)[0].T
+    assert trainer.parts()["rules"] == pytest.approx(expected[:, :3], abs=5e-3)
+    assert trainer.parts()["bias"] == pytest.approx(expected[:, 3], abs=5e-3)
+
+
+def test_skip_grams_converge_to_mutual_information():
+    """v_c . v_p = log(n n_pc / (n_p n_c)) - ln 5 where the dimensions suffice (Levy & Goldberg 2014)."""
+    rng = np.random.default_rng(7)
+    counts = np.array([[30, 10, 20], [5, 25, 10]])
+    pairs_ = np.repeat([(p, c) for p in range(2) for c in range(3)], counts.ravel(), axis=0)
+    vectors = rng.uniform(-0.1, 0.1, (2, 4)), np.zeros((3, 4))
+    keep, wrong = np.ones(3), counts.sum(axis=0).astype(float)
+    means = np.zeros((2, 3))
+    for number in range(900):
+        order = rng.permutation(len(pairs_))
+        rate = 0.02 if number < 300 else 0.004
+        begin = np.arange(len(pairs_) + 1)
+        skip_grams(pairs_[order, 0], begin, pairs_[order, 1], keep, wrong, vectors, (rate, rate), 5, number)
+        means += vectors[0] @ vectors[1].T / 400 if number >= 500 else 0
+    # a wrong word that is the right one is passed over: of 5 samples the share of other words counts
+    chance = np.outer(counts.sum(axis=1), wrong) / counts.sum()
+    expected = np.log(counts / (5 * (chance - counts * wrong / counts.sum())))
+    assert means == pytest.approx(expected, abs=0.06)
+
+
+@pytest.mark.parametrize("name", kinds(SENSE_MODELS))
+def test_each_kind_finds_the_topic(tmp_path, planted, name):
+    """Of one dimension a side, and as the kernel has it; the same bytes twice."""
+    derivations, source = planted
+    cls = kind(SENSE_MODELS, name).Settings
+    own = {field.name for field in dataclasses.fields(cls)}
+    wanted = {**SMALL, "k": 1, "m": 1, "dims": 2, "passes": 12 if name == "sg" else 8, "hidden": 4, "rate": 0.1}
+    settings = cls(**{key: value for key, value in wanted.items() if key in own})
+    for file in ("one", "two"):
+        model = add_scorer(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source)
+        model.save(tmp_path / file)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert model.about["sense"]["model"] == name
+    loaded, text = Model(tmp_path / "one"), topical(100, 2)
+    grammar = Grammar()
+    grammar.read_text("[X] ||| b ||| B\n[X] ||| b ||| C\n[X] ||| [X,1] [X,2] ||| [X,1] [X,2]\n")
+    grammar.finish()
+    binding, ranks = Binding(loaded, grammar), []
+    for line, target in zip(text[0], text[1], strict=True):
+        forest = grammar.parse(grammar.vocab.add_line(line), Parsing(9, False, 1, X))
+        features = binding.features(forest, None, FeatureOptions(names=("SenseRank", "SenseTarget0")))
+        right = np.nonzero(forest.app_rule == (0 if " B " in target else 1))[0][0]
+        ranks.append((features[right, 0], features[right, 1] > 0))
+    assert np.mean(ranks, axis=0) == pytest.approx([1, 1], abs=0.03)
+
+
+def test_scores_in_python_are_the_kernels(tmp_path, planted):
+    """What calibrates is what decodes."""
+    derivations, source = planted
+    settings = MatchSettings(**SMALL, k=2, m=2, hidden=3)
+    model = add_scorer("cca+mm", settings, estimate_mle(derivations), phrase_tokens(derivations), source)
+    model.save(tmp_path / "m")
+    sense = Parameters.load(tmp_path / "m").context.sense
+    assert sense.kind == "match" and sense.calibration[1] > 0 and np.isfinite(sense.calibration).all()
+
+
+def options(folder, planted, *words):
+    derivations, source = planted
+    derivations.save(folder / "d")
+    write_lines(folder / "f", source)
+    words = [str(folder / "d"), "-o", str(folder / "m"), "--tokens", "phrases", *words]
+    return main(["estimate", "mle", *words, "--quiet"])
+
+
+def test_command(tmp_path, planted, capsys):
+    context = ("--context", str(tmp_path / "f"), "--context-model", "none", "--sense", "cca")
+    assert options(tmp_path, planted, *context, "--sense-k", "2", "--sense-m", "3", "--sense-min-word", "1") == 0
+    model = Parameters.load(tmp_path / "m")
+    assert (
+        model.about["sense"]["m"] == 3 and not len(model.context.weights) and model.context.sense.vectors.shape[1] == 2
+    )
+    both = ("--context", str(tmp_path / "f"), "--sense", "ls", "--sense-k", "2", "--leave-out", "0.1")
+    assert options(tmp_path, planted, *both) == 0
+    model = Parameters.load(tmp_path / "m")
+    assert len(model.context.weights) and model.context.sense.kind == "dot" and model.about["left out"] == 0.1
+    assert json.dumps(model.about)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--sense", "ls"], "--sense needs the source side of the corpus; give it with --context"),
+        (["--context", "{f}", "--context-model", "none"], "--context-model none leaves no context; name a scorer"),
+        (["--context", "{f}", "--sense-k", "3"], "options --sense-... are of a scorer, which --sense names"),
+        (["--context", "{f}", "--sense", "ls", "--sense-m", "3"], "--sense-m is for cca"),
+        (
+            ["--context", "{f}", "--sense", "cca", "--sense-k", "2", "--sense-m", "5"],
+            "m = 5 dimensions of contexts that have",
+        ),
+        (["--context", "{f}", "--sense", "ls", "--sense-k", "0"], "--sense-k must be at least 1, not 0"),
+        (["--context", "{f}", "--sense", "ls", "--sense-k", "99"], "99 dimensions of views with"),
+        (["--context", "{f}", "--sense", "ls", "--sense-window", "0"], "--sense-window must be at least 1"),
+        (["--context", "{f}", "--sense", "ls", "--sense-gamma", "-1"], "--sense-gamma must be at least 0"),
+        (["--context", "{f}", "--sense", "residual", "--sense-k", "999"], "999 dimensions of"),
+        (["--context", "{f}", "--sense", "ls", "--sense-min-count", "999"], "no source side has two frequent target"),
+        (["--context", "{f}", "--sense", "ls-online", "--sense-k", "2", "--sense-rate", "1e200"], "diverged"),
+    ],
+)
+def test_bad_options(tmp_path, planted, capsys, words, message):
+    assert options(tmp_path, planted, *(word.format(f=tmp_path / "f") for word in words)) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+def test_bad_arrays():
+    one = np.array([0])
+    with pytest.raises(ValueError, match="do not fit"):
+        SenseTrainer("softmax", np.ones((1, 2)), np.array([3]), one, one + 1, np.ones(4))
+    with pytest.raises(ValueError, match="beyond the rows"):
+        SenseTrainer("softmax", np.ones((1, 2)), one, one, one + 5, np.ones(4))
+    with pytest.raises(ValueError, match="vectors"):
+        SenseTrainer("match", np.ones((1, 2)), one, one, one + 1, np.ones(4), 2)
+    with pytest.raises(ValueError, match="rule out of range"):
+        skip_grams(
+            one + 9, np.array([0, 1]), one, np.ones(1), np.ones(1), (np.ones((1, 2)), np.ones((1, 2))), (0.1, 0.1), 1, 1
+        )
+    tokens = RuleTokens(phrase_tokens(derive(["a"], ["A"], ["0-0"])).rules, np.zeros((0, 8), np.int32))
+    with pytest.raises(InputError, match="no source side has two frequent target sides"):
+        Task.of(tokens, ["a"], ViewSettings())

@@ -1,0 +1,112 @@
+"""Monolingual text in an experiment file: where it is, and how translations of its phrases are found."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from lscfg.induce.propagate.phrases import PhraseSettings
+from lscfg.induce.propagate.spaces import GraphSettings
+from lscfg.induce.propagate.spread import GOLD, PropagationSettings
+from lscfg.settings import Declared, settings_of
+from lscfg.tuning.experiment.reader import Keys, Reader
+
+TABLE = "propagate"
+"""The table of experiment files, and of their systems, with the settings of propagation."""
+
+
+@dataclass(frozen=True)
+class Monolingual:
+    """Text of either side that is no translation of the other one; paths as in ``Corpus``."""
+
+    source: list[Path] = field(default_factory=list)
+    target: list[Path] = field(default_factory=list)
+    lm: bool = True
+    """Whether the language model of all systems is of the target text, too."""
+    gold_source: Path | None = None
+    """A fuller parallel text: its rules say how good the lists are, and are those of systems with method gold."""
+    gold_target: Path | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them."""
+        return [*self.source, *self.target, *(path for path in (self.gold_source, self.gold_target) if path)]
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """How a grammar is widened: the keys of [propagate] are those of its three parts."""
+
+    phrases: PhraseSettings = field(default_factory=PhraseSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
+    rules: PropagationSettings = field(default_factory=PropagationSettings)
+
+    def files(self) -> dict[str, Path]:
+        """Files that the settings name."""
+        return {**self.graph.files(), **self.rules.files()}
+
+
+PARTS: dict[str, type[Declared]] = {"phrases": PhraseSettings, "graph": GraphSettings, "rules": PropagationSettings}
+
+
+def read_propagation(table: Mapping[str, Any], keys: Keys, reader: Reader) -> Propagation:
+    """The settings of a table.
+
+    Raises:
+        InputError: a key is unknown, or a value is out of its range.
+    """
+    names = {part: {item.name for item in settings_of(cls)} for part, cls in PARTS.items()}
+    every = sorted(set().union(*names.values()))
+    for name in table:
+        if name not in every:
+            raise reader.unknown((*keys, name), every)
+    made = {
+        part: reader.build(cls, {name: table[name] for name in table if name in names[part]}, keys)
+        for part, cls in PARTS.items()
+    }
+    return dataclasses.replace(Propagation(), **made)
+
+
+class Expanded(Protocol):
+    """What matters here of a system."""
+
+    @property
+    def propagation(self) -> Propagation | None: ...
+    @property
+    def estimator(self) -> object: ...
+    @property
+    def before(self) -> str: ...
+    @property
+    def states(self) -> bool: ...
+
+
+class Fault(NamedTuple):
+    """What is wrong with a key of a system."""
+
+    key: str
+    message: str
+
+
+def expansion_fault(texts: Monolingual, system: Expanded, raw: bool) -> Fault | None:
+    """What a system that is expanded lacks.
+
+    Args:
+        raw: the text is raw.
+    """
+    assert system.propagation is not None
+    rules = system.propagation.rules
+    if raw:
+        return Fault("expand", "expand is for tokenised text, not for raw = true")
+    if not texts.source or not texts.target:
+        return Fault("expand", "expand needs text: name source and target in [monolingual]")
+    if "decoder" in rules.candidates and not system.before:
+        message = "start must name the system whose translations are candidates; or leave decoder out of candidates"
+        return Fault("start", message)
+    if rules.method == GOLD and not (texts.gold_source and texts.gold_target):
+        return Fault("expand", "method gold needs gold_source and gold_target in [monolingual]")
+    if system.states and not system.estimator:
+        return Fault("states", "states is not for a system without estimator")
+    return None
