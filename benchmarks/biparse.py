@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.grammar.source import RuleInputs
-from lscfg.induce.biparse.rules import read_text
+from lscfg.induce.biparse.rules import read_bitexts
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.kernel.biparse import NEIGHBOURS, Beams, BiparseModel, Bitexts, Visits
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--wide", type=int, default=300)
     args = parser.parse_args()
-    text = read_text(RuleInputs(args.source, args.target, tuple(args.alignment)), BiparseSettings())
+    text = read_bitexts(RuleInputs(args.source, args.target, tuple(args.alignment)), BiparseSettings())
     there = np.flatnonzero(np.diff(text.arrays()["src.offsets"]) > 0)
     pairs, few = there[: args.pairs], there[: args.wide]
     beams = BiparseSettings().beams

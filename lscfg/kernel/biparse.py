@@ -186,7 +186,7 @@ class Beams:
 
 
 @dataclass(frozen=True)
-class Step:
+class LearningStep:
     """How the gradient of a batch changes weights; see lscfg_biparse_step."""
 
     rate: float
@@ -279,7 +279,7 @@ class BiparseModel(Collector):
         """Discovers the rules of visits, and adds their gradient to that of the batch."""
         self._check(lib.lscfg_biparse_learn(self._pointer, visits._pointer, self._error))
 
-    def update(self, step: Step) -> None:
+    def update(self, step: LearningStep) -> None:
         """Follows the gradient of the batch; the next one is empty.
 
         Raises:

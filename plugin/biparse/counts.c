@@ -42,7 +42,8 @@ void lscfg_biparse_counts_free(lscfg_biparse_counts *c) {
 }
 
 /* The weight that a model gives to the links of a rule. */
-static double weight_of_links(const lscfg_biparse_model *m, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r) {
+static double weight_of_links(const lscfg_biparse_model *m, const lscfg_biparse_visits *v,
+                              const lscfg_biparse_rule *r) {
   const int32_t *symbols = v->symbols.data + r->symbols, *links = v->links.data + r->links;
   double sum = 0;
   for (int32_t k = 0; k < r->n_links; k++)

@@ -1,15 +1,5 @@
-/* The model: discovery of rules, and learning of weights (Xiao et al. 2012, Algorithm 1). */
+/* The model: its rules, each known by its fingerprint, and its weights. */
 #include "biparse/model.h"
-
-#include <math.h>
-
-#include "biparse/visits.h"
-
-#define SMALL_SCALE 1e-60   /* below it weights are brought to a common scale of 1 */
-#define SMALL_STEP 1e-5     /* smaller steps of sparse weights are left out */
-#define LARGEST_STEP 5.0    /* of the gradient of a dense weight, for each pair */
-#define LEAST_LEXICAL 0.1   /* of lexical weights: without them nothing guides the parser */
-#define LARGEST_WEIGHT 1e6
 
 lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *text, const lscfg_biparse_options *options) {
   lscfg_biparse_model *m = calloc(1, sizeof *m);
@@ -74,7 +64,7 @@ void lscfg_biparse_model_free(lscfg_biparse_model *m) {
 
 /* ---- rules ---- */
 
-static int32_t weight_place(weight_table *t, int64_t key) {
+int32_t model_weight_place(weight_table *t, int64_t key) {
   int64_t *place = int_map_at(&t->places, key);
   if (!place || ARRAY_RESERVE(t->words, 2)) return LSCFG_ENOMEM;
   if (!*place) {
@@ -86,15 +76,7 @@ static int32_t weight_place(weight_table *t, int64_t key) {
   return (int32_t)*place - 1;
 }
 
-/* What is known of a rule with its links, whoever tells it. */
-typedef struct {
-  const int32_t *symbols, *links;
-  int32_t n_src, n_tgt, arity, n_links;
-  int64_t fingerprint[3];
-  double lexical[2];
-} told_rule;
-
-static int32_t intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t same) {
+int32_t model_intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t same) {
   int64_t *place = int_map_at(&m->rule_places, r->fingerprint[1]);
   if (!place || ARRAY_RESERVE(m->only, 1)) return LSCFG_ENOMEM;
   if (*place) {
@@ -112,8 +94,6 @@ static int32_t intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t s
   return rule;
 }
 
-static int32_t most_shown(const aligned_rule *a) { return a->now > a->shown ? a->now : a->shown; }
-
 /* Adds a rule at the end of the list of its source side. */
 static int add_to_side(lscfg_biparse_model *m, int32_t side, int32_t number) {
   target_list *list = &m->sides.data[side];
@@ -129,8 +109,7 @@ static int add_to_side(lscfg_biparse_model *m, int32_t side, int32_t number) {
   return LSCFG_OK;
 }
 
-/* Moves a rule forward in the list of its source side, past those that fewer pairs have shown. */
-static void move_up(lscfg_biparse_model *m, int32_t number) {
+void model_move_up(lscfg_biparse_model *m, int32_t number) {
   const target_list *list = &m->sides.data[m->aligned.data[number].side];
   int32_t *targets = m->targets.data + list->begin, at = 0, shown = most_shown(&m->aligned.data[number]);
   while (targets[at] != number) at++;
@@ -142,7 +121,7 @@ static void move_up(lscfg_biparse_model *m, int32_t number) {
   targets[at] = number;
 }
 
-static int32_t intern_aligned(lscfg_biparse_model *m, const told_rule *r, int32_t rule) {
+int32_t model_intern_aligned(lscfg_biparse_model *m, const told_rule *r, int32_t rule) {
   int64_t *place = int_map_at(&m->aligned_places, r->fingerprint[2]);
   if (!place || ARRAY_RESERVE(m->aligned, 2) || ARRAY_RESERVE(m->links, r->n_links)) return LSCFG_ENOMEM;
   if (*place) return (int32_t)*place - 1;
@@ -158,7 +137,7 @@ static int32_t intern_aligned(lscfg_biparse_model *m, const told_rule *r, int32_
       .rule = rule, .side = (int32_t)*side - 1, .links = m->links.size, .lexical = {r->lexical[0], r->lexical[1]}};
   for (int32_t k = 0; k < r->n_links; k++) {
     const int32_t *link = r->links + 2 * k;
-    int32_t weight = weight_place(&m->sparse[LSCFG_LINKED_WORDS],
+    int32_t weight = model_weight_place(&m->sparse[LSCFG_LINKED_WORDS],
                                   word_key(r->symbols[link[0]], r->symbols[r->n_src + link[1]]));
     if (weight < 0) return LSCFG_ENOMEM;
     m->links.data[m->links.size++] = (rule_link){weight, (uint8_t)link[0], (uint8_t)link[1]};
@@ -169,131 +148,11 @@ static int32_t intern_aligned(lscfg_biparse_model *m, const told_rule *r, int32_
   return number;
 }
 
-/* Discovers a rule of a pair. */
-static int discover(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r, int32_t pair) {
-  told_rule told = {v->symbols.data + r->symbols, v->links.data + r->links, r->n_src, r->n_tgt, r->arity, r->n_links,
-                    {r->fingerprint[0], r->fingerprint[1], r->fingerprint[2]}, {r->lexical[0], r->lexical[1]}};
-  int32_t same = m->text->same.data[pair], rule = intern_rule(m, &told, same);
-  int32_t number = rule < 0 ? rule : intern_aligned(m, &told, rule);
-  if (number < 0) return LSCFG_ENOMEM;
-  if (same != pair) return LSCFG_OK; /* equal pairs count as one */
-  aligned_rule *a = &m->aligned.data[number];
-  if (++a->now > a->shown) move_up(m, number);
-  return LSCFG_OK;
-}
-
 void lscfg_biparse_next_pass(lscfg_biparse_model *m) {
   for (int64_t k = 0; k < m->aligned.size; k++) {
     m->aligned.data[k].shown = most_shown(&m->aligned.data[k]);
     m->aligned.data[k].now = 0;
   }
-}
-
-/* ---- weights ---- */
-
-/* The weights of a kind of feature, and which of them the entry is for; -1: no memory. */
-static weights *weights_of(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g,
-                           int32_t *place) {
-  if (g->kind < RULE_FEATURE) {
-    *place = weight_place(&m->sparse[g->kind], g->key);
-    return &m->sparse[g->kind].of;
-  }
-  *place = g->kind == RULE_FEATURE ? (int32_t)g->key
-                                   : find_number(&m->rule_places, v->rules.data[g->key].fingerprint[1]);
-  return &m->of_rules;
-}
-
-static int add_gradient(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const gradient_entry *g) {
-  int32_t place;
-  weights *w = weights_of(m, v, g, &place);
-  if (place < 0) return LSCFG_ENOMEM;
-  w->pending.data[place] += g->value;
-  if (w->is_touched.data[place]) return LSCFG_OK;
-  if (ARRAY_RESERVE(w->touched, 1)) return LSCFG_ENOMEM;
-  w->is_touched.data[place] = 1;
-  w->touched.data[w->touched.size++] = place;
-  return LSCFG_OK;
-}
-
-static double clipped(double value) { return fmax(-LARGEST_STEP, fmin(LARGEST_STEP, value)); }
-
-int lscfg_biparse_learn(lscfg_biparse_model *m, const lscfg_biparse_visits *v, lscfg_error *error) {
-  int64_t rule = 0;
-  for (int32_t n = 0; n < v->results.size; n++) {
-    for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
-      if (discover(m, v, &v->rules.data[rule], v->results.data[n].pair)) return out_of_memory(error);
-    if (v->results.data[n].tries <= 0) continue;
-    m->visited++;
-    for (int k = 0; k < LSCFG_N_DENSE; k++) m->dense_pending[k] += clipped(v->dense.data[LSCFG_N_DENSE * n + k]);
-  }
-  for (int64_t k = 0; k < v->gradient.size; k++)
-    if (add_gradient(m, v, &v->gradient.data[k])) return out_of_memory(error);
-  return LSCFG_OK;
-}
-
-/* The step of a weight: rate times gradient, which adagrad divides by the root of 1 + the sum of squares so far. */
-static double step_of(const lscfg_biparse_step *step, double gradient, double squares) {
-  return step->rate * gradient / (step->adagrad ? sqrt(1 + squares) : 1);
-}
-
-static int overflow(lscfg_error *error, const char *feature) {
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "the weight of %s grows without end; lower the rate", feature);
-}
-
-/* Follows the gradient of the weights of the batch; shrink: what they lose by it beside the common scale. */
-static int follow(lscfg_biparse_model *m, weights *w, const lscfg_biparse_step *step, double shrink, const char *name,
-                  lscfg_error *error) {
-  for (int64_t k = 0; k < w->touched.size; k++) {
-    int32_t place = w->touched.data[k];
-    double gradient = w->pending.data[place] - shrink * m->scale * w->weight.data[place];
-    w->squares.data[place] += (float)(gradient * gradient);
-    double change = step_of(step, gradient, w->squares.data[place]);
-    w->pending.data[place] = 0;
-    w->is_touched.data[place] = 0;
-    if (fabs(change) < SMALL_STEP) continue;
-    w->weight.data[place] += change / m->scale;
-    if (!(fabs(m->scale * w->weight.data[place]) <= LARGEST_WEIGHT)) return overflow(error, name);
-  }
-  w->touched.size = 0;
-  return LSCFG_OK;
-}
-
-static int follow_dense(lscfg_biparse_model *m, const lscfg_biparse_step *step, double shrink, lscfg_error *error) {
-  for (int k = 0; k < LSCFG_N_DENSE; k++) {
-    int lexical = k != LSCFG_TARGET_WORDS;
-    double gradient = m->dense_pending[k] - (lexical ? 0 : shrink * m->dense[k]);
-    m->dense_squares[k] += gradient * gradient;
-    m->dense[k] += (lexical ? step->lexical_rate / step->rate : 1) * step_of(step, gradient, m->dense_squares[k]);
-    if (lexical) m->dense[k] = fmax(m->dense[k], LEAST_LEXICAL);
-    m->dense_pending[k] = 0;
-    if (!(fabs(m->dense[k]) <= LARGEST_WEIGHT)) return overflow(error, "a dense feature");
-  }
-  return LSCFG_OK;
-}
-
-static void rescale(lscfg_biparse_model *m) {
-  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
-    weights *w = kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
-    for (int64_t k = 0; k < w->weight.size; k++) w->weight.data[k] *= m->scale;
-  }
-  m->scale = 1;
-}
-
-int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step, lscfg_error *error) {
-  static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words beside a span",
-                                      "a rule"};
-  /* All weights shrink alike only where their rates are alike. */
-  double shrink = step->prior == LSCFG_PRIOR_VISIT ? step->shrink : step->shrink * (double)m->visited;
-  int common = step->prior == LSCFG_PRIOR_CORPUS && !step->adagrad;
-  if (common) m->scale *= fmax(0, 1 - step->rate * shrink);
-  if (m->scale < SMALL_SCALE) rescale(m);
-  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
-    weights *w = kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
-    int code = follow(m, w, step, common ? 0 : shrink, names[kind], error);
-    if (code) return code;
-  }
-  m->visited = 0;
-  return follow_dense(m, step, shrink, error);
 }
 
 /* ---- the rule cache ---- */
@@ -321,14 +180,14 @@ static int take_rules(lscfg_biparse_model *m, const lscfg_biparse_model *from) {
     if (from->rules.arity.data[a->rule] && from->only.data[a->rule] >= 0) continue;
     told_rule told;
     tell(from, k, links, &told);
-    int32_t rule = intern_rule(m, &told, from->only.data[a->rule]), number = rule;
-    if (rule >= 0) number = intern_aligned(m, &told, rule);
+    int32_t rule = model_intern_rule(m, &told, from->only.data[a->rule]), number = rule;
+    if (rule >= 0) number = model_intern_aligned(m, &told, rule);
     if (number < 0) return LSCFG_ENOMEM;
     m->of_rules.weight.data[rule] = from->of_rules.weight.data[a->rule];
     m->of_rules.squares.data[rule] = from->of_rules.squares.data[a->rule];
     m->aligned.data[number].shown = a->shown;
     m->aligned.data[number].now = a->now;
-    move_up(m, number);
+    model_move_up(m, number);
   }
   return LSCFG_OK;
 }
@@ -435,7 +294,7 @@ static int restore_weights(lscfg_biparse_model *m, const lscfg_biparse_view *vie
       const int32_t *words = view->words[kind] + 2 * k;
       if (words[0] < -1 || words[1] < -1 || words[0] >= n_words || words[1] >= n_words)
         return refuse(error, "a word of a weight");
-      int32_t place = weight_place(&m->sparse[kind], word_key(words[0], words[1]));
+      int32_t place = model_weight_place(&m->sparse[kind], word_key(words[0], words[1]));
       if (place < 0) return out_of_memory(error);
       if (place != k) return refuse(error, "two weights of one feature");
       m->sparse[kind].of.weight.data[place] = view->weight[kind][k];
@@ -472,16 +331,16 @@ int lscfg_biparse_model_restore(lscfg_biparse_model *m, const lscfg_biparse_view
     told.n_tgt = (int32_t)(view->offsets[rule + 1] - begin) - told.n_src;
     if (!good_links(view, k, &told)) return refuse(error, "a link");
     rule_fingerprints(told.symbols, told.n_src, told.n_tgt, told.links, told.n_links, told.fingerprint);
-    int32_t number = intern_rule(m, &told, view->only[rule]);
+    int32_t number = model_intern_rule(m, &told, view->only[rule]);
     if (number >= 0 && number != rule) return refuse(error, "the order of rules");
-    if (number >= 0) number = intern_aligned(m, &told, rule);
+    if (number >= 0) number = model_intern_aligned(m, &told, rule);
     if (number < 0) return out_of_memory(error);
     if (number != k) return refuse(error, "a rule that is there twice");
     m->of_rules.weight.data[rule] = view->rule_weight[rule];
     m->of_rules.squares.data[rule] = view->rule_squares[rule];
     m->aligned.data[number].shown = view->shown[k];
     m->aligned.data[number].now = view->shown_now[k];
-    move_up(m, number);
+    model_move_up(m, number);
   }
   return LSCFG_OK;
 }

@@ -61,6 +61,24 @@ struct lscfg_biparse_model {
   ARRAY(double) weight_view[1 + LSCFG_N_SPARSE];
 };
 
+/* What is known of a rule with its links, whoever tells it. */
+typedef struct {
+  const int32_t *symbols, *links;
+  int32_t n_src, n_tgt, arity, n_links;
+  int64_t fingerprint[3];
+  double lexical[2];
+} told_rule;
+
+static inline int32_t most_shown(const aligned_rule *a) { return a->now > a->shown ? a->now : a->shown; }
+
+/* The number of a rule, new or known, that a pair shows, or the first one equal to it; of a rule with its links; the
+ * place of a weight of two words. LSCFG_ENOMEM when memory or numbers are out. */
+int32_t model_intern_rule(lscfg_biparse_model *, const told_rule *, int32_t same);
+int32_t model_intern_aligned(lscfg_biparse_model *, const told_rule *, int32_t rule);
+int32_t model_weight_place(weight_table *, int64_t key);
+/* Moves a rule forward in the list of its source side, past those that fewer pairs have shown. */
+void model_move_up(lscfg_biparse_model *, int32_t number);
+
 /* The number behind a key, -1 if there is none. */
 static inline int32_t find_number(const int_map *m, int64_t key) {
   if (!m->slots) return -1;

@@ -30,7 +30,8 @@ static double score_known(const lscfg_biparse_model *m, const aligned_rule *a, i
 
 static double score_own(const lscfg_biparse_model *m, const lscfg_biparse_rule *r) {
   return r->weight[0] + r->weight[1] + m->dense[LSCFG_LEX_TARGET] * r->lexical[LSCFG_LEX_TARGET] +
-         m->dense[LSCFG_LEX_SOURCE] * r->lexical[LSCFG_LEX_SOURCE] + m->dense[LSCFG_TARGET_WORDS] * (r->n_tgt - r->arity);
+         m->dense[LSCFG_LEX_SOURCE] * r->lexical[LSCFG_LEX_SOURCE] +
+         m->dense[LSCFG_TARGET_WORDS] * (r->n_tgt - r->arity);
 }
 
 static int add_target(lscfg_biparse_visits *v, double score, int32_t aligned, int32_t local) {

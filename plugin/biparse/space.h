@@ -24,7 +24,9 @@ void space_release(space *);
  * such a pair is 2e-5. */
 #define FINGERPRINT_FACTOR 0x9fb21c651e98df25u
 
-static inline uint64_t symbol_code(int32_t symbol) { return hash_mix((uint64_t)(int64_t)symbol + 0x9e3779b97f4a7c15u); }
+static inline uint64_t symbol_code(int32_t symbol) {
+  return hash_mix((uint64_t)(int64_t)symbol + 0x9e3779b97f4a7c15u);
+}
 
 static inline uint64_t fingerprint_append(uint64_t h, int32_t symbol) {
   return h * FINGERPRINT_FACTOR + symbol_code(symbol);

@@ -8,10 +8,11 @@ lscfg_biparse_visits *lscfg_biparse_visits_new(void) { return calloc(1, sizeof(l
 void lscfg_biparse_visits_free(lscfg_biparse_visits *v) {
   if (!v) return;
   pair_release(&v->pair);
-  void *const all[] = {v->results.data, v->rules.data,           v->symbols.data, v->links.data,       v->edges.data,
-                       v->pair_links.data, v->gradient.data,     v->dense.data,   v->local.entries,    v->features.entries,
-                       v->side_numbers.entries, v->sides.data,   v->targets.data, v->edges_of_source.data,
-                       v->inside.data,  v->outside.data,         v->span_mass.data, v->link_mass.data, v->order.data};
+  void *const all[] = {v->results.data,    v->rules.data,    v->symbols.data,         v->links.data,
+                       v->edges.data,      v->gradient.data, v->pair_links.data,      v->local.entries,
+                       v->dense.data,      v->sides.data,    v->features.entries,     v->side_numbers.entries,
+                       v->targets.data,    v->inside.data,   v->edges_of_source.data, v->outside.data,
+                       v->span_mass.data,  v->order.data,    v->link_mass.data};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
   free(v);
 }
@@ -43,8 +44,8 @@ static void spell_target(lscfg_biparse_visits *v, const layout *at, int32_t *pos
 }
 
 /* Adds the links of the source word that is symbol s. */
-static void spell_links(lscfg_biparse_visits *v, int32_t g, int32_t s, uint64_t set, const int32_t *position, double *sum,
-                        int32_t *times, lscfg_biparse_rule *r) {
+static void spell_links(lscfg_biparse_visits *v, int32_t g, int32_t s, uint64_t set, const int32_t *position,
+                        double *sum, int32_t *times, lscfg_biparse_rule *r) {
   const pair_work *p = &v->pair;
   int32_t size = __builtin_popcountll(set);
   double mean = 0;
@@ -70,7 +71,8 @@ static int spell(lscfg_biparse_visits *v, const chart_edge *e, lscfg_biparse_rul
   layout at = {.k = head->k, .l = head->l};
   *r = (lscfg_biparse_rule){.visit = (int32_t)v->results.size, .n_src = form->n, .symbols = v->symbols.size,
                             .links = v->links.size};
-  if (ARRAY_RESERVE(v->symbols, form->n + p->m) || ARRAY_RESERVE(v->links, 2 * MOST_SYMBOLS * p->m)) return LSCFG_ENOMEM;
+  if (ARRAY_RESERVE(v->symbols, form->n + p->m) || ARRAY_RESERVE(v->links, 2 * MOST_SYMBOLS * p->m))
+    return LSCFG_ENOMEM;
   for (int s = 0; s < form->n; s++) {
     int is_tail = form->tails >> s & 1;
     v->symbols.data[r->symbols + s] = is_tail ? -1 : p->src[head->i + form->at[s]];

@@ -11,7 +11,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.induce.biparse.lexicon import make_lexicon
-from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees, read_text
+from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees, read_bitexts
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.settings import SettingError
 
@@ -60,7 +60,7 @@ def model1(pairs, iterations):
 
 
 def test_the_lexicon_joins_links_and_model_1(corpus):
-    text = read_text(corpus, BiparseSettings())
+    text = read_bitexts(corpus, BiparseSettings())
     lexicon = make_lexicon(text, 0.7, 3)
     arrays = text.arrays()
     names = arrays["vocab.bytes"].tobytes().decode()  # words of one letter each

@@ -14,7 +14,7 @@ from lscfg.kernel.biparse import (
     BiparseModel,
     Bitexts,
     ExpectedRules,
-    Step,
+    LearningStep,
     Visits,
 )
 from tests.support.biparse import Weights, edges_of, expectations, pair_derivations, source_derivations
@@ -139,7 +139,7 @@ def test_sums_and_gradient_are_those_of_all_derivations(src: str, tgt: str) -> N
     gradient = {feature: of_pair.get(feature, 0) - of_source.get(feature, 0) for feature in {**of_pair, **of_source}}
     assert visits.dense()[0] == pytest.approx([gradient["dense", k] for k in range(3)], abs=1e-10)
     model.learn(visits)
-    model.update(Step(1.0, 1.0))
+    model.update(LearningStep(1.0, 1.0))
     after = model.arrays()
     assert set(gradient) <= set(places)
     for feature, (array, place) in places.items():
@@ -159,7 +159,7 @@ def test_new_rules_get_the_gradient_of_known_ones() -> None:
         if known:
             model.learn(model.visit(Visits(), np.array([0])))
         model.learn(model.visit(Visits(), np.array([0]), NEIGHBOURS))
-        model.update(Step(0.5))
+        model.update(LearningStep(0.5))
         made.append(model.arrays()["rule.weight"])
     assert np.abs(made[0]).max() > 0.01
     assert made[0] == pytest.approx(made[1], abs=1e-12)
@@ -217,7 +217,7 @@ def learned(pairs: list[tuple[str, str]], lexicon: dict, **beams: object) -> Bip
     for _ in range(2):
         for first in range(0, len(pairs), 8):
             model.learn(model.visit(Visits(), np.arange(first, min(first + 8, len(pairs))), NEIGHBOURS))
-            model.update(Step(0.2, 1e-3, 1.0 / len(pairs), adagrad=True))
+            model.update(LearningStep(0.2, 1e-3, 1.0 / len(pairs), adagrad=True))
         model.next_pass()
     return model
 
@@ -243,7 +243,7 @@ def test_a_restored_model_goes_on_as_the_other() -> None:
     results = []
     for one in (model, again):
         one.learn(one.visit(Visits(), np.arange(len(pairs)), NEIGHBOURS))
-        one.update(Step(0.2, adagrad=True))
+        one.update(LearningStep(0.2, adagrad=True))
         results.append(one.arrays())
     for name, array in results[0].items():
         assert array.tobytes() == results[1][name].tobytes(), name
@@ -351,7 +351,7 @@ def test_weights_that_grow_without_end_are_told() -> None:
     model = BiparseModel(text, Beams(**EXACT))
     model.learn(model.visit(Visits(), np.array([0]), NEIGHBOURS))
     with pytest.raises(InputError, match="grows without end; lower the rate"):
-        model.update(Step(1e9))
+        model.update(LearningStep(1e9))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class State:
     best_gain: float
 
 
-class Checkpoint:
+class LearnerCheckpoint:
     """The file of one learner.
 
     Args:

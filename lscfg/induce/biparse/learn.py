@@ -11,9 +11,9 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.induce.biparse.checkpoint import Checkpoint, State
+from lscfg.induce.biparse.checkpoint import LearnerCheckpoint, State
 from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.kernel.biparse import NEIGHBOURS, BiparseModel, Bitexts, Step, Visits
+from lscfg.kernel.biparse import NEIGHBOURS, BiparseModel, Bitexts, LearningStep, Visits
 from lscfg.parallel.engine import Engine
 
 PIECE = 8
@@ -134,7 +134,7 @@ class Learner:
         visitor: Visitor,
         pairs: np.ndarray,
         name: str = "",
-        checkpoint: Checkpoint | None = None,
+        checkpoint: LearnerCheckpoint | None = None,
     ):
         self.model = BiparseModel(text, settings.beams)
         self.trace: list[dict[str, Any]] = []
@@ -142,7 +142,7 @@ class Learner:
         self._split = split(pairs, settings.held_out, settings.seed)
         self._best: dict[str, np.ndarray] = {}
         self._best_gain = 0.0
-        self._checkpoint = checkpoint or Checkpoint(None, 0, "", False)
+        self._checkpoint = checkpoint or LearnerCheckpoint(None, 0, "", False)
 
     def run(self) -> BiparseModel:
         """Learns until the passes are over, or held-out pairs gain no more.
@@ -186,7 +186,7 @@ class Learner:
             nonlocal done
             rate = s.rate * s.decay ** (done / n)
             shrink = s.strength / (n if s.prior == "corpus" else 1)
-            self.model.update(Step(rate, s.lexical_rate if number > 1 else 0.0, shrink, s.prior, s.adagrad))
+            self.model.update(LearningStep(rate, s.lexical_rate if number > 1 else 0.0, shrink, s.prior, s.adagrad))
             done += s.batch
 
         title = f"{self._name}pass {number}"

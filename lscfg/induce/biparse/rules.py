@@ -20,7 +20,7 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.induce.biparse.checkpoint import Checkpoint
+from lscfg.induce.biparse.checkpoint import LearnerCheckpoint
 from lscfg.induce.biparse.learn import Learner, Visitor, summary
 from lscfg.induce.biparse.lexicon import make_lexicon
 from lscfg.induce.biparse.settings import BiparseSettings
@@ -96,7 +96,7 @@ class Induced:
         return [" ".join(words[a:b]) for a, b in pairwise(bounds)]
 
 
-def read_text(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
+def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
     """The pairs of a corpus, with the lexicon of its alignments.
 
     Raises:
@@ -135,15 +135,15 @@ def induce(
         folder: for a checkpoint after each pass; with ``resume`` learning goes on from there.
 
     Raises:
-        InputError: see ``read_text``; fewer pairs than folds; weights grow without end; no pair has a parse.
+        InputError: see ``read_bitexts``; fewer pairs than folds; weights grow without end; no pair has a parse.
     """
-    text = read_text(inputs, settings)
+    text = read_bitexts(inputs, settings)
     arrays = text.arrays()
     there = np.flatnonzero(np.diff(arrays["src.offsets"]) > 0).astype(np.int32)
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
     made_from = _fingerprint(inputs, settings) if folder else ""
-    checkpoints = [Checkpoint(folder, fold, made_from, resume) for fold in range(settings.folds)]
+    checkpoints = [LearnerCheckpoint(folder, fold, made_from, resume) for fold in range(settings.folds)]
     with in_threads(jobs or available_cores()) as engine:
         visitor = Visitor(engine)
         learners = _learn(text, there, settings, visitor, checkpoints)
@@ -168,7 +168,7 @@ def _learn(
     there: np.ndarray,
     settings: BiparseSettings,
     visitor: Visitor,
-    checkpoints: Sequence[Checkpoint],
+    checkpoints: Sequence[LearnerCheckpoint],
 ) -> list[Learner]:
     """The learner of each fold, when it has learned all it can."""
     folds = _fold_of(text, settings)

@@ -78,7 +78,7 @@ typedef struct {
   const int32_t *arity;
   const double *rule_weight;   /* [n_rules] */
   const float *rule_squares;   /* [n_rules] sums of squared gradients */
-  const int32_t *only;         /* [n_rules] the only pair that has shown the rule, of equal pairs the first; -1: several */
+  const int32_t *only;         /* [n_rules] the only pair that has shown it, of equal pairs the first; -1: several */
   int64_t n_aligned, n_links;
   const int32_t *aligned_rule; /* [n_aligned] */
   const int64_t *link_begin;   /* [n_aligned + 1] */
@@ -197,8 +197,8 @@ typedef struct {
   const double *sums;     /* [rules][4] of lexical weights (2), rule weight and word weights, times expected */
   lscfg_tables tables;    /* the counts of its word pairs are 0 */
   const double *linked;   /* [word pairs] expected links */
-  int64_t n_edges;        /* of the best derivations, in the order in which they came; rules as they are here, the pair */
-  const lscfg_biparse_edge *edges; /* for the visit, and parents counted from the very first edge */
+  int64_t n_edges;        /* of the best derivations, in the order in which they came: rules as they are here, the */
+  const lscfg_biparse_edge *edges; /* pair for the visit, and parents counted from the very first edge */
 } lscfg_biparse_counts_view;
 
 lscfg_biparse_counts *lscfg_biparse_counts_new(const lscfg_bitexts *);
