@@ -164,7 +164,7 @@ def _add_sample(actions: Any) -> None:
     sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
     sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
     sample.add_argument(
-        "--trees",
+        "--derivations",
         type=OutputFile,
         metavar="FILE",
         help="write the trees of all samples: derivations for lscfg estimate",
@@ -327,14 +327,14 @@ def _sample(args: argparse.Namespace) -> None:
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
-    places = bool(args.trees)
+    places = bool(args.derivations)
     found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out)
     log.table(found.rules.statistics())
-    if args.trees:
+    if args.derivations:
         from lscfg.induce.sample.trees import sampled_trees
 
-        sampled_trees(found).save(args.trees)
-        log.info(f"wrote {args.trees}")
+        sampled_trees(found).save(args.derivations)
+        log.info(f"wrote {args.derivations}")
     if told := [record["held_out"] for record in found.trace if "held_out" in record]:
         log.table({"held-out log-likelihood of a target word": round(sum(told) / len(told), 4)})
     if measures := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):

@@ -206,6 +206,15 @@ def test_bad_settings_of_a_system_for_its_rules(planned, text, message):
         planned(('grammar = "hiero"\n', f'grammar = "hiero"\n{text}\n'))
 
 
+def test_forests_are_made_for_those_that_want_them(planned, corpus):
+    before, after = planned(), planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'))
+    assert {name for name in before if before[name] != after[name]} == {("EM", part) for part in STAGES[1:]}
+    made = [stage for stage in make_plan(read_experiment(corpus / "plan.toml")).stages() if stage.name == "derive"]
+    assert [stage.settings.get("forests", False) for stage in made] == [False, True]
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: forests have all minimal rules: set binarise = false"):
+        planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'), before="[derive]\nbinarise = true\n")
+
+
 def test_the_plan_says_what_is_made(corpus, tmp_path):
     """Nothing at first, all after a run, all but what depends on a changed setting after the change."""
     rows, missing = states(corpus / "e.toml", tmp_path / "out")
