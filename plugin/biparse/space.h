@@ -34,7 +34,9 @@ static inline uint64_t fingerprint_append(uint64_t h, int32_t symbol) {
 
 static inline int64_t fingerprint_key(uint64_t h) { return (int64_t)(hash_mix(h ^ 0x2545f4914f6cdd1du) >> 1); }
 
-static inline uint64_t fingerprint_join(uint64_t src, uint64_t tgt) { return hash_mix(src + 0x632be59bd9b4e019u) ^ tgt; }
+static inline uint64_t fingerprint_join(uint64_t src, uint64_t tgt) {
+  return hash_mix(src + 0x632be59bd9b4e019u) ^ tgt;
+}
 
 /* Of the source side, of the rule, and of the rule with its links [n_links][2]. */
 void rule_fingerprints(const int32_t *symbols, int32_t n_src, int32_t n_tgt, const int32_t *links, int32_t n_links,
