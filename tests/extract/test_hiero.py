@@ -433,7 +433,7 @@ def test_experiment_refuses_other_grammars(experiment):
     systems = '[systems.MIN]\ngrammar = "songs"'
     with pytest.raises(
         InputError,
-        match=r"x\.toml:21: no grammar 'songs'; there are hiero, minimal, [a-z, ]*both, and joined ones such",
+        match=r"x\.toml:21: no grammar 'songs'; there are hiero, [a-z, ]*both, and joined ones such",
     ):
         read_experiment(experiment(systems))
 

@@ -59,8 +59,8 @@ class ChainSettings(Declared):
     mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
     base: str = setting(
         "process",
-        "what rules begin with: the probability of their length, 1 / words for each symbol (uniform), or lexical "
-        "weights; process: length of py, uniform of dp",
+        "what rules begin with: the probability of their length, 1 / words for each symbol, or lexical weights; "
+        "process: length of py, uniform of dp",
         choices=("process", *BASES),
     )
     multiplicity: str = setting(

@@ -28,6 +28,8 @@ start = "none"
 grammar = "hiero"
 [systems.SAMPLED]
 grammar = "sampled"
+[systems.INDUCED]
+grammar = "induced"
 [systems.CONTEXT]
 grammar = "both"
 estimator = "mle"
@@ -104,6 +106,7 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
         "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"),
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
+        "induced": ("INDUCED",),
     }[name]
     expected = {place for system in users for place in after(system, "rules")}
     if item.part == EXTRACT:
