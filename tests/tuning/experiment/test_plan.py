@@ -78,7 +78,7 @@ def test_every_setting_of_the_context_model_is_in_the_key(planned, item):
     assert changed(planned(), planned(before=table)) == after("CONTEXT", "model")
 
 
-@pytest.mark.parametrize("name", kinds(SENSE_MODELS))
+@pytest.mark.parametrize("name", ["residual"])
 def test_every_setting_of_a_scorer_is_in_the_key(planned, name):
     """Where a table for all systems has it, or one of the system's own."""
     heading = f'[sense]\nmodel = "{name}"\n'
