@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -114,6 +114,7 @@ class SampleState:
     Attributes:
         log_joint: of all rules, one after the other in the order of their numbers.
         edges_moved, cuts_moved: decisions that changed something; trees_moved: trees that were accepted.
+        alpha, discount, mean_length: of the processes; the first two are means over tokens.
     """
 
     tokens: int
@@ -125,6 +126,22 @@ class SampleState:
     cuts_moved: int
     trees_drawn: int
     trees_moved: int
+    alpha: float
+    discount: float
+    mean_length: float
+
+
+class Shard(Collector):
+    """Some of the pairs of a sampler, swept from the rules of all."""
+
+    def __init__(self, sampler: TreeSampler, first: int, last: int):
+        self._sampler = sampler  # the kernel points into it
+        super().__init__(lib.lscfg_shard_new(sampler._pointer, first, last), lib.lscfg_shard_free)
+
+    def sweep(self, number: int, max_level: int, temperature: float) -> Self:
+        """See ``TreeSampler.sweep``; once."""
+        self._check(lib.lscfg_shard_sweep(self._pointer, number, max_level, temperature, self._error))
+        return self
 
 
 @dataclass(frozen=True)
@@ -136,6 +153,8 @@ class SamplerOptions:
         tables: of ``TABLES``: n^discount for n tokens of a rule, or tokens sit at tables.
         length, base: of ``LENGTHS`` and ``BASES``; empty: the model's own. mean_length: > 0.
         density: weigh trees by the choices outside them, without which the chain is biased.
+        original: what the program of the paper's authors does otherwise, which makes the chain biased; 1: forced cuts
+            have two values in the weights of trees, 2: the rules of an option are weighed apart, 3: both.
         corrected: divide a rule's probability by the derivations that it stands for at its place.
         moves: of ``MOVES``: node by node; a whole tree, which is mostly refused; a tree by inside sums over all rules.
         informed: draw variables outside trees as ``TreeSampler.adapt`` says, not uniformly.
@@ -154,6 +173,7 @@ class SamplerOptions:
     mean_length: float = 2.0
     base: str = ""
     density: bool = True
+    original: int = 0
     corrected: bool = False
     moves: str = "local"
     informed: bool = False
@@ -218,9 +238,49 @@ class TreeSampler(Collector):
         )
         self._check(lib.lscfg_sampler_sweep(self._pointer, number, 0, pairs, level, temperature, self._error))
 
+    def sweep_in_shards(
+        self,
+        number: int,
+        bounds: Sequence[int],
+        run: Callable[[Callable[[int], Shard], Iterable[int]], Iterable[Shard]],
+        max_level: int | None = None,
+        temperature: float = 1.0,
+    ) -> None:
+        """The same, in parts that see the changes of others after the sweep only; not where tables are exact.
+
+        Args:
+            bounds: first pair of each part, and the number of pairs.
+            run: ``map``, or that of an engine of threads.
+
+        Raises:
+            ValueError: tables are exact, or a number is out of its range. KernelError: memory is out.
+        """
+        if self.options.tables == "exact":
+            raise ValueError("tokens that sit at tables cannot be sampled in shards")
+        if not (0 < number < 1 << 20 and temperature > 0):
+            raise ValueError(f"sweep {number} at temperature {temperature} out of range")
+        level = self.sizes.max_level if max_level is None else max_level
+
+        def work(part: int) -> Shard:
+            return Shard(self, bounds[part], bounds[part + 1]).sweep(number, level, temperature)
+
+        for shard in list(run(work, range(len(bounds) - 1))):
+            self._check(lib.lscfg_sampler_join(self._pointer, shard._pointer, self._error))
+
     def adapt(self) -> None:
         """Lets variables outside trees be cut as often as those of the trees are now; not after burn-in."""
         lib.lscfg_sampler_adapt(self._pointer)
+
+    def resample(self, number: int) -> None:
+        """Draws the processes of all lengths and the mean length anew, given all rules; where tables are exact.
+
+        Args:
+            number: as of ``sweep``.
+
+        Raises:
+            LineError: tables are not exact. KernelError: memory is out.
+        """
+        self._check(lib.lscfg_sampler_resample(self._pointer, number, self._error))
 
     def held_out(self) -> tuple[float, int]:
         """Log probability of the held-out pairs, over all their derivations, beside the rules of all trees as they are.
@@ -250,6 +310,7 @@ class TreeSampler(Collector):
         return SampleState(
             *(v.n_tokens, v.n_types, v.log_joint),
             *(v.edges_drawn, v.edges_moved, v.cuts_drawn, v.cuts_moved, v.trees_drawn, v.trees_moved),
+            *(v.alpha, v.discount, v.mean_length),
         )
 
     def _view(self) -> Any:
@@ -260,8 +321,7 @@ class TreeSampler(Collector):
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that ``restore`` needs, as copies, by the names of ``CHECKPOINT``."""
         v = self._view()
-        state = asdict(self.state())
-        del state["log_joint"]
+        state = {name: value for name, value in asdict(self.state()).items() if isinstance(value, int)}
         counts = self._copy(v.by_length, v.max_length + 1, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
         arrays = self.arrays() | self.trees()
         arrays |= {"length.tokens": counts["tokens"].copy(), "length.tables": counts["tables"].copy()}

@@ -99,6 +99,9 @@ class ContextModel:
             raise ValueError("array 'context.offsets' is not of the context's rules and words")
         check_offsets("context.offsets", self.offsets, len(self.items))
         check_range("context.items", self.items, 0, context_items(len(self.rules.words)))
+        falls = np.nonzero(np.diff(self.items) <= 0)[0] + 1
+        if not np.isin(falls, self.offsets).all():
+            raise ValueError("array 'context.items' does not ascend within an outcome")
         check_range("context.counts", self.counts, np.nextafter(0, 1), np.inf)
         check_range("context.weights", self.weights, float(np.finfo(np.float32).min), np.inf)
 

@@ -8,6 +8,9 @@
 
 enum { NO_ROW_HERE = -1 };
 
+/* Of an outcome with so many times as many weights as there can be items of a sentence, the items are looked up. */
+enum { LOOKED_UP = 8 };
+
 /* The row of an outcome of a rule, and whether its bag counts, too. */
 typedef struct {
   int64_t begin; /* in arena */
@@ -20,6 +23,20 @@ typedef struct {
   double plain;
 } known_rule;
 
+/* What the rules of an edge have in all edges with the same ones. */
+typedef struct {
+  int64_t begin; /* of as many numbers as there are rules, in rules_of_sides and known_of_sides */
+  int32_t n;
+  int32_t n_known;  /* rules that the context has */
+  double plain_sum; /* log of the sum of their counts */
+} known_side;
+
+/* The places in a row of what is around an edge, and the borders of its bag. */
+typedef struct {
+  int64_t at[BAG + 2];
+  int32_t n, left, right;
+} edge_places;
+
 /* One row for each outcome that was met: for each kind of words, the weight of the word at each place -1 .. n of the
  * sentence; of the bag's kind the sums of the weights of all words before a place; then those of the lengths. */
 typedef struct {
@@ -29,13 +46,20 @@ typedef struct {
   int32_t n;             /* words of the sentence */
   int64_t base;          /* words of the model, and the two ends of a sentence */
   int32_t *first, *next; /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
+  int32_t *present;      /* the model's words that are in the sentence, ascending, its two ends last */
+  int32_t n_present;
+  uint64_t *is_present;  /* a bit for each model word: few bytes to look at for each weight */
   int_map rows;          /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
   ARRAY(float) arena;
   int_map met;           /* rule -> 1 + its number in known */
   ARRAY(known_rule) known;
   ARRAY(outcome_row) of_rules; /* the rows of the known rules */
-  ARRAY(double) scores;        /* of an edge's applications: in context, by frequency */
-  ARRAY(int64_t) outcomes;     /* of the rule in hand */
+  int_map met_sides;           /* first rule of an edge -> 1 + the number in sides of the last such edge's */
+  ARRAY(known_side) sides;
+  ARRAY(int32_t) rules_of_sides; /* of applications */
+  ARRAY(int32_t) known_of_sides; /* numbers in known, -1: the context does not have the rule */
+  ARRAY(double) scores;          /* of an edge's applications */
+  ARRAY(int64_t) outcomes;       /* of the rule in hand */
 } contexts;
 
 /* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1;
@@ -92,59 +116,110 @@ surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32
   return s;
 }
 
+static int compare_words(const void *a, const void *b) {
+  int32_t one = *(const int32_t *)a, other = *(const int32_t *)b;
+  return (one > other) - (one < other);
+}
+
 /* *known: words of the sentence that the model has, too. */
 static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int32_t *known) {
   const context_model *model = b->model->context;
   *c = (contexts){.binding = b, .model = model, .forest = f, .n = f->n_words, .base = model->rules.n_words + 2};
   c->first = calloc((size_t)c->base, sizeof *c->first);
   c->next = calloc((size_t)c->n + 3, sizeof *c->next);
-  if (!c->first || !c->next) return LSCFG_ENOMEM;
+  c->present = malloc(((size_t)c->n + 2) * sizeof *c->present);
+  c->is_present = calloc((size_t)c->base / 64 + 1, sizeof *c->is_present);
+  if (!c->first || !c->next || !c->present || !c->is_present) return LSCFG_ENOMEM;
   *known = 0;
   for (int32_t place = c->n; place >= -1; place--) {
     int64_t word = place < 0 ? model->rules.n_words : place == c->n ? model->rules.n_words + 1 : -1;
     if (word < 0 && f->words[place] >= 0 && f->words[place] < b->n_vocab) word = b->word_in_context[f->words[place]];
     if (word < 0) continue;
     *known += word < model->rules.n_words;
+    if (!c->first[word]) c->present[c->n_present++] = (int32_t)word;
+    c->is_present[word / 64] |= (uint64_t)1 << word % 64;
     c->next[place + 1] = c->first[word];
     c->first[word] = place + 2;
   }
+  qsort(c->present, (size_t)c->n_present, sizeof *c->present, compare_words);
   return LSCFG_OK;
 }
 
 static void stop(contexts *c) {
   free(c->first);
   free(c->next);
+  free(c->present);
+  free(c->is_present);
   free(c->rows.entries);
   free(c->arena.data);
   free(c->met.entries);
   free(c->known.data);
   free(c->of_rules.data);
+  free(c->met_sides.entries);
+  free(c->sides.data);
+  free(c->rules_of_sides.data);
+  free(c->known_of_sides.data);
   free(c->scores.data);
   free(c->outcomes.data);
 }
 
+/* Puts a weight where the word stands in the sentence; 1 if it does. */
+static inline int put_word(const contexts *c, float *values_of_kind, int64_t word, float weight) {
+  if (!(c->is_present[word / 64] >> word % 64 & 1)) return 0;
+  for (int32_t at = c->first[word]; at; at = c->next[at - 1]) values_of_kind[at - 1] = weight;
+  return 1;
+}
+
+/* The first of items[from .. end-1], which ascend, that is not below the item. It is looked for near the beginning. */
+static int64_t seek_item(const int32_t *items, int64_t from, int64_t end, int64_t item) {
+  int64_t step = 1;
+  while (from + step < end && items[from + step] < item) {
+    from += step;
+    step *= 2;
+  }
+  end = from + step < end ? from + step : end;
+  while (from < end) {
+    int64_t middle = from + (end - from) / 2;
+    if (items[middle] < item)
+      from = middle + 1;
+    else
+      end = middle;
+  }
+  return from;
+}
+
+/* Puts the weights begin .. end-1 of an outcome into its row; returns whether any item of it is in the sentence. */
+static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values) {
+  const int32_t *items = c->model->items;
+  const float *weights = c->model->weights;
+  int64_t width = c->n + 2, lengths = WORD_KINDS * c->base, k = begin, base = 0, found = 0;
+  if (end - begin < LOOKED_UP * WORD_KINDS * c->n_present) { /* looks at all weights, */
+    for (int64_t kind = 0; k < end && items[k] < lengths; k++) {
+      for (; items[k] >= base + c->base; kind++) base += c->base; /* no division: there are many weights */
+      found |= put_word(c, values + kind * width, items[k] - base, weights[k]);
+    }
+  } else { /* or looks up what is in the sentence */
+    for (int64_t kind = 0; kind < WORD_KINDS; kind++, base += c->base)
+      for (int32_t w = 0; w < c->n_present; w++) {
+        k = seek_item(items, k, end, base + c->present[w]);
+        if (k < end && items[k] == base + c->present[w])
+          found |= put_word(c, values + kind * width, c->present[w], weights[k]);
+      }
+    k = seek_item(items, k, end, lengths);
+  }
+  found |= k < end;
+  for (; k < end; k++) values[WORD_KINDS * width + items[k] - lengths] = weights[k];
+  return found != 0;
+}
+
 /* Makes the row of an outcome; *begin: as in rows. */
 static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
-  const context_model *model = c->model;
-  int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS, lengths = WORD_KINDS * c->base;
+  int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS;
   if (!c->arena.size) c->arena.size = 1; /* 0 stands for an outcome that was not met before */
   if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
   float *values = c->arena.data + c->arena.size;
-  int found = 0;
   memset(values, 0, (size_t)size * sizeof *values);
-  int64_t kind = 0, kind_begin = 0;
-  for (int64_t k = model->offsets[outcome]; k < model->offsets[outcome + 1]; k++) {
-    int64_t item = model->items[k];
-    if (item >= lengths) {
-      values[WORD_KINDS * width + item - lengths] = model->weights[k];
-      found = 1;
-      continue;
-    }
-    if (item < kind_begin) kind = kind_begin = 0; /* of a file whose items do not ascend */
-    for (; item >= kind_begin + c->base; kind++) kind_begin += c->base; /* no division: there are many weights */
-    for (int32_t at = c->first[item - kind_begin]; at; at = c->next[at - 1], found = 1)
-      values[kind * width + at - 1] = model->weights[k];
-  }
+  int found = fill_row(c, c->model->offsets[outcome], c->model->offsets[outcome + 1], values);
   *begin = found ? c->arena.size : NO_ROW_HERE;
   if (!found) return LSCFG_OK;
   float *bag = values + BAG * width, sum = 0;
@@ -177,42 +252,6 @@ static int make_known(contexts *c, int64_t rule) {
   return LSCFG_OK;
 }
 
-/* Finds a rule, which is made when it is first met. */
-static int find_known(contexts *c, int64_t rule, known_rule *found) {
-  int64_t *number = int_map_at(&c->met, rule);
-  if (!number || (!*number && make_known(c, rule))) return LSCFG_ENOMEM;
-  if (!*number) *number = c->known.size;
-  *found = c->known.data[*number - 1];
-  return LSCFG_OK;
-}
-
-static surroundings look_around_edge(const contexts *c, int32_t edge) {
-  const int32_t *tail = c->forest->edge_tail.data + 2 * (int64_t)edge, *spans = c->forest->node_span.data;
-  const int32_t *gap[2];
-  for (int k = 0; k < 2; k++) gap[k] = tail[k] < 0 ? NULL : spans + 2 * (int64_t)tail[k];
-  return look_around(spans + 2 * (int64_t)c->forest->edge_head.data[edge], gap, c->n);
-}
-
-static double add_row(const contexts *c, const outcome_row *of, const surroundings *s, double score) {
-  const float *row = c->arena.data + of->begin;
-  int64_t width = c->n + 2;
-  for (int k = 0; k < BAG; k++)
-    if (s->place[k] > -2) score += row[k * width + s->place[k] + 1];
-  for (int k = 0; k < 2; k++)
-    if (s->length[k] >= 0) score += row[WORD_KINDS * width + k * N_LENGTHS + s->length[k]];
-  if (!of->bag) return score;
-  const float *before = row + BAG * width + 1; /* before[p]: the sum of the words before place p */
-  int32_t left = s->span[0] > 2 ? s->span[0] - 2 : 0, right = s->span[1] + 2 < c->n ? s->span[1] + 2 : c->n;
-  return score + (before[left] + (before[c->n] - before[right]));
-}
-
-/* The score of a rule in the surroundings of an edge. */
-static double score_rule(const contexts *c, const known_rule *rule, const surroundings *s) {
-  double score = 0;
-  for (int64_t k = rule->begin; k < rule->end; k++) score = add_row(c, &c->of_rules.data[k], s, score);
-  return score;
-}
-
 static double log_sum(const double *scores, int64_t n) {
   double most = scores[0], sum = 0;
   for (int64_t k = 1; k < n; k++) most = scores[k] > most ? scores[k] : most;
@@ -225,32 +264,98 @@ static int32_t context_rule(const lscfg_binding *b, int32_t rule) {
   return rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
 }
 
+/* Finds the number of a rule in known, which is made when it is first met. */
+static int find_known(contexts *c, int64_t rule, int32_t *found) {
+  int64_t *number = int_map_at(&c->met, rule);
+  if (!number || (!*number && make_known(c, rule))) return LSCFG_ENOMEM;
+  if (!*number) *number = c->known.size;
+  *found = (int32_t)*number - 1;
+  return LSCFG_OK;
+}
+
+/* Makes what edges with these rules have in common. */
+static int make_side(contexts *c, const int32_t *rules, int32_t n) {
+  if (ARRAY_RESERVE(c->sides, 1) || ARRAY_RESERVE(c->rules_of_sides, n) || ARRAY_RESERVE(c->known_of_sides, n) ||
+      ARRAY_RESERVE(c->scores, n))
+    return LSCFG_ENOMEM;
+  known_side made = {.begin = c->rules_of_sides.size, .n = n};
+  int32_t *known = c->known_of_sides.data + made.begin;
+  memcpy(c->rules_of_sides.data + made.begin, rules, (size_t)n * sizeof *rules);
+  for (int32_t k = 0; k < n; k++) {
+    int32_t rule = context_rule(c->binding, rules[k]);
+    known[k] = -1;
+    if (rule < 0) continue;
+    if (find_known(c, rule, &known[k])) return LSCFG_ENOMEM;
+    c->scores.data[made.n_known++] = c->known.data[known[k]].plain;
+  }
+  if (made.n_known) made.plain_sum = log_sum(c->scores.data, made.n_known);
+  c->rules_of_sides.size += n;
+  c->known_of_sides.size += n;
+  c->sides.data[c->sides.size++] = made;
+  return LSCFG_OK;
+}
+
+/* Finds what the edges with these rules have in common: as a rule those that begin with the same one. */
+static int find_side(contexts *c, const int32_t *rules, int32_t n, known_side *found) {
+  int64_t *number = int_map_at(&c->met_sides, rules[0]);
+  if (!number) return LSCFG_ENOMEM;
+  const known_side *last = *number ? &c->sides.data[*number - 1] : NULL;
+  if (!last || last->n != n || memcmp(c->rules_of_sides.data + last->begin, rules, (size_t)n * sizeof *rules)) {
+    if (make_side(c, rules, n)) return LSCFG_ENOMEM;
+    *number = c->sides.size;
+  }
+  *found = c->sides.data[*number - 1];
+  return LSCFG_OK;
+}
+
+static edge_places look_around_edge(const contexts *c, int32_t edge) {
+  const int32_t *tail = c->forest->edge_tail.data + 2 * (int64_t)edge, *spans = c->forest->node_span.data;
+  const int32_t *gap[2];
+  for (int k = 0; k < 2; k++) gap[k] = tail[k] < 0 ? NULL : spans + 2 * (int64_t)tail[k];
+  surroundings s = look_around(spans + 2 * (int64_t)c->forest->edge_head.data[edge], gap, c->n);
+  int64_t width = c->n + 2;
+  edge_places found = {.left = s.span[0] > 2 ? s.span[0] - 2 : 0, .right = s.span[1] + 2 < c->n ? s.span[1] + 2 : c->n};
+  for (int k = 0; k < BAG; k++)
+    if (s.place[k] > -2) found.at[found.n++] = k * width + s.place[k] + 1;
+  for (int k = 0; k < 2; k++)
+    if (s.length[k] >= 0) found.at[found.n++] = WORD_KINDS * width + k * N_LENGTHS + s.length[k];
+  return found;
+}
+
+/* The score of a rule in the surroundings of an edge. */
+static double score_rule(const contexts *c, const known_rule *rule, const edge_places *around) {
+  const float *words = c->arena.data + BAG * (c->n + 2) + 1; /* [p] of a row: the sum of the words before place p */
+  double score = 0;
+  for (int64_t k = rule->begin; k < rule->end; k++) {
+    const outcome_row *of = &c->of_rules.data[k];
+    const float *row = c->arena.data + of->begin, *before = words + of->begin;
+    for (int32_t i = 0; i < around->n; i++) score += row[around->at[i]];
+    if (of->bag) score += before[around->left] + (before[c->n] - before[around->right]);
+  }
+  return score;
+}
+
 /* column: of the forest's first application; that of the next one is n_columns further. */
 static int edge_features(contexts *c, int32_t edge, double limit, double *column, int32_t n_columns) {
   const lscfg_forest *f = c->forest;
-  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1];
-  int64_t n = 0;
+  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], n = 0;
+  known_side side;
   if (end - begin < 2) return LSCFG_OK;
-  if (ARRAY_RESERVE(c->scores, 2 * (int64_t)(end - begin))) return LSCFG_ENOMEM;
-  double *here = c->scores.data, *plain = here + (end - begin);
-  surroundings s = look_around_edge(c, edge);
-  for (int32_t a = begin; a < end; a++) {
-    int32_t rule = context_rule(c->binding, f->app_rule.data[a]);
-    if (rule < 0) continue;
-    known_rule known;
-    if (find_known(c, rule, &known)) return LSCFG_ENOMEM;
-    plain[n] = known.plain;
-    here[n] = score_rule(c, &known, &s) + plain[n];
-    n++;
-  }
-  if (n < 2) return LSCFG_OK;
-  double shift = log_sum(plain, n) - log_sum(here, n);
+  if (find_side(c, f->app_rule.data + begin, end - begin, &side)) return LSCFG_ENOMEM;
+  if (side.n_known < 2) return LSCFG_OK;
+  if (ARRAY_RESERVE(c->scores, side.n_known)) return LSCFG_ENOMEM;
+  const int32_t *known = c->known_of_sides.data + side.begin;
+  const known_rule *rules = c->known.data;
+  double *here = c->scores.data;
+  edge_places around = look_around_edge(c, edge);
+  for (int32_t k = 0; k < side.n; k++)
+    if (known[k] >= 0) here[n++] = score_rule(c, &rules[known[k]], &around) + rules[known[k]].plain;
+  double shift = side.plain_sum - log_sum(here, n);
   n = 0;
-  for (int32_t a = begin; a < end; a++) {
-    if (context_rule(c->binding, f->app_rule.data[a]) < 0) continue;
-    double value = here[n] - plain[n] + shift;
-    column[(int64_t)n_columns * a] = value > limit ? limit : value < -limit ? -limit : value;
-    n++;
+  for (int32_t k = 0; k < side.n; k++) {
+    if (known[k] < 0) continue;
+    double value = here[n++] - rules[known[k]].plain + shift;
+    column[(int64_t)n_columns * (begin + k)] = value > limit ? limit : value < -limit ? -limit : value;
   }
   return LSCFG_OK;
 }

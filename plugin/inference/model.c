@@ -228,6 +228,10 @@ static int map_context_weights(const tensor_file *file, context_model *context, 
   for (int64_t k = 0; k < items.shape[0] && !code; k++)
     if (context->items[k] < 0 || context->items[k] >= end)
       code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)context->items[k]);
+  for (int64_t o = 0; o < outcomes && !code; o++)
+    for (int64_t k = context->offsets[o] + 1; k < context->offsets[o + 1] && !code; k++)
+      if (context->items[k] <= context->items[k - 1])
+        code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' do not ascend for outcome %ld", (long)o);
   return code;
 }
 

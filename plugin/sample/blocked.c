@@ -266,10 +266,7 @@ static void draw_from_top(lscfg_sampler *s) {
 
 /* Log probability of the rules of an option, one after the other, by that of the same rules apart. */
 static double log_dependence(const lscfg_sampler *s, int32_t option) {
-  double apart = 0;
-  for (int64_t k = s->first_form[option]; k < s->first_form[option + 1]; k++)
-    apart += restaurant_log_probability(&s->rules, &s->forms.data[k]);
-  return s->log_rules[option] - apart;
+  return s->log_rules[option] - sampler_log_apart(s, s->first_form[option], s->first_form[option + 1]);
 }
 
 int sampler_draw_blocked(lscfg_sampler *s) {

@@ -78,10 +78,17 @@ void sampler_begin_options(lscfg_sampler *s) {
   s->log_left = 0;
 }
 
+double sampler_log_apart(const lscfg_sampler *s, int64_t first, int64_t end) {
+  double sum = 0;
+  for (int64_t k = first; k < end; k++) sum += restaurant_log_probability(&s->rules, &s->forms.data[k]);
+  return sum;
+}
+
 void sampler_end_option(lscfg_sampler *s, int32_t option, double log_density) {
   int64_t first = s->first_form[option], n = s->forms.size - first;
   s->first_form[option + 1] = s->forms.size;
   double rules = restaurant_score(&s->rules, s->symbols.data, s->forms.data + first, n);
+  if (s->rules.options.original & LSCFG_ORIGINAL_RULES) rules = sampler_log_apart(s, first, s->forms.size);
   s->log_rules[option] = rules;
   for (int64_t k = first; k < s->forms.size; k++) rules -= s->forms.data[k].log_ways;
   s->weight[option] = rules * s->inverse_temperature + log_density;

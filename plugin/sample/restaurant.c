@@ -31,16 +31,45 @@ int restaurant_init(restaurant *r, const lscfg_sample_options *options, const co
   return LSCFG_OK;
 }
 
+int restaurant_init_shard(restaurant *r, const restaurant *base) {
+  size_t n = (size_t)base->max_length + 1;
+  int64_t n_rules = base->count.size;
+  *r = *base;
+  r->base = base;
+  r->n_base = (int32_t)n_rules;
+  memset(&r->rules, 0, sizeof r->rules);
+  memset(&r->count, 0, sizeof r->count);
+  memset(&r->length, 0, sizeof r->length);
+  memset(&r->weight, 0, sizeof r->weight);
+  r->groups = malloc(n * sizeof *r->groups);
+  if (rule_table_init(&r->rules) || !r->groups || ARRAY_RESERVE(r->count, n_rules + 1) ||
+      ARRAY_RESERVE(r->length, n_rules + 1) || ARRAY_RESERVE(r->weight, base->weight.size + 1)) {
+    restaurant_release(r);
+    return LSCFG_ENOMEM;
+  }
+  memcpy(r->groups, base->groups, n * sizeof *r->groups);
+  r->count.size = r->length.size = n_rules;
+  r->weight.size = base->weight.size;
+  if (n_rules) {
+    memcpy(r->count.data, base->count.data, (size_t)n_rules * sizeof(int32_t));
+    memcpy(r->length.data, base->length.data, (size_t)n_rules * sizeof(int32_t));
+  }
+  if (r->weight.size) memcpy(r->weight.data, base->weight.data, (size_t)r->weight.size * sizeof(double));
+  return LSCFG_OK;
+}
+
 void restaurant_release(restaurant *r) {
   rule_table_release(&r->rules);
-  seats_release(&r->seats);
-  lexical_release(&r->lexical);
   free(r->weight.data);
   free(r->count.data);
   free(r->length.data);
   free(r->groups);
-  free(r->processes);
-  free(r->log_length);
+  if (!r->base) { /* a shard reads those of its base */
+    seats_release(&r->seats);
+    lexical_release(&r->lexical);
+    free(r->processes);
+    free(r->log_length);
+  }
   memset(r, 0, sizeof *r);
 }
 
@@ -95,8 +124,15 @@ double restaurant_log_probability(const restaurant *r, const rule_form *f) {
   return log_probability(r, f, f->n_rule, f->tables, r->groups[restaurant_group(r, f->length)]);
 }
 
+static int32_t find_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, int32_t n) {
+  int32_t rule = r->base ? rule_table_find(&r->base->rules, symbols, n_src, n) : -1;
+  if (rule >= 0) return rule;
+  rule = rule_table_find(&r->rules, symbols, n_src, n);
+  return rule < 0 ? rule : r->n_base + rule;
+}
+
 void restaurant_find(const restaurant *r, const int32_t *symbols, rule_form *f) {
-  f->rule = rule_table_find(&r->rules, symbols + f->symbols, f->n_src, f->n);
+  f->rule = find_rule(r, symbols + f->symbols, f->n_src, f->n);
   f->n_rule = f->rule < 0 ? 0 : r->count.data[f->rule];
   f->tables = f->rule < 0 ? 0 : tables_of(r, f->rule);
   f->length = f->rule < 0 ? rule_length(symbols + f->symbols, f->n_src, f->n, f->arity) : r->length.data[f->rule];
@@ -104,10 +140,11 @@ void restaurant_find(const restaurant *r, const int32_t *symbols, rule_form *f) 
 }
 
 rule_form restaurant_form(const restaurant *r, int32_t rule, int32_t head) {
-  const rule_table *t = &r->rules;
-  rule_form f = {.n_src = t->src_length.data[rule],
-                 .n = (int32_t)(t->offsets.data[rule + 1] - t->offsets.data[rule]),
-                 .arity = t->arity.data[rule],
+  const rule_table *t = rule < r->n_base ? &r->base->rules : &r->rules;
+  int32_t there = rule < r->n_base ? rule : rule - r->n_base;
+  rule_form f = {.n_src = t->src_length.data[there],
+                 .n = (int32_t)(t->offsets.data[there + 1] - t->offsets.data[there]),
+                 .arity = t->arity.data[there],
                  .length = r->length.data[rule],
                  .rule = rule,
                  .n_rule = r->count.data[rule],
@@ -154,6 +191,8 @@ int32_t restaurant_intern(restaurant *r, const int32_t *symbols, const rule_form
   if (rule >= 0) return rule;
   if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1)) return LSCFG_ENOMEM;
   rule = rule_table_intern(&r->rules, symbols + f->symbols, f->n_src, f->n, f->arity);
+  if (rule < 0) return rule;
+  rule += r->n_base;
   if (rule != r->count.size) return rule;
   if (r->seated && seats_add_rule(&r->seats)) return LSCFG_ENOMEM;
   if (r->options.base == LSCFG_BASE_LEXICAL) {
@@ -203,10 +242,20 @@ void restaurant_remove(restaurant *r, int32_t rule, int32_t seat) {
   r->n_types -= !n;
 }
 
+void restaurant_change(restaurant *r, int32_t rule, int32_t tokens) {
+  lscfg_length_counts *group = &r->groups[restaurant_group(r, r->length.data[rule])];
+  int32_t n = r->count.data[rule];
+  r->count.data[rule] += tokens;
+  group->tokens += tokens;
+  group->tables += power_tables(r, n + tokens) - power_tables(r, n);
+  if (!group->tokens) group->tables = 0;
+  r->n_tokens += tokens;
+  r->n_types += (n + tokens > 0) - (n > 0);
+}
+
 /* ---- all tokens ---- */
 
-/* Log of x (x + step) ... of n factors. */
-static double log_rising(double x, double step, double n) {
+double log_rising(double x, double step, double n) {
   return step > 0 ? n * log(step) + lgamma(x / step + n) - lgamma(x / step) : n * log(x);
 }
 

@@ -24,7 +24,11 @@ typedef struct {
 } rule_form;
 
 /* A restaurant of its own for each length of rules, or one for all, number 0: no rule is as short. */
-typedef struct {
+typedef struct restaurant restaurant;
+
+struct restaurant {
+  const restaurant *base; /* of a shard: what it began with, which stays; its own table has the rules that are new */
+  int32_t n_base;         /* rules of the base */
   lscfg_sample_options options;
   int seated;          /* tokens sit at tables */
   double log_types[2]; /* log of the numbers of words of each side: uniform base */
@@ -40,7 +44,7 @@ typedef struct {
   int32_t max_length;
   int64_t n_tokens, n_types;
   double powers[1024]; /* [n] n^discount */
-} restaurant;
+};
 
 /* For rules of these tables, which stay where they are. After a failure there is nothing to release. */
 int restaurant_init(restaurant *, const lscfg_sample_options *, const corpus_tables *, const int64_t n_types[2],
@@ -71,11 +75,21 @@ int32_t restaurant_any_seat(const restaurant *, int32_t rule, random_stream *);
 void restaurant_add(restaurant *, int32_t rule, int32_t seat);
 void restaurant_remove(restaurant *, int32_t rule, int32_t seat);
 
+/* ---- a shard goes its own way, and what it has changed comes back ---- */
+
+/* Counts and rules of the base, which must not change while the shard lives. */
+int restaurant_init_shard(restaurant *, const restaurant *base);
+/* So many tokens of a rule more, or fewer; not where tokens sit at tables. */
+void restaurant_change(restaurant *, int32_t rule, int32_t tokens);
+
 /* Takes all tokens and rules out, and puts rules without tokens in, numbered from 0: LSCFG_OK, LSCFG_ENOMEM, or
  * LSCFG_EINPUT where two are the same, or one is no rule of that many words. */
 int restaurant_restore(restaurant *, const lscfg_tables *, int32_t n_words);
 /* Log probability of all tokens, and of their seats where they sit at tables. */
 double restaurant_log_joint(const restaurant *);
+
+/* Log of x (x + step) (x + 2 step) ... of n factors. */
+double log_rising(double x, double step, double n);
 
 /* The restaurant of rules of a length. */
 static inline int32_t restaurant_group(const restaurant *r, int32_t length) {

@@ -1,14 +1,21 @@
 /* A chain of samples: its memory, its beginning and its sweeps (Chung, Fang, Gildea & Stefankovic 2014). */
 #include "sample/sampler.h"
 
-static int reserve_work(lscfg_sampler *s) {
-  const lscfg_phrase_forests *f = s->forests;
-  size_t n = (size_t)f->max_nodes + 1, options = (size_t)f->max_edges + 3;
-  size_t all = (size_t)f->nodes.size + 1;
+/* What the trees of all pairs are. */
+static int reserve_trees(lscfg_sampler *s) {
+  size_t all = (size_t)s->forests->nodes.size + 1;
   s->edge = calloc(all, sizeof *s->edge);
   s->rule = malloc(all * sizeof *s->rule);
   s->cut = calloc(all, 1);
   s->log_ways = calloc(all, sizeof *s->log_ways);
+  if (!s->edge || !s->rule || !s->cut || !s->log_ways) return LSCFG_ENOMEM;
+  memset(s->rule, -1, all * sizeof *s->rule);
+  return LSCFG_OK;
+}
+
+int sampler_reserve_work(lscfg_sampler *s) {
+  const lscfg_phrase_forests *f = s->forests;
+  size_t n = (size_t)f->max_nodes + 1, options = (size_t)f->max_edges + 3;
   s->seen = calloc(n, sizeof *s->seen);
   s->fresh = calloc(n, 1);
   s->stack = malloc(n * sizeof *s->stack);
@@ -18,36 +25,22 @@ static int reserve_work(lscfg_sampler *s) {
   s->child_at = calloc((size_t)f->max_words[TGT] + 1, sizeof *s->child_at);
   s->first_form = malloc(options * sizeof *s->first_form);
   s->weight = malloc(options * sizeof *s->weight);
+  s->log_rules = malloc(options * sizeof *s->log_rules);
   s->ways = malloc(n * sizeof *s->ways);
   s->old_edge = malloc(n * sizeof *s->old_edge);
   s->old_cut = malloc(n);
-  s->log_rules = malloc(options * sizeof *s->log_rules);
-  if (s->rule) memset(s->rule, -1, all * sizeof *s->rule);
-  const void *rooms[] = {s->edge,  s->rule,     s->cut,         s->log_ways,   s->ways,  s->old_edge,
-                         s->old_cut, s->seen,   s->fresh,       s->stack,      s->below, s->way,
-                         s->weight,  s->child_at, s->child_spans, s->first_form, s->log_rules};
+  const void *rooms[] = {s->ways,  s->old_edge, s->old_cut,     s->seen,       s->fresh, s->stack,    s->below,
+                         s->way,   s->weight,   s->child_spans, s->first_form, s->child_at, s->log_rules};
   for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
     if (!rooms[k]) return LSCFG_ENOMEM;
   return LSCFG_OK;
 }
 
-void lscfg_sampler_free(lscfg_sampler *s) {
-  if (!s) return;
+void sampler_release_work(lscfg_sampler *s) {
   restaurant_release(&s->rules);
-  free(s->edge);
-  free(s->rule);
-  free(s->cut);
-  free(s->log_ways);
   free(s->ways);
   free(s->old_edge);
   free(s->old_cut);
-  free(s->kept.data);
-  free(s->kept_short.data);
-  free(s->places.data);
-  free(s->seat_list.data);
-  free(s->edge_cost);
-  free(s->cut_rate);
-  free(s->cuts_seen);
   free(s->seen);
   free(s->fresh);
   free(s->stack);
@@ -62,6 +55,22 @@ void lscfg_sampler_free(lscfg_sampler *s) {
   free(s->log_rules);
   free(s->left.data);
   fragments_release(&s->fragments);
+}
+
+void lscfg_sampler_free(lscfg_sampler *s) {
+  if (!s) return;
+  sampler_release_work(s);
+  free(s->edge);
+  free(s->rule);
+  free(s->cut);
+  free(s->log_ways);
+  free(s->kept.data);
+  free(s->kept_short.data);
+  free(s->places.data);
+  free(s->seat_list.data);
+  free(s->edge_cost);
+  free(s->cut_rate);
+  free(s->cuts_seen);
   free(s);
 }
 
@@ -90,7 +99,8 @@ lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscf
   /* scope: at most one for each source word and one more */
   int32_t longest = 2 * forests->max_words[SRC] + forests->max_words[TGT] + 1;
   const corpus_tables *text = &forests->text->tables;
-  int failed = restaurant_init(&s->rules, options, text, forests->n_types, longest) || reserve_work(s);
+  int failed = restaurant_init(&s->rules, options, text, forests->n_types, longest) || reserve_trees(s) ||
+               sampler_reserve_work(s);
   if (!failed && options->informed) failed = sampler_init_informed(s);
   for (int64_t k = 0; k < s->n_pairs && !failed; k++) {
     sampler_open_pair(s, k, 0);
@@ -123,6 +133,14 @@ void lscfg_sampler_state(const lscfg_sampler *s, lscfg_sample_state *state) {
   *state = s->state;
   state->n_tokens = s->rules.n_tokens;
   state->n_types = s->rules.n_types;
+  state->mean_length = s->rules.options.mean_length;
+  state->alpha = state->discount = 0;
+  double n = s->rules.n_tokens ? (double)s->rules.n_tokens : 1;
+  for (int32_t k = 0; k <= s->rules.max_length; k++) {
+    double share = (double)s->rules.groups[k].tokens / n;
+    state->alpha += share * s->rules.processes[k].alpha;
+    state->discount += share * s->rules.processes[k].discount;
+  }
   state->log_joint = restaurant_log_joint(&s->rules) - s->sum_of_ways;
 }
 

@@ -70,6 +70,11 @@ struct lscfg_sampler {
   fragment_table fragments;
 };
 
+/* ---- sampler.c: the memory of a chain, or a shard, beside the trees; after a failure there is what to release ---- */
+
+int sampler_reserve_work(lscfg_sampler *);
+void sampler_release_work(lscfg_sampler *);
+
 /* ---- tree.c ---- */
 
 static inline const int32_t *tails_of(const lscfg_sampler *s, int32_t node, int32_t *n) {
@@ -91,6 +96,8 @@ static inline uint8_t first_cut(const forest_node *at, int is_cut) {
   return (uint8_t)(at->must_cut ? !at->is_choice : is_cut);
 }
 
+/* The random numbers of a pair in a sweep. */
+random_stream sampler_stream(const lscfg_sampler *, int32_t sweep, uint32_t number);
 void sampler_open_pair(lscfg_sampler *, int64_t number, int32_t sweep);
 /* A number below n, each as likely as another. */
 int32_t sampler_draw_below(lscfg_sampler *, int32_t n);
@@ -126,6 +133,8 @@ int sampler_recall(lscfg_sampler *, int32_t head);
 int sampler_add_tree(lscfg_sampler *, int32_t n_below, int known);
 /* The option has all its rules; its weight is their probability with what else is given. */
 void sampler_end_option(lscfg_sampler *, int32_t option, double log_density);
+/* Log probability of some forms, each as if it were alone. */
+double sampler_log_apart(const lscfg_sampler *, int64_t first, int64_t end);
 /* One of the options, as likely as its weight. */
 int32_t sampler_choose(lscfg_sampler *, int32_t n);
 /* The rule at a node leaves the restaurants, if it is cut; so do all rules of the tree. */

@@ -17,8 +17,12 @@ void sampler_open_pair(lscfg_sampler *s, int64_t number, int32_t sweep) {
   s->cut_of = s->cut + p->node;
   s->ways_of = s->log_ways + p->node;
   s->cost_of = s->edge_cost ? s->edge_cost + p->edge : NULL;
-  uint64_t name = (uint64_t)s->rules.options.chain << 52 | (uint64_t)(uint32_t)sweep << 32 | (uint32_t)number;
-  s->random = random_begin(s->rules.options.seed, name);
+  s->random = sampler_stream(s, sweep, (uint32_t)number);
+}
+
+random_stream sampler_stream(const lscfg_sampler *s, int32_t sweep, uint32_t number) {
+  uint64_t name = (uint64_t)s->rules.options.chain << 52 | (uint64_t)(uint32_t)sweep << 32 | number;
+  return random_begin(s->rules.options.seed, name);
 }
 
 int32_t sampler_draw_below(lscfg_sampler *s, int32_t n) {
@@ -52,6 +56,7 @@ void sampler_draw_variables(lscfg_sampler *s, int32_t node) {
 
 double sampler_log_values(const lscfg_sampler *s, int32_t node) {
   const forest_node *at = &s->nodes[node];
+  if (s->rules.options.original & LSCFG_ORIGINAL_CUTS) return log(2.0 * at->n_edges);
   if (!s->cost_of) return at->log_values;
   double cut = at->must_cut ? 1 : *rate_of(s, at);
   return s->cost_of[at->first_edge + s->edge_of[node]] - log(s->cut_of[node] || at->must_cut ? cut : 1 - cut);

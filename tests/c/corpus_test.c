@@ -612,7 +612,10 @@ static void find_neighbours(void) {
   static const int32_t row_column[] = {0, 0, 1, 1}, column_row[] = {0, 1, 1, 2};
   static const float row_value[] = {0.8f, 0.6f, 0.8f, 0.6f}, column_value[] = {0.8f, 0.6f, 0.8f, 0.6f};
   static const float dense[] = {0.6f, 0, -0.8f}, norm[] = {0.6f, 0, 0.8f};
-  const lscfg_vectors v = {3, row_begin, row_column, row_value, column_begin, column_row, column_value, 1, dense, norm};
+  static const float head[3][LSCFG_HEAD] = {{0.6f}, {0}, {-0.8f}};
+  const lscfg_vectors v = {3,          row_begin,    row_column, row_value, column_begin,
+                           column_row, column_value, 1,          dense,     norm,
+                           head[0]};
   int32_t found[3], neighbour[6];
   float similarity[6];
   if (!good(lscfg_neighbours(&v, 0, 3, 2, found, neighbour, similarity, &error))) return;

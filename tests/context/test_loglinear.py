@@ -152,6 +152,24 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
         binding.features(forest, None, FeatureOptions(names=("LatentSpan",)))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_outcomes_of_many_weights(tmp_path, seed):
+    """More than there can be items of a sentence: what is in it is looked up."""
+    names = [f"w{k}" for k in range(60)]
+    table = rule_table([*RULES, *(f"{name} ||| {name.upper()}" for name in names)])
+    context = random_context(table, seed, share=3)
+    tensors = tuple(np.ones((int((table.arity == k).sum()), *[1] * (k + 1))) for k in range(3))
+    parameters = Parameters(table, tensors, np.ones(1), np.ones(1), context=context)
+    parameters.save(tmp_path / "m")
+    model = Model(tmp_path / "m")
+    grammar = model.grammar()
+    binding = Binding(model, grammar)
+    for words in (["w3", "a", "w59"], ["b", "other", "w0"], ["a", "b", "a"]):
+        forest = grammar.parse(grammar.vocab.add_line(" ".join(words)), ParseOptions(100, True, 1, X))
+        features = binding.features(forest, None, OPTIONS)
+        assert features.any() and features == pytest.approx(expected(forest, words, parameters, context), abs=1e-5)
+
+
 def test_context_needs_no_marginals(tmp_path):
     """They need no positive sum of derivations, and nothing else is asked for."""
     path, parameters = random_model(tmp_path, 3)
@@ -462,11 +480,14 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
         ({"offsets": weights.offsets[:-1]}, "do not fit its rules and words"),
         ({"offsets": weights.offsets[::-1].copy()}, "'context.offsets'"),
         ({"items": weights.items[:-1]}, "do not fit"),
+        ({"items": weights.items[::-1].copy()}, "do not ascend"),
     ):
         broken = dataclasses.replace(weights, **change)
         dataclasses.replace(parameters, context=broken).save(tmp_path / "broken")
         with pytest.raises(InputError, match=message):
             Model(tmp_path / "broken")
+    with pytest.raises(ValueError, match=r"'context\.items' does not ascend within an outcome"):
+        ContextModel.from_arrays(dataclasses.replace(weights, items=weights.items[::-1].copy()).arrays())
 
 
 def test_text_without_a_choice():

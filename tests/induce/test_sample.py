@@ -98,10 +98,12 @@ def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
     "options",
     [
         "--moves blocked",
+        "--shards 3",
+        "--shards 6 --moves blocked --base lexical --multiplicity corrected --offtree informed --burn-in 3",
         "--moves blocked --tables exact --multiplicity corrected",
         "--base lexical --length geometric",
         "--start minimal --offtree informed --burn-in 5",
-        "--start whole --process dp --tables exact",
+        "--start whole --process dp --tables exact --resample",
     ],
 )
 def test_a_chain_of_any_kind_has_the_same_bytes_again(corpus, tmp_path, options):
@@ -185,6 +187,9 @@ def test_which_sweeps_and_levels_and_temperatures():
         ({"chains": 0}, "chains"),
         ({"keep_every": 0}, "keep_every"),
         ({"length": "none"}, "base"),
+        ({"resample": True}, "resample"),
+        ({"shards": 0}, "shards"),
+        ({"shards": 2, "tables": "exact"}, "shards"),
         ({"tables": "round"}, "tables"),
     ],
 )
@@ -238,6 +243,7 @@ def test_levels_that_never_take_part_are_named(corpus, tmp_path, capsys):
         ("e", "p q r s\n" * 5 + "\n", [], "e:6: empty line"),
         ("e", "p q r s\n" * 7, [], "lines, but"),
         ("f", "a b c\n" * 6, ["--max-words", "1"], "raise max_words"),
+        ("a", "0-0\n" * 6, ["--shards", "7"], "7 shards, but only 6 pairs"),
         ("f", "a\n" * 6, ["--discount", "1"], "--discount must be less than 1"),
         ("a", "0-0\n" * 6, ["--max-targets", "-1"], "at least 1"),
     ],

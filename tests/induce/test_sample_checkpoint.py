@@ -22,7 +22,7 @@ def sample(tmp_path):
     def run(*options, out="out"):
         files = [str(tmp_path / name) for name in "fea"]
         words = ["--chains", "2", "--keep-every", "5", "--multiplicity", "corrected", "--jobs", "1"]
-        words += ["--tables", "exact", "--offtree", "informed"]
+        words += ["--tables", "exact", "--offtree", "informed", "--resample"]
         status = main(["induce", "sample", *files, "-o", str(tmp_path / out), *words, *map(str, options)])
         return status, (tmp_path / out).read_bytes() if status == 0 else None
 
@@ -75,7 +75,14 @@ def test_one_of_other_text_or_settings_is_refused(sample, tmp_path, capsys):
 def damaged(name, array):
     """The array with something wrong in it that no chain of the corpus has."""
     worse = array.copy()
-    worse.flat[0] = {"kept_short": -1, "log_ways": 7, "rules.symbols": 99, "rules.src_length": 50}.get(name, 77)
+    worse.flat[0] = {
+        "kept_short": -1,
+        "length.alpha": -1,
+        "mean_length": 0,
+        "log_ways": 7,
+        "rules.symbols": 99,
+        "rules.src_length": 50,
+    }.get(name, 77)
     return worse
 
 

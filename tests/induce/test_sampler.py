@@ -36,7 +36,7 @@ REPEATED = [("a a a a", "p p p p", "0-0 1-1 2-2 3-3"), ("a a", "p p", "0-0 1-1")
 @pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
 def test_samples_have_the_exact_distribution(pairs, max_cut, model):
     corpus, forests = CorpusTrees(pairs, model, max_cut), forests_of(pairs, max_cut)
-    distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, every=4, model=model))
+    distance, noise = corpus.distance(sampled_states(corpus, forests, 40_000, every=2, model=model))
     assert distance < 1.2 * noise
 
 
@@ -128,7 +128,7 @@ def test_inside_sums_leave_higher_nodes_alone(corrected):
 def test_whole_trees_have_the_exact_distribution_too(pairs, max_cut):
     """They are refused often, so that fewer of them count: the noise is that of independent draws."""
     corpus, forests = CorpusTrees(pairs, "py", max_cut), forests_of(pairs, max_cut)
-    distance, noise = corpus.distance(sampled_states(corpus, forests, 400_000, every=20, moves="tree"))
+    distance, noise = corpus.distance(sampled_states(corpus, forests, 160_000, every=16, moves="tree"))
     assert distance < 1.4 * noise
 
 
@@ -137,7 +137,7 @@ def test_whole_trees_leave_higher_nodes_alone():
     before = sampler.trees()
     for number in range(1, 200):
         sampler.sweep(number, max_level=1)
-    assert (before["edge"] == sampler.trees()["edge"]).all() and sampler.state().edges_moved > 0
+    assert (before["edge"] == sampler.trees()["edge"]).all() and sampler.state().trees_moved > 0
 
 
 @pytest.mark.parametrize("corrected", [False, True])
@@ -229,6 +229,47 @@ def test_lengths_and_bases_have_the_exact_distribution(length, base, logs):
     assert distance < 1.2 * noise
 
 
+def mean_of(log_density, grid):
+    """Of the first coordinate, on a grid."""
+    logs = log_density(*grid)
+    weight = np.exp(logs - logs.max())
+    return float((weight * grid[0]).sum() / weight.sum())
+
+
+@pytest.mark.parametrize("length", ["poisson", "geometric"])
+def test_processes_and_mean_length_have_their_distribution_given_the_seats(length):
+    """Means over many draws beside numerical integration; of lengths without a rule, means of the priors."""
+    sampler = TreeSampler(forests_of(PAIRS + REPEATED), SamplerOptions(tables="exact", length=length, start="minimal"))
+    arrays = sampler.arrays() | sampler.checkpoint()
+    lengths = np.array([length_of(rule) for rule in rules_of(arrays)])
+    drawn = []
+    for number in range(1, 4001):
+        sampler.resample(number)
+        after = sampler.checkpoint()
+        drawn.append([after["length.alpha"][[2, 9]], after["length.discount"][[2, 9]], after["mean_length"].repeat(2)])
+    found = np.mean(drawn, axis=0)
+    sizes = [size for rule, size, tables in arrays["seats"].tolist() for _ in range(tables) if lengths[rule] == 2]
+
+    def log_seats(alpha, discount):
+        tables, rising = np.arange(len(sizes)), np.zeros(())
+        rising = np.log(alpha + tables.reshape(-1, *[1] * alpha.ndim) * discount).sum(axis=0)
+        rising = rising - np.log(alpha + np.arange(sum(sizes)).reshape(-1, *[1] * alpha.ndim)).sum(axis=0)
+        return rising - alpha + sum(np.log(k - discount) for size in sizes for k in range(1, size))
+
+    alpha, discount = np.meshgrid(np.linspace(0.005, 12, 600), np.linspace(0.005, 0.995, 100))
+    assert found[:2, 0] == pytest.approx(
+        [mean_of(log_seats, (alpha, discount)), mean_of(lambda d, a: log_seats(a, d), (discount, alpha))], rel=0.07
+    )
+    assert found[:2, 1] == pytest.approx([1.0, 0.5], rel=0.07)
+    weights = arrays["count"] + np.bincount(arrays["seats"][:, 0], arrays["seats"][:, 2], len(lengths))
+    mean = np.linspace(0.01, 12, 3000)
+    of_one, of_none = (np.log(mean), mean) if length == "poisson" else (np.log(mean / (1 + mean)), np.log1p(mean))
+    log_mean = np.log(mean) - mean + of_one * (weights @ lengths) - of_none * weights.sum()
+    assert found[2, 0] == pytest.approx(mean_of(lambda _: log_mean, (mean,)), rel=0.02)
+    with pytest.raises(LineError, match="not seated"):
+        TreeSampler(forests_of(PAIRS)).resample(1)
+
+
 CHOICES = [("a b c", "p q r", ("0-0 1-1 2-2", "0-0 1-1 1-2")), ("a b", "p q", ("0-0", "0-0 1-1")), ("c", "r", ("0-0",))]
 
 
@@ -244,10 +285,10 @@ def test_alignments_are_chosen_with_the_exact_distribution(moves):
 @pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
 def test_a_rule_counts_once_however_many_derivations_it_has(pairs, max_cut):
     corpus, forests = CorpusTrees(pairs, "py", max_cut, corrected=True), forests_of(pairs, max_cut)
-    distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, every=4, corrected=True))
+    distance, noise = corpus.distance(sampled_states(corpus, forests, 40_000, every=2, corrected=True))
     assert distance < 1.2 * noise
     if max_cut > 2:
-        distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, every=4))
+        distance, noise = corpus.distance(sampled_states(corpus, forests, 60_000, every=2))
         assert distance > 1.7 * noise
 
 
@@ -272,7 +313,7 @@ def test_the_derivations_of_rules_are_those_of_all_trees(pair, max_cut):
 
 def test_without_the_density_factor_the_distribution_is_another_one():
     corpus, forests = CorpusTrees(PAIRS[:1], "py"), forests_of(PAIRS[:1])
-    distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, density=False))
+    distance, noise = corpus.distance(sampled_states(corpus, forests, 60_000, density=False))
     assert distance > 2.5 * noise
 
 

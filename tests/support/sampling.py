@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -57,15 +57,28 @@ class PairTrees:
             self.root = len(self.edges)
             self.spans.append(self.spans[self.roots[0]])
             self.edges.append([[root] for root in self.roots])
-        self.states = {}
+
+    @cached_property
+    def states(self):
+        """The rules of each state."""
+        found = {}
         for tree in self.trees(self.root):
             free = [node for node in tree if node not in (self.root, *self.roots) and not self.is_long(node)]
             for cuts in itertools.product((0, 1), repeat=len(free)):
-                cut = (
-                    dict.fromkeys(tree, 1) | dict(zip(free, cuts, strict=True)) | {self.root: int(len(self.roots) == 1)}
-                )
+                cut = dict.fromkeys(tree, 1) | dict(zip(free, cuts, strict=True)) | {self.root: self.root_cut}
                 key = tuple(sorted((node, edge, cut[node]) for node, edge in tree.items()))
-                self.states[key] = [self.rule(node, tree, cut) for node in tree if cut[node]]
+                found[key] = self.rules(key)
+        return found
+
+    @property
+    def root_cut(self):
+        """Whether the root begins a rule: not where it leads to those of several alignments."""
+        return int(len(self.roots) == 1)
+
+    def rules(self, key):
+        """Those of a state."""
+        tree, cut = ({node: entry[k] for node, *entry in key} for k in (0, 1))
+        return [self.rule(node, tree, cut) for node in tree if cut[node]]
 
     def add(self, made):
         """The nodes of an alignment."""
@@ -183,6 +196,33 @@ def log_pitman_yor(rules, alpha, discount):
     return total
 
 
+def log_resampled(rules, base):
+    """Of all rules together, by a Pitman-Yor process for each length; its concentration has the distribution
+    Gamma(1, 1) and its discount is uniform, over which it is integrated. base: of each rule, in logs."""
+    counts, total = Counter(rules), 0.0
+    for length in {length_of(rule) for rule in rules}:
+        of_length = sorted((n, base(rule)) for rule, n in counts.items() if length_of(rule) == length)
+        total += math.log(integrated(tuple(of_length)))
+    return total
+
+
+@cache
+def integrated(of_length):
+    """Over concentration and discount, by quadrature; of rules with a number of tokens and a base in logs."""
+    n, value = sum(n for n, _ in of_length), 0.0
+    alphas, alpha_weights = np.polynomial.laguerre.laggauss(24)
+    halves, half_weights = np.polynomial.legendre.leggauss(12)
+    tokens = np.array([math.lgamma(alpha) - math.lgamma(alpha + n) for alpha in alphas])
+    for discount, weight in zip((halves + 1) / 2, half_weights / 2, strict=True):
+        ways = np.ones(1)
+        for k, base in of_length:
+            ways = np.convolve(ways, [w * math.exp(t * base) for t, w in enumerate(table_numbers(k, discount))])
+        steps = alphas[:, None] + discount * np.arange(len(ways) - 1)
+        rising = np.cumprod(np.hstack([np.ones((len(alphas), 1)), steps]), axis=1)
+        value += weight * float(alpha_weights @ (np.exp(tokens) * (rising @ ways)))
+    return value
+
+
 def log_by_bases(rules, alpha, length, base):
     """Of all rules together, by a Dirichlet process for each length; logs of a distribution of lengths, and of what a
     rule begins with."""
@@ -198,7 +238,9 @@ def log_by_bases(rules, alpha, length, base):
 class CorpusTrees:
     """All states of a small corpus with their probabilities."""
 
-    def __init__(self, pairs, model, max_cut=7, temperature=1.0, corrected=False, seated=None, bases=None):
+    def __init__(
+        self, pairs, model, max_cut=7, temperature=1.0, corrected=False, seated=None, bases=None, resampled=None
+    ):
         self.pairs = [PairTrees(pair, max_cut) for pair in pairs]
         types = [len({word for pair in pairs for word in pair[side].split()}) for side in (0, 1)]
         self.logs = {}
@@ -206,6 +248,8 @@ class CorpusTrees:
             rules = [rule for pair, key in zip(self.pairs, states, strict=True) for rule in pair.states[key]]
             if seated:
                 log = log_pitman_yor(rules, *seated)
+            elif resampled:
+                log = log_resampled(rules, resampled)
             elif bases:
                 log = log_by_bases(rules, ALPHA, *bases)
             else:

@@ -14,6 +14,7 @@ from typing import Any
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.grammar.source import ALIASES, Decoding, rule_source, source_names
+from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, SENSE_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.kinds import (
@@ -212,6 +213,11 @@ class System:
     def sources(self) -> tuple[str, ...]:
         """The sources of its rules."""
         return source_names(self.grammar)
+
+    @property
+    def over_forests(self) -> bool:
+        """Whether its estimator needs all minimal derivations of each pair."""
+        return self.estimator is not None and bool(self.estimator.settings.facts().get("forests"))
 
     @property
     def before(self) -> str:
@@ -590,6 +596,9 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if system.before and system.before not in before:
             key = "weights_of" if system.weights_of else "start"
             raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one")
+        if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
+            message = "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
+            raise reader.error((*keys, "forests"), message)
         try:
             source_names(system.grammar)
         except InputError as error:

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -224,7 +224,13 @@ def make_plan(experiment: Experiment) -> Plan:
             made = list(_grammar(experiment.of(system), texts, system, inputs))
             shared += made
             grammars[name] = made[-1]
-    models = {name: _model(experiment.of(system), system, inputs) for name, system in experiment.systems.items()}
+    models = {}
+    for name, system in experiment.systems.items():
+        learned_from = inputs
+        if system.over_forests:
+            shared.append(_derivations(experiment, texts, alignments, forests=True))
+            learned_from = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
+        models[name] = _model(experiment.of(system), system, learned_from)
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
@@ -337,10 +343,11 @@ def _alignment_facts(experiment: Experiment) -> dict[str, Any]:
     return wanted.facts() | aligner
 
 
-def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input]) -> Stage:
+def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input], forests: bool = False) -> Stage:
     inputs: dict[str, Input] = {"source": texts.source, "target": texts.target}
     inputs |= _numbered("alignments", alignments)
-    return Stage("derive", rules.derive, experiment.derive.facts(), inputs)
+    facts = experiment.derive.facts() | ({"forests": True} if forests else {})
+    return Stage("derive", rules.derive, facts, inputs)
 
 
 def _grammar(experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles) -> Iterator[Stage]:

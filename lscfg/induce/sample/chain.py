@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
@@ -23,6 +23,7 @@ from lscfg.kernel.sample import (
     SamplerOptions,
     TreeSampler,
 )
+from lscfg.parallel.engine import Engine, in_threads
 from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
@@ -47,6 +48,9 @@ class ChainSettings(Declared):
         "tables of the processes: n^discount for n tokens of a rule (power), or each token sits at one (exact)",
         choices=TABLES,
     )
+    resample: bool = setting(
+        False, "draw concentrations, discounts and mean length anew between sweeps; needs exact tables"
+    )
     length: str = setting(
         "process",
         "distribution of rule lengths; process: poisson of py, none of dp",
@@ -55,8 +59,8 @@ class ChainSettings(Declared):
     mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
     base: str = setting(
         "process",
-        "what rules begin with: the probability of their length, 1 / words for each symbol (uniform), or lexical "
-        "weights; process: length of py, uniform of dp",
+        "what rules begin with: the probability of their length, 1 / words for each symbol, or lexical weights; "
+        "process: length of py, uniform of dp",
         choices=("process", *BASES),
     )
     multiplicity: str = setting(
@@ -98,12 +102,23 @@ class ChainSettings(Declared):
         1.0, "temperature of the first sweep; it falls to 1 in burn-in", least=0.01, most=100
     )
     chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS)
+    shards: int = setting(
+        1,
+        "parts of the text that are swept side by side from the same rules; each may have a thread of its own",
+        least=1,
+        most=4096,
+    )
     seed: int = setting(1, "seed of what is drawn", least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.length == "none" and self.process == "py" and self.base in ("process", "length"):
             raise SettingError("base", "must be uniform or lexical where rules have no distribution of lengths")
+
+        if self.resample and self.tables != "exact":
+            raise SettingError("resample", "needs exact tables")
+        if self.shards > 1 and self.tables == "exact":
+            raise SettingError("shards", "must be 1 where tables are exact")
 
     @property
     def last(self) -> int:
@@ -167,26 +182,34 @@ def run_chain(
     places: bool,
     max_phrase: int,
     checkpoint: Checkpoint | None = None,
+    threads: int = 1,
 ) -> Chain:
     """Sweeps as often as the settings say, and keeps what they say.
 
+    Args:
+        threads: that sweep shards; they change no result.
+
     Raises:
-        InputError: the checkpoint is damaged, of other text or settings, or of more sweeps.
+        InputError: the checkpoint is damaged, of other text or settings, or of more sweeps; there are more shards than
+            pairs.
     """
+    if settings.shards > text.pairs:
+        raise InputError(f"{settings.shards} shards, but only {text.pairs} pairs")
     sampler = TreeSampler(text.forests, settings.options(chain, places, max_phrase, text.held_out))
     kept = frozenset(settings.kept())
     trace = checkpoint.load(sampler) if checkpoint else []
     if len(trace) > settings.last + 1:
         raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or begin anew")
-    rest = _sweeps(sampler, settings, len(trace))
-    for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
-        trace.append({"chain": chain + 1, **record})
-        if record["sweep"] in kept:
-            sampler.keep()
-            if text.held_out:
-                trace[-1]["held_out"] = sampler.held_out()[0] / text.held_out_words
-        if checkpoint:
-            checkpoint.save(sampler, trace, record["sweep"] == settings.last)
+    with in_threads(min(threads, settings.shards), ahead=1) as engine:
+        rest = _sweeps(sampler, settings, len(trace), _shards(text.pairs, settings.shards), engine)
+        for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
+            trace.append({"chain": chain + 1, **record})
+            if record["sweep"] in kept:
+                sampler.keep()
+                if text.held_out:
+                    trace[-1]["held_out"] = sampler.held_out()[0] / text.held_out_words
+            if checkpoint:
+                checkpoint.save(sampler, trace, record["sweep"] == settings.last)
     open_level = settings.max_level(settings.last)
     if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
         highest = sampler.sizes.max_level
@@ -194,14 +217,26 @@ def run_chain(
     return Chain(sampler.arrays(), trace)
 
 
-def _sweeps(sampler: TreeSampler, settings: ChainSettings, first: int) -> Iterator[dict[str, Any]]:
+def _shards(pairs: int, shards: int) -> list[int]:
+    """The first pair of each shard, and the number of pairs."""
+    return [pairs * shard // shards for shard in range(shards + 1)]
+
+
+def _sweeps(
+    sampler: TreeSampler, settings: ChainSettings, first: int, shards: Sequence[int], engine: Engine
+) -> Iterator[dict[str, Any]]:
     """A record of each sweep from the first to be done, when it is; sweep 0 is the beginning."""
     before = asdict(sampler.state())
     if not first:
         yield {"sweep": 0, **before}
     for sweep in range(max(first, 1), settings.last + 1):
         began, temperature = perf_counter(), settings.temperature(sweep)
-        sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        if settings.shards > 1:
+            sampler.sweep_in_shards(sweep, shards, engine.map, settings.max_level(sweep), temperature)
+        else:
+            sampler.sweep(sweep, settings.max_level(sweep), temperature)
+        if settings.resample:
+            sampler.resample(sweep)
         if sweep <= settings.burn_in:
             sampler.adapt()
         after = asdict(sampler.state())

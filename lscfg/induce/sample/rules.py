@@ -103,7 +103,7 @@ def sample_rules(
     """Samples the rules of a corpus.
 
     Args:
-        jobs: chains that run at the same time, which changes no result; None: one for each core.
+        jobs: chains and shards that run at the same time, which changes no result; None: one for each core.
         places: keep where the rules are.
         folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
         held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
@@ -113,13 +113,14 @@ def sample_rules(
     """
     chosen = settings.alignments == "chosen"
     text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
-    workers = min(settings.chains, jobs or available_cores())
+    jobs = jobs or available_cores()
+    workers = min(settings.chains, jobs)
 
     made_from = _fingerprint(inputs, settings, places, held_out) if folder else ""
 
     def run(chain: int) -> Chain:
         checkpoint = Checkpoint(folder, chain, made_from, resume)
-        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint)
+        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint, jobs // workers)
 
     with in_threads(workers, ahead=1) as engine:
         chains = list(engine.map(run, range(settings.chains)))

@@ -45,6 +45,8 @@ enum { LSCFG_TABLES_POWER = 0, LSCFG_TABLES_EXACT = 1 };
 enum { LSCFG_LENGTH_POISSON = 0, LSCFG_LENGTH_GEOMETRIC = 1, LSCFG_LENGTH_NONE = 2 };
 enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2 };
 enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1, LSCFG_MOVES_BLOCKED = 2, LSCFG_MOVES_TYPE = 3 };
+/* A forced cut has two values in the weights of trees; the rules of an option are weighed as if each were alone. */
+enum { LSCFG_ORIGINAL_CUTS = 1, LSCFG_ORIGINAL_RULES = 2 };
 enum { LSCFG_START_RANDOM = 0, LSCFG_START_MINIMAL = 1, LSCFG_START_WHOLE = 2 };
 
 typedef struct {
@@ -57,6 +59,8 @@ typedef struct {
   int32_t base;       /* LSCFG_BASE_...: what a rule begins with: the probability of its length, 1 / words for each
                          symbol, or lexical weights */
   int32_t density;    /* non-zero: weigh trees by the choices outside them; 0 gives a biased chain */
+  int32_t original;   /* sum of LSCFG_ORIGINAL_...: what the program of the paper's authors does otherwise, each of
+                         which gives a biased chain; 0: nothing */
   int32_t corrected;  /* non-zero: divide a rule's probability by its derivations in the forest at its place */
   int32_t moves;      /* LSCFG_MOVES_...: node by node; a whole tree at once that is often refused; a tree drawn by
                          inside sums over all rules; node by node with all places of the same rules */
@@ -80,6 +84,23 @@ int lscfg_sampler_sweep(lscfg_sampler *, int32_t sweep, int64_t first, int64_t l
 /* Variables outside trees are cut as often as those of the trees are now, by length; for options.informed. Exact
  * chains do this only before they are kept. */
 void lscfg_sampler_adapt(lscfg_sampler *);
+/* ---- pairs first .. last - 1, swept beside other shards; not where tokens sit at tables ---- */
+
+typedef struct lscfg_shard lscfg_shard;
+
+/* The sampler must not change before all shards of a sweep are done; then they are joined in order. NULL: no memory. */
+lscfg_shard *lscfg_shard_new(const lscfg_sampler *, int64_t first, int64_t last);
+void lscfg_shard_free(lscfg_shard *);
+/* Once, as lscfg_sampler_sweep; other shards may be swept at the same time. */
+int lscfg_shard_sweep(lscfg_shard *, int32_t sweep, int32_t max_level, double temperature, lscfg_error *);
+/* Adds what the shard has changed to the sampler. */
+int lscfg_sampler_join(lscfg_sampler *, lscfg_shard *, lscfg_error *);
+
+/* ---- */
+
+/* Draws the processes and the mean length anew, given the rules as they are; only where tokens sit at tables. sweep: as
+ * above. */
+int lscfg_sampler_resample(lscfg_sampler *, int32_t sweep, lscfg_error *);
 /* Adds the rules of all trees, as they are now, to those that are kept. */
 int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
 
@@ -93,6 +114,7 @@ typedef struct {
   int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something */
   int64_t cuts_drawn, cuts_moved;
   int64_t trees_drawn, trees_moved; /* of pairs, whole; those that were accepted */
+  double alpha, discount, mean_length; /* of the processes; the first two are means over tokens */
 } lscfg_sample_state;
 
 void lscfg_sampler_state(const lscfg_sampler *, lscfg_sample_state *);

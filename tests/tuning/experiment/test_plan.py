@@ -28,6 +28,8 @@ start = "none"
 grammar = "hiero"
 [systems.SAMPLED]
 grammar = "sampled"
+[systems.INDUCED]
+grammar = "induced"
 [systems.CONTEXT]
 grammar = "both"
 estimator = "mle"
@@ -121,6 +123,7 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
         "phrases": ("PHRASES",),
+        "induced": ("INDUCED",),
     }[name]
     expected = {place for system in users for place in after(system, "rules")}
     if item.part == EXTRACT:
@@ -219,6 +222,15 @@ def test_a_system_has_settings_of_its_own_for_its_rules(planned):
 def test_bad_settings_of_a_system_for_its_rules(planned, text, message):
     with pytest.raises(InputError, match=message):
         planned(('grammar = "hiero"\n', f'grammar = "hiero"\n{text}\n'))
+
+
+def test_forests_are_made_for_those_that_want_them(planned, corpus):
+    before, after = planned(), planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'))
+    assert {name for name in before if before[name] != after[name]} == {("EM", part) for part in STAGES[1:]}
+    made = [stage for stage in make_plan(read_experiment(corpus / "plan.toml")).stages() if stage.name == "derive"]
+    assert [stage.settings.get("forests", False) for stage in made] == [False, True]
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: forests have all minimal rules: set binarise = false"):
+        planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'), before="[derive]\nbinarise = true\n")
 
 
 def test_the_plan_says_what_is_made(corpus, tmp_path):
