@@ -31,7 +31,8 @@ LINES = {
     "--burn-in 4 --level-sweeps 2 --start-temperature 5 --chains 2 --seed 3 --rule-filter scope --max-phrase 8 "
     "--max-symbols 4 --multiplicity corrected --moves tree --checkpoint folder --resume --jobs 97",
     "induce sample exactly": "induce sample f e a1 a2 -o out --tables exact --resample --length geometric "
-    "--base uniform --offtree informed --start minimal --alignments chosen --shards 3 --held-out f e a1 --derivations library",
+    "--base uniform --offtree informed --start minimal --alignments chosen --shards 3 --held-out f e a1 "
+    "--derivations library",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
     "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
     "--frequent-words 7",
