@@ -121,7 +121,7 @@ def _add_biparse(actions: Any) -> None:
     biparse.add_argument(
         "--likely-links", type=OutputFile, metavar="FILE", help="write the links of a probability of at least a half"
     )
-    biparse.add_argument("--trees", type=OutputFile, metavar="FILE", help="write the best derivations")
+    biparse.add_argument("--derivations", type=OutputFile, metavar="FILE", help="write the best derivations")
     biparse.add_argument("--checkpoint", metavar="DIR", help="folder for where learning stands, after each pass")
     biparse.add_argument("--resume", action="store_true", help="continue the learning of --checkpoint")
     biparse.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each pass")
@@ -311,8 +311,8 @@ def _biparse(args: argparse.Namespace) -> None:
     for path, links in ((args.best_links, found.best_links), (args.likely_links, found.likely_links)):
         if path:
             write_lines(path, found.link_lines(links))
-    if args.trees:
-        induced_trees(found).save(args.trees)
+    if args.derivations:
+        induced_trees(found).save(args.derivations)
     _write_rules(args, found.rules, sentences, found.trace)
 
 
