@@ -111,6 +111,19 @@ class HieroRules(RuleCounts):
         return replace(self, rules=rules, count=self.count[kept], tokens=self.tokens[kept], places=places)
 
 
+class TooManyRules(Exception):
+    """A corpus has more rules than it was to have.
+
+    Attributes:
+        rules: how many were found; pairs: in so many sentence pairs, each as often as it has alignments.
+    """
+
+    def __init__(self, rules: int, pairs: int):
+        super().__init__(f"{rules} rules in {pairs} pairs")
+        self.rules = rules
+        self.pairs = pairs
+
+
 def extract_hiero(
     pairs: Iterable[tuple[str, str, str]],
     limits: HieroLimits | None = None,
@@ -134,7 +147,7 @@ def extract_hiero(
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
-    extractor = new_extractor(limits)
+    extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
     bare = _add(extractor, pairs, path, total)
     return _rules(extractor, limits, bare)
 
@@ -147,6 +160,7 @@ def extract_files(
     places: bool = False,
     wanted: Sequence[str] | None = None,
     part: tuple[int, int] = (0, 1),
+    most: int | None = None,
 ) -> HieroRules:
     """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
 
@@ -157,16 +171,21 @@ def extract_files(
             singletons it is read once, and all rules are given: which of them are dropped decides the features.
         part: which part of the source sides, and of how many parts: the rules are those of these sides, likewise. Not
             without singletons.
+        most: the number of rules, these or all, that is not to be exceeded; None for any number.
 
     Raises:
+        TooManyRules: there are more rules than that.
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
     limits = limits or HieroLimits()
     wanted = None if limits.no_singletons else wanted
     if limits.no_singletons and part[1] > 1:
         raise ValueError("rules without singletons cannot be extracted in parts")
-    extractor = new_extractor(limits, places, wanted, part)
-    bare = sum(_add(extractor, stream_aligned(src, tgt, path), path) for path in alignments)
+    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    extractor = HieroExtractor(*sizes, places, part)
+    for line in wanted or ():
+        extractor.want(line)
+    bare = sum(_add(extractor, stream_aligned(src, tgt, path), path, most=most) for path in alignments)
     if wanted is None and part[1] == 1:
         return _rules(extractor, limits, bare)
     for path in alignments:
@@ -175,22 +194,12 @@ def extract_files(
     return _rules(extractor, limits, bare, chosen=True)
 
 
-def new_extractor(
-    limits: HieroLimits, places: bool = False, wanted: Sequence[str] | None = None, part: tuple[int, int] = (0, 1)
-) -> HieroExtractor:
-    """An extractor without a pair; arguments as of ``extract_files``."""
-    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
-    extractor = HieroExtractor(*sizes, places, part)
-    for line in wanted or ():
-        extractor.want(line)
-    return extractor
-
-
 def _add(
     extractor: HieroExtractor,
     pairs: Iterable[tuple[str, str, str]],
     path: str | os.PathLike[str] | None,
     total: int | None = None,
+    most: int | None = None,
 ) -> int:
     """Adds all pairs; returns how many of them gave no rule."""
     bare = 0
@@ -202,6 +211,8 @@ def _add(
             raise error.at(number, path) from None
         before, used = used, extractor.sizes()[2]
         bare += used == before
+        if most is not None and len(extractor) > most:
+            raise TooManyRules(len(extractor), extractor.sizes()[0])
     return bare
 
 

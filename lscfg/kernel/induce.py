@@ -7,6 +7,8 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 
+HEAD = int(lib.LSCFG_HEAD)
+
 
 class Vectors:
     """Unit vectors of which the most similar ones can be found.
@@ -14,7 +16,8 @@ class Vectors:
     Args:
         by_row, by_column: offsets int64, numbers int32 and values float32 of a sparse matrix, as SciPy's compressed
             rows and compressed columns have them, without the columns that make no two rows neighbours.
-        dense: float32 [rows, any], the values in those columns.
+        dense: float32 [rows, any], the values in those columns. The search is fast if the first ones have most of the
+            length of each row.
 
     Raises:
         ValueError: arrays that do not fit together.
@@ -37,11 +40,14 @@ class Vectors:
         types = (np.int64, np.int32, np.float32)
         kept = [np.ascontiguousarray(part, kind) for part, kind in zip((*by_row, *by_column), types * 2, strict=True)]
         kept += [np.ascontiguousarray(dense, np.float32)]
-        kept += [np.sqrt((kept[6].astype(float) ** 2).sum(1)).astype(np.float32)]
+        head, first = np.zeros((rows, HEAD), np.float32), min(dense.shape[1], HEAD - 1)
+        head[:, :first] = kept[6][:, :first]
+        head[:, -1] = np.sqrt((kept[6][:, first:].astype(float) ** 2).sum(1))
+        kept += [np.sqrt((kept[6].astype(float) ** 2).sum(1)).astype(np.float32), head]
         self._kept = kept  # the kernel points into them
         names = {np.dtype(np.int64): "int64_t[]", np.dtype(np.int32): "int32_t[]", np.dtype(np.float32): "float[]"}
         pointers = [ffi.from_buffer(names[part.dtype], part) for part in kept]
-        self._pointer = ffi.new("lscfg_vectors *", [rows, *pointers[:6], dense.shape[1], pointers[6], pointers[7]])
+        self._pointer = ffi.new("lscfg_vectors *", [rows, *pointers[:6], dense.shape[1], *pointers[6:]])
 
     def nearest(self, first: int, last: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The k most similar others of the rows first .. last-1, best first.

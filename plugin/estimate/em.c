@@ -196,6 +196,52 @@ INLINE double factors_below(const int32_t *child, const double *factor) {
   return (child[0] >= 0 ? factor[child[0]] : 0) + (child[1] >= 0 ? factor[child[1]] : 0);
 }
 
+/* The edge behind those from e on that have the rule of e. Only splits into two phrases come several at a node, most of
+ * them of one rule: what its tensor costs is paid once. */
+INLINE int64_t behind_rule(const lscfg_em *em, int64_t e, int64_t last) {
+  int64_t next = e + 1;
+  while (next < last && em->arity[next] == 2 && em->arity[e] == 2 && em->row[next] == em->row[e]) next++;
+  return next;
+}
+
+INLINE const double *vector_of(int32_t m, int32_t node, const double *inside, const double *ones) {
+  return node >= 0 ? inside + (int64_t)node * m : ones;
+}
+
+/* out += the edges e .. next-1 of one rule of two nonterminals, each with its share. */
+INLINE void splits_inside(int32_t m, int wide, const lscfg_em *em, int64_t e, int64_t next, const double *ones,
+                          const double *inside, const double *share, double *restrict out) {
+  double pair[LSCFG_EM_MAX_STATES * LSCFG_EM_MAX_STATES];
+  const double *tensor = em->tensor[2] + em->row[e] * length_of(m, 2);
+  memset(pair, 0, (size_t)(m * m) * sizeof *pair);
+  for (; e < next; e++) {
+    const double *left = vector_of(m, em->children[2 * e], inside, ones);
+    const double *right = vector_of(m, em->children[2 * e + 1], inside, ones);
+    for (int32_t a = 0; a < m; a++) {
+      double factor = share[e] * left[a];
+      for (int32_t b = 0; b < m; b++) pair[a * m + b] += factor * right[b];
+    }
+  }
+  for (int32_t h = 0; h < m; h++) out[h] += dot(m * m, wide, tensor + (int64_t)h * m * m, pair);
+}
+
+/* The outside vectors of the tails get those of the edges e .. next-1 of one rule of two nonterminals. */
+INLINE void splits_outside(int32_t m, int wide, const lscfg_em *em, int64_t e, int64_t next, const double *u,
+                           const double *ones, const double *inside, const double *share, double *outside) {
+  double pair[LSCFG_EM_MAX_STATES * LSCFG_EM_MAX_STATES], unused[LSCFG_EM_MAX_STATES], line[LSCFG_EM_MAX_STATES];
+  const double *tensor = em->tensor[2] + em->row[e] * length_of(m, 2);
+  for (int32_t a = 0; a < m; a++) weighted_sum(m, wide, m, u, 1, tensor + a * m, (int64_t)m * m, pair + a * m);
+  for (; e < next; e++) {
+    const int32_t *child = em->children + 2 * e;
+    const double *left = vector_of(m, child[0], inside, ones), *right = vector_of(m, child[1], inside, ones);
+    double *to_left = child[0] >= 0 ? outside + (int64_t)child[0] * m : unused;
+    double *to_right = child[1] >= 0 ? outside + (int64_t)child[1] * m : unused;
+    weighted_sum(m, wide, m, left, 1, pair, m, line);
+    for (int32_t b = 0; b < m; b++) to_right[b] += share[e] * line[b];
+    for (int32_t a = 0; a < m; a++) to_left[a] += share[e] * dot(m, wide, pair + a * m, right);
+  }
+}
+
 /* Inside vectors of the nodes [begin, end), with the logarithms of all factors; of each edge the number that its
  * product of tensor and tails has in its node's vector. A node without a possible tree has zeros and the factor -inf.
  */
@@ -208,14 +254,19 @@ INLINE void forest_inside(int32_t m, int wide, const lscfg_em *em, int64_t begin
       if (below > best) best = below;
     }
     for (int32_t h = 0; h < m; h++) out[h] = 0;
-    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++) {
+    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++)
+      share[e] = best > -INFINITY ? exp(factors_below(em->children + 2 * e, factor) - best) : 0;
+    for (int64_t e = em->first_edge[n], next; e < em->first_edge[n + 1]; e = next) {
       const int32_t *child = em->children + 2 * e;
       int32_t arity = em->arity[e];
-      share[e] = best > -INFINITY ? exp(factors_below(child, factor) - best) : 0;
+      next = behind_rule(em, e, em->first_edge[n + 1]);
+      if (next > e + 1) {
+        splits_inside(m, wide, em, e, next, ones, inside, share, out);
+        continue;
+      }
       if (share[e] == 0) continue;
-      const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
-      const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
-      inside_of(m, wide, arity, em->tensor[arity] + em->row[e] * length_of(m, arity), left, right, of_edge);
+      inside_of(m, wide, arity, em->tensor[arity] + em->row[e] * length_of(m, arity),
+                vector_of(m, child[0], inside, ones), vector_of(m, child[1], inside, ones), of_edge);
       for (int32_t h = 0; h < m; h++) out[h] += share[e] * of_edge[h];
     }
     for (int32_t h = 0; h < m; h++) out[h] *= em->scale[h];
@@ -238,15 +289,18 @@ INLINE void forest_outside(int32_t m, int wide, const lscfg_em *em, int64_t begi
   for (int64_t n = begin; n < end; n++) {
     double *u = outside + n * m, of_edge[LSCFG_EM_MAX_STATES], to[2][LSCFG_EM_MAX_STATES];
     for (int32_t h = 0; h < m; h++) u[h] = inside[n * m + h] > 0 ? u[h] * em->scale[h] : 0;
-    for (int64_t e = em->first_edge[n]; e < em->first_edge[n + 1]; e++) {
+    for (int64_t e = em->first_edge[n], next; e < em->first_edge[n + 1]; e = next) {
       const int32_t *child = em->children + 2 * e;
       int32_t arity = em->arity[e];
+      next = behind_rule(em, e, em->first_edge[n + 1]);
+      if (next > e + 1) {
+        splits_outside(m, wide, em, e, next, u, ones, inside, share, outside);
+        continue;
+      }
       if (!arity || share[e] == 0) continue;
-      const double *left = child[0] >= 0 ? inside + (int64_t)child[0] * m : ones;
-      const double *right = child[1] >= 0 ? inside + (int64_t)child[1] * m : ones;
       for (int32_t h = 0; h < m; h++) of_edge[h] = u[h] * share[e];
-      outside_of(m, wide, arity, em->tensor[arity] + em->row[e] * length_of(m, arity), of_edge, left, right, to[0],
-                 to[1]);
+      outside_of(m, wide, arity, em->tensor[arity] + em->row[e] * length_of(m, arity), of_edge,
+                 vector_of(m, child[0], inside, ones), vector_of(m, child[1], inside, ones), to[0], to[1]);
       for (int32_t side = 0; side < arity; side++)
         for (int32_t h = 0; child[side] >= 0 && h < m; h++) outside[(int64_t)child[side] * m + h] += to[side][h];
     }

@@ -3,7 +3,11 @@
  * otherwise, and only where they could still bring the row among the best. */
 #include "lscfg/induce.h"
 
+#include <float.h>
+
 #include "base/common.h"
+
+enum { LANES = 8, BINS = 64 };
 
 typedef struct {
   float similarity;
@@ -39,9 +43,15 @@ static int32_t offer(neighbour *heap, int32_t size, int32_t k, neighbour one) {
   return size + 1;
 }
 
+/* In lanes whose sums are independent, so that a compiler can take several at once. */
 static float product(const float *a, const float *b, int32_t n) {
-  float sum = 0;
-  for (int32_t k = 0; k < n; k++) sum += a[k] * b[k];
+  float lane[LANES] = {0}, sum = 0;
+  int32_t whole = n - n % LANES;
+  for (int32_t k = 0; k < whole; k += LANES) {
+    for (int32_t l = 0; l < LANES; l++) lane[l] += a[k + l] * b[k + l];
+  }
+  for (int32_t k = whole; k < n; k++) sum += a[k] * b[k];
+  for (int32_t l = 0; l < LANES; l++) sum += lane[l];
   return sum;
 }
 
@@ -63,22 +73,55 @@ static int32_t meet(const lscfg_vectors *v, int32_t row, float *sum, uint8_t *se
   return n;
 }
 
+/* A sum that at least so many of those met reach, and few more. */
+static float promising(const float *sum, const int32_t *met, int32_t n, int32_t wanted) {
+  int32_t count[BINS] = {0}, bin = BINS - 1;
+  for (int32_t at = 0; at < n; at++) {
+    float share = sum[met[at]];
+    count[share >= 1 ? BINS - 1 : share > 0 ? (int32_t)(share * BINS) : 0]++;
+  }
+  for (int32_t above = count[bin]; bin > 0 && above < wanted; above += count[bin]) bin--;
+  return bin > 0 ? (float)bin / BINS : -FLT_MAX;
+}
+
+/* Whether a row that is so similar at most may be among the best. */
+static int may_be(float most, const neighbour *heap, int32_t size, int32_t k) {
+  most += 1e-5f; /* more than rounding can hide */
+  return most > 0 && (size < k || most >= heap[0].similarity);
+}
+
+/* Offers a row that was met, unless its dense part cannot bring it among the best: most are left out by the lengths of
+ * the dense parts, most others by the first entries and the lengths of the rest. */
+static int32_t consider(const lscfg_vectors *v, int32_t row, neighbour one, int32_t k, neighbour *heap, int32_t size) {
+  enum { FIRST = LSCFG_HEAD - 1 };
+  if (v->apart) {
+    if (!may_be(one.similarity + v->norm[row] * v->norm[one.row], heap, size, k)) return size;
+    const float *own = v->head + (int64_t)row * LSCFG_HEAD, *other = v->head + (int64_t)one.row * LSCFG_HEAD;
+    one.similarity += product(own, other, FIRST);
+    if (!may_be(one.similarity + own[FIRST] * other[FIRST], heap, size, k)) return size;
+    if (v->apart > FIRST) {
+      const float *rest = v->dense + FIRST;
+      one.similarity +=
+          product(rest + (int64_t)row * v->apart, rest + (int64_t)one.row * v->apart, v->apart - FIRST);
+    }
+  }
+  return one.similarity > 0 ? offer(heap, size, k, one) : size;
+}
+
+/* The most promising rows come first, so that few of the others are worth their dense product. */
 static int32_t best_of(const lscfg_vectors *v, int32_t row, int32_t k, float *sum, uint8_t *seen, const int32_t *met,
                        int32_t n, neighbour *heap) {
-  const float *own = v->apart ? v->dense + (int64_t)row * v->apart : NULL;
+  float border = n / 2 > k ? promising(sum, met, n, 2 * k) : -FLT_MAX;
   int32_t size = 0;
-  for (int32_t at = 0; at < n; at++) {
-    int32_t other = met[at];
-    float total = sum[other];
-    sum[other] = 0;
-    seen[other] = 0;
-    if (other == row) continue;
-    if (own) {
-      float bound = total + v->norm[row] * v->norm[other] + 1e-5f; /* more than rounding can hide */
-      if (bound <= 0 || (size == k && bound < heap[0].similarity)) continue;
-      total += product(own, v->dense + (int64_t)other * v->apart, v->apart);
+  for (int first = 1; first >= 0; first--) {
+    for (int32_t at = 0; at < n; at++) {
+      neighbour one = {sum[met[at]], met[at]};
+      if ((one.similarity >= border) == first && one.row != row) size = consider(v, row, one, k, heap, size);
     }
-    if (total > 0) size = offer(heap, size, k, (neighbour){total, other});
+  }
+  for (int32_t at = 0; at < n; at++) {
+    sum[met[at]] = 0;
+    seen[met[at]] = 0;
   }
   return size;
 }

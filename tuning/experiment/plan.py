@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from lscfg.induce.propagate.expansion import COUNTERPARTS
 from lscfg.induce.propagate.phrases import LIMITS
 from lscfg.induce.propagate.spread import GOLD
 from lscfg.io.text import align_columns, file_hash
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, TEXT_SOURCES, TOKENISERS, kind
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind
 from lscfg.prepare.corpus import raw_reference, set_file
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.record import RECORD
@@ -224,7 +224,13 @@ def make_plan(experiment: Experiment) -> Plan:
             made = list(_grammar(experiment.of(system), texts, system, inputs))
             shared += made
             grammars[name] = made[-1]
-    models = {name: _model(experiment.of(system), system, inputs) for name, system in experiment.systems.items()}
+    models = {}
+    for name, system in experiment.systems.items():
+        learned_from = inputs
+        if system.over_forests:
+            shared.append(_derivations(experiment, texts, alignments, forests=True))
+            learned_from = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
+        models[name] = _model(experiment.of(system), system, learned_from)
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
@@ -337,10 +343,11 @@ def _alignment_facts(experiment: Experiment) -> dict[str, Any]:
     return wanted.facts() | aligner
 
 
-def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input]) -> Stage:
+def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input], forests: bool = False) -> Stage:
     inputs: dict[str, Input] = {"source": texts.source, "target": texts.target}
     inputs |= _numbered("alignments", alignments)
-    return Stage("derive", rules.derive, experiment.derive.facts(), inputs)
+    facts = experiment.derive.facts() | ({"forests": True} if forests else {})
+    return Stage("derive", rules.derive, facts, inputs)
 
 
 def _grammar(experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles) -> Iterator[Stage]:
@@ -367,12 +374,13 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
     facts: dict[str, Any] = {"estimator": name, "estimator version": estimator(name).VERSION}
     facts["settings"] = settings.facts()
     files: dict[str, Input] = {"derivations": inputs.derivations, **settings.files()}
-    if experiment.with_context(system):
+    weights, scorer = experiment.with_context(system), experiment.scorer(system)
+    if weights or scorer:
         learner: Any = kind(CONTEXT_MODELS, experiment.context.name)
         facts["context"] = {
-            "model": experiment.context.name,
+            "model": experiment.context.name if weights else "",
             "version": learner.VERSION,
-            "settings": experiment.context.settings.facts(),
+            "settings": experiment.context.settings.facts() if weights else {},
             "sources": [
                 {
                     "name": name,
@@ -382,6 +390,9 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
                 for name in system.sources
             ],
         }
+        if scorer:
+            version = kind(SENSE_MODELS, scorer.name).VERSION
+            facts["scorer"] = {"model": scorer.name, "version": version, "settings": scorer.settings.facts()}
         files["source"] = inputs.source
         for source in system.sources:
             files |= inputs.of(rule_source(source).NEEDS)

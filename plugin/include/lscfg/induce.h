@@ -10,6 +10,8 @@ extern "C" {
 
 /* [declarations] */
 
+enum { LSCFG_HEAD = 8 };
+
 /* Unit vectors, by row and by column; entries that make no two rows neighbours stand apart in dense rows. */
 typedef struct {
   int32_t rows;
@@ -20,8 +22,9 @@ typedef struct {
   const int32_t *column_row;
   const float *column_value;
   int32_t apart;               /* width of the dense rows */
-  const float *dense;          /* [rows][apart] */
+  const float *dense;          /* [rows][apart]; bounds are tight if the first columns have most of the lengths */
   const float *norm;           /* [rows] lengths of the dense rows */
+  const float *head;           /* [rows][LSCFG_HEAD] the first entries of dense rows, then the length of the others */
 } lscfg_vectors;
 
 /* The k most similar rows of each of the rows first .. last-1, best first: those that share a column and whose product,

@@ -428,17 +428,17 @@ def test_latent_features_in_cdec(whole, corpus, tmp_path):
     assert "LatentMarginal" in (tmp_path / "systems" / "SPECTRAL" / "weights").read_text()
 
 
-@pytest.mark.parametrize("estimator", ["em", "clusters"])
-def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator):
-    (corpus / f"{estimator}.toml").write_text(
-        TOML.replace('"spectral"', f'"{estimator}"') + "iterations = 2\nheld_out = 0.1\nrestarts = 2\n"
-    )
+@pytest.mark.parametrize(("estimator", "forests"), [("em", "true"), ("clusters", "false")])
+def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator, forests):
+    more = f"iterations = 2\nheld_out = 0.1\nrestarts = 2\nforests = {forests}\n"
+    (corpus / f"{estimator}.toml").write_text(TOML.replace('"spectral"', f'"{estimator}"') + more)
     stage = make_plan(read_experiment(corpus / f"{estimator}.toml")).systems["SPECTRAL"].model
     made = make_with_sources(StageCache(tmp_path), stage, 2)
     assert sorted(path.name for path in made.path.iterdir()) == ["model.lscfg", "size.json", "stage.json"]
     about = Parameters.load(made.path / MODEL).about
     assert about["method"] == estimator and about["settings"]["m"] == 3 and about["settings"]["iterations"] == 2
     assert len(about["held-out log-likelihood a rule"]) == 2
+    assert len({source.key for source in stage.sources if source.name == "derive"}) == 1
 
 
 def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):

@@ -31,13 +31,14 @@ def align(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 @version(1)
 def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Minimal derivation trees, for each pair as many as there are alignments."""
+    """Minimal derivation trees, for each pair as many as there are alignments, and forests where they are wanted."""
     from lscfg.extract.derive import derive_files
     from lscfg.kernel import DeriveOptions
 
     alignments = [inputs[name] for name in several("alignments", inputs)]
-    options = DeriveOptions.of(settings)
-    sizes = derive_files(inputs["source"], inputs["target"], alignments, folder / DERIVATIONS, options, jobs)
+    options = DeriveOptions.of({name: value for name, value in settings.items() if name != "forests"})
+    texts, forests = (inputs["source"], inputs["target"]), "forests" in settings
+    sizes = derive_files(*texts, alignments, folder / DERIVATIONS, options, jobs, forests)
     write_json(folder / STATISTICS, sizes)
 
 
