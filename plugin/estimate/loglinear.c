@@ -75,7 +75,7 @@ static int64_t guess_places(const lscfg_context_trainer *t, const weight_block *
   return size;
 }
 
-/* Writes the places of those of the n wanted weights that there are, possibly over the guessed ones; returns how many. */
+/* Writes the places of those of the n wanted weights that there are, over the guessed ones or not; returns how many. */
 static int64_t check_places(const lscfg_context_trainer *t, const weight_block *b, const uint32_t *guessed,
                             const int32_t *wanted, int64_t n, uint32_t *places) {
   int64_t size = 0;
