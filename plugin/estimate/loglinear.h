@@ -77,7 +77,9 @@ int find_items(const lscfg_context_trainer *, const lscfg_context_token *, token
 void release_items(token_items *);
 
 /* How many of them the outcome can have weights for. */
-static inline int64_t n_items_of(const token_items *found, int wide) { return wide ? found->items.size : found->n_near; }
+static inline int64_t n_items_of(const token_items *found, int wide) {
+  return wide ? found->items.size : found->n_near;
+}
 
 static inline uint32_t hash_item(int32_t item) { return (uint32_t)(((uint64_t)item * 0x9e3779b97f4a7c15u) >> 32); }
 
