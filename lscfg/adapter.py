@@ -21,8 +21,10 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
+from lscfg.kernel import SENSE_WORDS
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
+from lscfg.model.sense import SenseModel
 from lscfg.parallel.engine import available_cores, in_threads
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
@@ -123,7 +125,7 @@ def demangled(text: str) -> str:
 
 
 def example_model() -> Parameters:
-    """A model of the example's rules with two states, some negative parameters and all context weights."""
+    """A model of the example's rules with two states, some negative parameters, all context weights and a scorer."""
     table = _rule_table(EXAMPLE_RULES)
     values = np.random.default_rng(1)
     tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
@@ -132,8 +134,18 @@ def example_model() -> Parameters:
     outcomes, items = ContextModel.outcomes(table), context_items(len(table.words))
     weights = values.normal(size=outcomes * items).astype(np.float32)
     offsets, all_items = np.arange(outcomes + 1) * items, np.tile(np.arange(items, dtype=np.int32), outcomes)
-    context = ContextModel(table, values.uniform(1, 9, len(table)), offsets, all_items, weights)
+    counts = values.uniform(1, 9, len(table))
+    context = ContextModel(table, counts, offsets, all_items, weights, _example_scorer(table, values))
     return Parameters(table, (tensors[0], tensors[1], tensors[2]), root, unk, one=one, context=context)
+
+
+def _example_scorer(table: RuleTable, values: np.random.Generator) -> SenseModel:
+    """A scorer of all the rules, with all items of two words on each side."""
+    m, rules = 4, len(table)
+    items = np.arange(4 * (len(table.words) + SENSE_WORDS), dtype=np.int32)
+    single = [values.normal(size=shape).astype(np.float32) for shape in ((len(items), m), m, (rules, m), rules)]
+    rows = np.arange(rules, dtype=np.int32)
+    return SenseModel("dot", 2, False, items, single[0], single[1], rows, single[2], single[3], np.array([0.5, 1.0]))
 
 
 def run_example(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -35,6 +35,7 @@ TOKENISERS = "lscfg.tokenisers"
 
 DEFAULT_CONTEXT_MODEL = "loglinear"
 DEFAULT_ESTIMATOR = "clusters"
+DEFAULT_SENSE_MODEL = "residual"
 
 _NAMES = {
     ESTIMATORS: "estimator",

@@ -160,7 +160,7 @@ def _write_parts(args: argparse.Namespace, sentences: list[str] | None) -> None:
     from lscfg import log
     from lscfg.errors import InputError
     from lscfg.extract.hiero import HieroLimits
-    from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, count_parts, write_parts
+    from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, write_hiero
     from lscfg.grammar.select import MAX_TARGETS
     from lscfg.settings import from_options
 
@@ -174,9 +174,9 @@ def _write_parts(args: argparse.Namespace, sentences: list[str] | None) -> None:
     if limits.no_singletons:
         raise InputError("--no-singletons needs all rules at once; leave out --memory")
     corpus = Extraction(source, target, alignments, limits, sentences)
-    parts = count_parts(corpus, int(args.memory * 2**30 / RULE_BYTES))
+    most = int(args.memory * 2**30 / RULE_BYTES)
     targets = MAX_TARGETS if args.max_targets is None else args.max_targets
-    written = write_parts(args.output, corpus, parts, targets, args.jobs)
+    written = write_hiero(args.output, corpus, most, targets, args.jobs)
     log.table(written.statistics)
     for reason, count in written.dropped.items():
         if count:

@@ -1,13 +1,18 @@
-"""``lscfg induce``: grammars that are learned: sampled from all derivations, or propagated over graphs of phrases."""
+"""``lscfg induce``: grammars that are learned: sampled from all derivations, found by parsing both sides of sentence
+pairs, or propagated over graphs of phrases."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lscfg.cli import add_action
 
-HELP = "sample rules; find translations in monolingual text"
+if TYPE_CHECKING:
+    from lscfg.grammar.counts import RuleCounts
+
+HELP = "find rules by sampling or biparsing, or translations in monolingual text"
 EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
 
 
@@ -63,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     states.add_argument("graph", type=InputFile, metavar="GRAPH", help="graph of lscfg induce graph")
     add_output(states, "model to write", required=True)
     _add_sample(actions)
+    _add_biparse(actions)
     for action in actions.choices.values():
         add_cluster(action)
 
@@ -79,7 +85,49 @@ def run(args: argparse.Namespace) -> None:
         return run_there(run, args)
 
     work = {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "states": _states, "sample": _sample}
+    work["biparse"] = _biparse
     work[args.action](args)
+
+
+def _add_biparse(actions: Any) -> None:
+    from lscfg.grammar.select import MAX_TARGETS
+    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.io.arguments import InputFile, OutputFile
+    from lscfg.options import add_jobs, add_output
+    from lscfg.settings import add_options
+
+    biparse = add_action(actions, "biparse", "find rules by parsing both sides of sentence pairs at once")
+    biparse.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    biparse.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    biparse.add_argument(
+        "alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j, for the lexicon only"
+    )
+    biparse.add_argument(
+        "--filter",
+        type=InputFile,
+        metavar="TEXT",
+        help="text to be translated; rules that match none of its lines are left out",
+    )
+    biparse.add_argument(
+        "--max-targets",
+        type=int,
+        default=MAX_TARGETS,
+        metavar="N",
+        help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
+    )
+    biparse.add_argument(
+        "--best-links", type=OutputFile, metavar="FILE", help="write the links of the best derivations"
+    )
+    biparse.add_argument(
+        "--likely-links", type=OutputFile, metavar="FILE", help="write the links of a probability of at least a half"
+    )
+    biparse.add_argument("--derivations", type=OutputFile, metavar="FILE", help="write the best derivations")
+    biparse.add_argument("--checkpoint", metavar="DIR", help="folder for where learning stands, after each pass")
+    biparse.add_argument("--resume", action="store_true", help="continue the learning of --checkpoint")
+    biparse.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each pass")
+    add_output(biparse, "grammar to write, .gz allowed", required=True)
+    add_options(biparse, BiparseSettings)
+    add_jobs(biparse)
 
 
 def _add_sample(actions: Any) -> None:
@@ -116,7 +164,7 @@ def _add_sample(actions: Any) -> None:
     sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
     sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
     sample.add_argument(
-        "--trees",
+        "--derivations",
         type=OutputFile,
         metavar="FILE",
         help="write the trees of all samples: derivations for lscfg estimate",
@@ -199,51 +247,98 @@ def _states(args: argparse.Namespace) -> None:
     log.info(f"wrote {args.output}")
 
 
-def _sample(args: argparse.Namespace) -> None:
+def _filter_text(args: argparse.Namespace) -> list[str] | None:
+    """The sentences of --filter, None without it; checks --max-targets too."""
+    from lscfg.corpus.parallel import check_sentences
+    from lscfg.grammar.select import check_max_targets
+    from lscfg.io.text import read_lines
+
+    check_max_targets(args.max_targets)
+    if not args.filter:
+        return None
+    sentences = read_lines(args.filter)
+    check_sentences(sentences, args.filter, allow_empty=True)
+    return sentences
+
+
+def _checkpoint_folder(args: argparse.Namespace) -> Path | None:
+    """The folder of --checkpoint.
+
+    Raises:
+        InputError: there is none, and --resume needs it.
+    """
+    from lscfg.errors import InputError
+
+    if args.resume and not args.checkpoint:
+        raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
+    return Path(args.checkpoint) if args.checkpoint else None
+
+
+def _write_rules(
+    args: argparse.Namespace, counted: RuleCounts, sentences: list[str] | None, trace: list[dict[str, Any]]
+) -> None:
+    """Writes the grammar, and a line for each record of --trace."""
     import json
-    from pathlib import Path
 
     from lscfg import log
-    from lscfg.corpus.parallel import check_sentences
-    from lscfg.errors import InputError
-    from lscfg.grammar.select import check_max_targets, select_rules
-    from lscfg.grammar.source import RuleInputs
+    from lscfg.grammar.select import select_rules
     from lscfg.grammar.write import write_grammar
+    from lscfg.io.text import write_lines
+
+    selection = select_rules(counted, args.max_targets, sentences)
+    for reason, count in selection.dropped.items():
+        if count:
+            log.info(f"dropped {count} rules: {reason}")
+    if args.trace:
+        write_lines(args.trace, [json.dumps(record) for record in trace])
+    write_grammar(args.output, counted, selection, args.jobs)
+    log.info(f"wrote {args.output}: {len(selection.kept)} rules")
+
+
+def _biparse(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.grammar.source import RuleInputs
+    from lscfg.induce.biparse.rules import induce, induced_trees
+    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.io.text import write_lines
+    from lscfg.settings import from_options
+
+    settings = from_options(BiparseSettings, args)
+    sentences, folder = _filter_text(args), _checkpoint_folder(args)
+    inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
+    found = induce(inputs, settings, args.jobs, folder, args.resume)
+    log.table(found.rules.statistics())
+    for path, links in ((args.best_links, found.best_links), (args.likely_links, found.likely_links)):
+        if path:
+            write_lines(path, found.link_lines(links))
+    if args.derivations:
+        induced_trees(found).save(args.derivations)
+    _write_rules(args, found.rules, sentences, found.trace)
+
+
+def _sample(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.grammar.source import RuleInputs
     from lscfg.induce.sample.convergence import FAR, convergence
     from lscfg.induce.sample.rules import SamplingSettings, sample_rules
-    from lscfg.io.text import read_lines, write_lines
     from lscfg.settings import from_options
 
     settings = from_options(SamplingSettings, args)
-    check_max_targets(args.max_targets)
-    sentences = None
-    if args.filter:
-        sentences = read_lines(args.filter)
-        check_sentences(sentences, args.filter, allow_empty=True)
-    if args.resume and not args.checkpoint:
-        raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
-    folder = Path(args.checkpoint) if args.checkpoint else None
+    sentences, folder = _filter_text(args), _checkpoint_folder(args)
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
-    places = bool(args.trees)
+    places = bool(args.derivations)
     found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out)
     log.table(found.rules.statistics())
-    if args.trees:
+    if args.derivations:
         from lscfg.induce.sample.trees import sampled_trees
 
-        sampled_trees(found).save(args.trees)
-        log.info(f"wrote {args.trees}")
+        sampled_trees(found).save(args.derivations)
+        log.info(f"wrote {args.derivations}")
     if told := [record["held_out"] for record in found.trace if "held_out" in record]:
         log.table({"held-out log-likelihood of a target word": round(sum(told) / len(told), 4)})
     if measures := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):
         log.table(measures)
         if max(value for name, value in measures.items() if name.startswith("R-hat")) > FAR:
             log.info(f"R-hat above {FAR}: the chains are still on their way; give more burn-in or sweeps")
-    selection = select_rules(found.rules, args.max_targets, sentences)
-    for reason, count in selection.dropped.items():
-        if count:
-            log.info(f"dropped {count} rules: {reason}")
-    if args.trace:
-        write_lines(args.trace, [json.dumps(record) for record in found.trace])
-    write_grammar(args.output, found.rules, selection, args.jobs)
-    log.info(f"wrote {args.output}: {len(selection.kept)} rules")
+    _write_rules(args, found.rules, sentences, found.trace)

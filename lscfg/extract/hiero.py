@@ -114,6 +114,19 @@ class HieroRules(RuleCounts):
         return replace(self, rules=rules, count=self.count[kept], tokens=self.tokens[kept], places=places)
 
 
+class TooManyRules(Exception):
+    """A corpus has more rules than it was to have.
+
+    Attributes:
+        rules: how many were found; pairs: in so many sentence pairs, each as often as it has alignments.
+    """
+
+    def __init__(self, rules: int, pairs: int):
+        super().__init__(f"{rules} rules in {pairs} pairs")
+        self.rules = rules
+        self.pairs = pairs
+
+
 def extract_hiero(
     pairs: Iterable[tuple[str, str, str]],
     limits: HieroLimits | None = None,
@@ -137,7 +150,7 @@ def extract_hiero(
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
-    extractor = new_extractor(limits)
+    extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
     bare = _add(extractor, pairs, path, total)
     found = _rules(extractor, bare)
     return found.without_singletons(found.tokens) if limits.no_singletons else found
@@ -151,6 +164,7 @@ def extract_files(
     places: bool = False,
     wanted: Sequence[str] | None = None,
     part: tuple[int, int] = (0, 1),
+    most: int | None = None,
 ) -> HieroRules:
     """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
 
@@ -161,24 +175,29 @@ def extract_files(
             singletons it is read once, and all rules are given: which of them are dropped decides the features.
         part: which part of the source sides, and of how many parts: the rules are those of these sides, likewise. Not
             without singletons.
+        most: the number of rules, these or all, that is not to be exceeded; None for any number.
 
     Raises:
+        TooManyRules: there are more rules than that.
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
     limits = limits or HieroLimits()
     wanted = None if limits.no_singletons else wanted
     if limits.no_singletons and part[1] > 1:
         raise ValueError("rules without singletons cannot be extracted in parts")
-    extractor = new_extractor(limits, places, wanted, part)
-    bare, most, before = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
+    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    extractor = HieroExtractor(*sizes, places, part)
+    for line in wanted or ():
+        extractor.want(line)
+    bare, often, before = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
     for path in alignments:
-        bare += _add(extractor, stream_aligned(src, tgt, path), path)
+        bare += _add(extractor, stream_aligned(src, tgt, path), path, most=most)
         if limits.no_singletons:
             tokens = extractor.arrays()["tokens"]
-            before, most = (np.pad(counts, (0, len(tokens) - len(counts))) for counts in (before, most))
-            before, most = tokens, np.maximum(most, tokens - before)
+            before, often = (np.pad(counts, (0, len(tokens) - len(counts))) for counts in (before, often))
+            before, often = tokens, np.maximum(often, tokens - before)
     if limits.no_singletons:
-        return _rules(extractor, bare).without_singletons(most)
+        return _rules(extractor, bare).without_singletons(often)
     if wanted is None and part[1] == 1:
         return _rules(extractor, bare)
     for path in alignments:
@@ -187,22 +206,12 @@ def extract_files(
     return _rules(extractor, bare, chosen=True)
 
 
-def new_extractor(
-    limits: HieroLimits, places: bool = False, wanted: Sequence[str] | None = None, part: tuple[int, int] = (0, 1)
-) -> HieroExtractor:
-    """An extractor without a pair; arguments as of ``extract_files``."""
-    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
-    extractor = HieroExtractor(*sizes, places, part)
-    for line in wanted or ():
-        extractor.want(line)
-    return extractor
-
-
 def _add(
     extractor: HieroExtractor,
     pairs: Iterable[tuple[str, str, str]],
     path: str | os.PathLike[str] | None,
     total: int | None = None,
+    most: int | None = None,
 ) -> int:
     """Adds all pairs; returns how many of them gave no rule."""
     bare = 0
@@ -214,6 +223,8 @@ def _add(
             raise error.at(number, path) from None
         before, used = used, extractor.sizes()[2]
         bare += used == before
+        if most is not None and len(extractor) > most:
+            raise TooManyRules(len(extractor), extractor.sizes()[0])
     return bare
 
 

@@ -22,14 +22,13 @@ from typing import BinaryIO
 import numpy as np
 
 from lscfg import log
-from lscfg.corpus.parallel import check_words, stream_aligned
+from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroLimits, HieroRules, extract_files, new_extractor
+from lscfg.extract.hiero import HieroLimits, HieroRules, TooManyRules, extract_files
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import BLOCK, write_grammar
 from lscfg.io.text import stream_lines, write_blocks
-from lscfg.kernel import LineError
 
 RULE_BYTES = 500
 """Peak memory of a rule from its extraction to its line of text, measured on ja-en, rounded up."""
@@ -48,30 +47,10 @@ class Extraction:
     limits: HieroLimits
     wanted: Sequence[str] | None = None
 
-
-def count_parts(corpus: Extraction, rules: int) -> int:
-    """How many parts are needed for at most about so many rules in each.
-
-    Rules grow more slowly than the corpus, so a look at its beginning gives enough of them.
-
-    Raises:
-        InputError: see ``extract_files``; or there is not even room for one rule.
-    """
-    if rules < 1:
-        raise InputError("no room for a single rule; give more memory")
-    extractor = new_extractor(corpus.limits, wanted=corpus.wanted)
-    seen = 0
-    for path in corpus.alignments:
-        for number, pair in enumerate(stream_aligned(corpus.source, corpus.target, path), 1):
-            if len(extractor) > rules:
-                pairs = len(corpus.alignments) * sum(1 for _ in stream_lines(path))
-                return math.ceil(len(extractor) / rules * pairs / (seen + number - 1))
-            try:
-                extractor.add(*pair)
-            except LineError as error:
-                raise error.at(number, path) from None
-        seen += number
-    return 1
+    def extract(self, part: tuple[int, int] = (0, 1), most: int | None = None) -> HieroRules:
+        """The rules; arguments as of ``extract_files``."""
+        corpus = self.source, self.target, self.alignments
+        return extract_files(*corpus, self.limits, wanted=self.wanted, part=part, most=most)
 
 
 @dataclass(frozen=True)
@@ -88,33 +67,51 @@ class Written:
     dropped: dict[str, int]
 
 
+def write_hiero(
+    path: str | os.PathLike[str], corpus: Extraction, most: int, max_targets: int, threads: int = 1
+) -> Written:
+    """Writes a grammar as ``write_grammar`` does, with about ``most`` rules in memory at a time.
+
+    The file has the same bytes for any number of them. If they do not fit, the corpus is read twice for each part. How
+    many parts there are is foretold from the beginning of the corpus, after which new rules become rarer.
+
+    Raises:
+        InputError: see ``extract_files``, ``select_rules`` and ``write_grammar``; or there is no room for one rule.
+    """
+    if most < 1:
+        raise InputError("no room for a single rule; give more memory")
+    try:
+        counted = corpus.extract(most=most)
+    except TooManyRules as found:
+        share = found.rules / most / found.pairs  # the rules themselves must not outlive this block
+    else:
+        selection = select_rules(counted, max_targets, corpus.wanted)
+        write_grammar(path, counted, selection, threads)
+        return Written(len(selection.kept), counted.statistics(), selection.dropped)
+    pairs = len(corpus.alignments) * sum(1 for _ in stream_lines(corpus.source))
+    return write_parts(path, corpus, math.ceil(share * pairs), max_targets, threads)
+
+
 def write_parts(
     path: str | os.PathLike[str], corpus: Extraction, parts: int, max_targets: int, threads: int = 1
 ) -> Written:
-    """Writes a grammar as ``write_grammar`` does, with rules of one part in memory at a time; the rest is on disk.
-
-    The file has the same bytes for any number of parts. The corpus is read twice for each.
+    """The same in so many parts, two or more, all but one of them on disk.
 
     Raises:
-        InputError: see ``extract_files``, ``select_rules`` and ``write_grammar``.
+        InputError: as ``write_hiero``.
     """
     rules, statistics, dropped = 0, dict[str, int](), dict[str, int]()
     with ExitStack() as files:
         runs: list[tuple[BinaryIO, BinaryIO]] = []
         for part in range(parts):
-            counted = extract_files(
-                corpus.source, corpus.target, corpus.alignments, corpus.limits, wanted=corpus.wanted, part=(part, parts)
-            )
+            counted = corpus.extract(part=(part, parts))
+            check_words(counted.rules.words)
             selection = select_rules(counted, max_targets, corpus.wanted)
             rules += len(selection.kept)
             for name, size in counted.statistics().items():
                 statistics[name] = size if name.startswith(OF_CORPUS) else statistics.get(name, 0) + size
             for reason, count in selection.dropped.items():
                 dropped[reason] = dropped.get(reason, 0) + count
-            if parts == 1:
-                write_grammar(path, counted, selection, threads)
-                break
-            check_words(counted.rules.words)
             try:
                 run = [files.enter_context(TemporaryFile(dir=Path(path).parent)) for _ in range(2)]
                 _write_run(counted, selection.kept, *run)
@@ -122,8 +119,8 @@ def write_parts(
                 raise InputError(f"cannot keep rules on disk: {error.strerror or error}", Path(path).parent) from error
             runs.append((run[0], run[1]))
             log.info(f"part {part + 1} of {parts}: {len(selection.kept)} rules")
-        else:
-            write_blocks(path, _merged(runs), threads)
+            del counted, selection  # before the next part comes
+        write_blocks(path, _merged(runs), threads)
     return Written(rules, statistics, dropped)
 
 

@@ -66,6 +66,10 @@ class RuleCounts:
         """Names of the features that a grammar of these rules has."""
         return FEATURES + GLUE_FEATURES if self.own_glue else FEATURES
 
+    def own_columns(self, which: np.ndarray) -> list[np.ndarray]:
+        """Values of features behind all others, that only this source of rules has, float64 [len(which)] each."""
+        return []
+
     def barred(self) -> dict[str, np.ndarray]:
         """bool [rules] by reason: which rules have no place in a grammar, although they are counted."""
         return {f"more than {self.max_arity} nonterminals": self.rules.arity > self.max_arity}

@@ -48,6 +48,7 @@ class RuleFeatures:
         ]
         if counted.own_glue:
             columns += [self._glue[which], self._inverse[which]]
+        columns += counted.own_columns(which)
         values = np.stack([np.asarray(c, float) for c in columns], 1) + 0.0  # + 0.0 turns -0 into 0
         if counted.plain_glue:
             values[self._bare[which], : len(FEATURES)] = 0

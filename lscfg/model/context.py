@@ -42,6 +42,11 @@ class ContextModel:
     weights: np.ndarray
     sense: SenseModel | None = None
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether it says anything beside a scorer; one without a scorer does, even if all its weights are 0."""
+        return self.sense is None or len(self.weights) > 0
+
     @staticmethod
     def outcomes(rules: RuleTable) -> int:
         """Number of outcomes of some rules."""

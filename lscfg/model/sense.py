@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -56,6 +56,13 @@ class SenseModel:
         if self.hidden:
             own |= dict(zip(HIDDEN, self.hidden, strict=True))
         return {f"sense.{name}": array.astype(_type(name)) for name, array in own.items()}
+
+    def with_more(self, words: int, new_words: int, new_rules: int) -> SenseModel:
+        """The scorer of a context model with more words behind its own, and more rules, which it does not know."""
+        slot, word = np.divmod(self.items.astype(np.int64), words + SENSE_WORDS)
+        moved = slot * (words + new_words + SENSE_WORDS) + word + np.where(word >= words, new_words, 0)
+        row = np.concatenate([self.row, np.full(new_rules, -1, self.row.dtype)])
+        return replace(self, items=moved.astype(np.int32), row=row)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str, rules: int, words: int) -> SenseModel:

@@ -153,7 +153,7 @@ class Explainer:
             self.grammar = self.model.grammar()
             self._frequency = np.zeros(len(self.grammar)) if parameters.one is None else parameters.one.rules
         self.states = States.of(parameters)
-        self._has_context = parameters.context is not None
+        self._has_context = parameters.context is not None and parameters.context.has_weights
         names = ("LatentEgivenF", *(CONTEXT_FEATURES if self._has_context else ()))
         self._latent = LatentFeatures(self.model, self.grammar, FeatureOptions(log=False, names=names), unknown)
         self._names = [self.states.name(h) for h in range(self.model.rank)] if self.states else []

@@ -25,5 +25,6 @@
 #include "lscfg/learn.h"
 #include "lscfg/induce.h"
 #include "lscfg/sample.h"
+#include "lscfg/biparse.h"
 
 #endif

@@ -132,16 +132,16 @@ def test_align_with_a_saved_aligner(double):
 
 
 @pytest.mark.parametrize(
-    ("name", "links", "settings", "threads"),
+    ("name", "links", "settings", "threads", "forests"),
     [
-        ("derive", ["a1", "a2"], DeriveOptions(bracketing="right", max_arity=1, binarise=True, max_words=7), 97),
-        ("derive the good", ["a1"], DeriveOptions(drop=True), available_cores()),
+        ("derive", ["a1", "a2"], DeriveOptions(bracketing="right", max_arity=1, binarise=True, max_words=7), 97, False),
+        ("derive the good", ["a1"], DeriveOptions(drop=True), available_cores(), True),
     ],
 )
-def test_derive(double, name, links, settings, threads):
+def test_derive(double, name, links, settings, threads, forests):
     derive_files = double("lscfg.extract.derive.derive_files", {})
     run(name)
-    derive_files.assert_called_once_with("f", "e", links, "out", settings, threads=threads)
+    derive_files.assert_called_once_with("f", "e", links, "out", settings, threads, forests)
 
 
 def test_grammar(double):
@@ -171,12 +171,10 @@ def test_grammars_of_sentences(double):
 
 
 def test_grammar_in_little_memory(double):
-    count = double("lscfg.extract.hiero_parts.count_parts", 5)
-    write = double("lscfg.extract.hiero_parts.write_parts", Written(3, {}, {}))
+    write = double("lscfg.extract.hiero_parts.write_hiero", Written(3, {}, {}))
     run("grammar in little memory")
     corpus = Extraction("f", "e", ["a1"], HieroLimits(max_phrase=6))
-    count.assert_called_once_with(corpus, 2**31 // RULE_BYTES)
-    write.assert_called_once_with("out", corpus, 5, 7, 97)
+    write.assert_called_once_with("out", corpus, 2**31 // RULE_BYTES, 7, 97)
 
 
 def test_grammar_of_phrases(double):
@@ -335,9 +333,7 @@ def test_diagnose(double):
     double("lscfg.study.diagnose.format_diagnosis", "")
     run("diagnose")
     assert load.call_count == 2
-    diagnosis.assert_called_once_with(
-        train="trees of deriv", held_out="trees of dev", max_targets=7, floor=0.01, negative="clamp"
-    )
+    diagnosis.assert_called_once_with("trees of deriv", "trees of dev", 7, 0.01, "clamp", True)
     assert diagnosis.return_value.measure_all.mock_calls == [call("one"), call("two")]
     assert "figures" in Path("out").read_text()
 

@@ -291,3 +291,10 @@ def test_bad_arrays():
     tokens = RuleTokens(phrase_tokens(derive(["a"], ["A"], ["0-0"])).rules, np.zeros((0, 8), np.int32))
     with pytest.raises(InputError, match="no source side has two frequent target sides"):
         Task.of(tokens, ["a"], ViewSettings())
+
+
+def test_explanations_know_a_scorer_without_weights(tmp_path, planted, capsys):
+    context = ("--context", str(tmp_path / "f"), "--context-model", "none", "--sense", "ls", "--sense-k", "2")
+    assert options(tmp_path, planted, *context) == 0
+    assert main(["explain", str(tmp_path / "m"), planted[1][0], "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["parsed"]

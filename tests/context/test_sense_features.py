@@ -253,3 +253,27 @@ def test_decoder_line_without_a_scorer(tmp_path, capsys):
         ["marginals", str(tmp_path / "b"), str(tmp_path / "t"), "--features", "sense", "-o", str(tmp_path / "o")]
     )
     assert "estimate it with --sense" in capsys.readouterr().err
+
+
+def test_more_words_and_rules_change_nothing(tmp_path):
+    """What an expanded grammar needs: words behind the others, and rules that the scorer does not know."""
+    path, parameters = random_model(tmp_path, 6, "dot")
+    context = parameters.context
+    longer = rule_table(
+        [context.rules.text(k).removeprefix("[X] ||| ") for k in range(len(context.rules))] + ["n ||| N"]
+    )
+    assert longer.words[: len(context.rules.words)] == context.rules.words
+    sense = context.sense.with_more(len(context.rules.words), 2, 1)
+    counts = np.append(context.counts[np.argsort(context.rules.arity, kind="stable")], 1.0)
+    order = np.argsort(np.append(context.rules.arity, 0), kind="stable")
+    sense = dataclasses.replace(sense, row=sense.row[order])
+    counts = np.append(context.counts, 1.0)[order]
+    more = ContextModel.without_weights(longer, counts, sense)
+    dataclasses.replace(parameters, context=more).save(tmp_path / "more")
+    found = []
+    for file in (path, tmp_path / "more"):
+        model = Model(file)
+        grammar = model.grammar()
+        forest = grammar.parse(grammar.vocab.add_line("b a b b a"), ParseOptions(9, False, 1, X))
+        found.append(Binding(model, grammar).features(forest, None, OPTIONS))
+    assert found[0].any() and found[0] == pytest.approx(found[1], abs=1e-6)

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
+from lscfg.extract import hiero_parts
 from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
-from lscfg.extract.hiero_parts import Extraction, count_parts, write_parts
+from lscfg.extract.hiero_parts import Extraction, write_hiero, write_parts
 from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
@@ -392,16 +393,19 @@ def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, text):
     assert written.dropped == selection.dropped
 
 
-def test_parts_fit(aligned_twice):
-    """As many as it takes, by what the beginning of the corpus has; and one where all rules fit."""
+def test_as_many_parts_as_it_takes(aligned_twice, tmp_path, monkeypatch):
+    """By what the beginning of the corpus has; and none where all rules fit."""
     source, target, *alignments = aligned_twice
     corpus = Extraction(source, target, alignments, HieroLimits())
-    every = len(extract_files(source, target, alignments, corpus.limits).rules)
-    assert count_parts(corpus, every) == 1
-    assert 2 <= count_parts(corpus, every // 2) <= 4
-    parts = count_parts(corpus, every // 10)
-    assert 10 <= parts <= 20
-    each = [len(extract_files(source, target, alignments, part=(p, parts)).rules) for p in range(parts)]
+    every = len(corpus.extract().rules)
+    asked = []
+    monkeypatch.setattr(hiero_parts, "write_parts", lambda path, corpus, parts, *_: asked.append(parts))
+    assert write_hiero(tmp_path / "whole", corpus, every, 0).rules == every
+    assert not asked
+    for share in (2, 10):
+        write_hiero(tmp_path / "parts", corpus, every // share, 0)
+    assert 2 <= asked[0] <= 4 and 10 <= asked[1] <= 20
+    each = [len(corpus.extract(part=(p, asked[1])).rules) for p in range(asked[1])]
     assert sum(each) == every and max(each) < every // 5
 
 
@@ -439,7 +443,7 @@ def test_experiment_refuses_other_grammars(experiment):
     systems = '[systems.MIN]\ngrammar = "songs"'
     with pytest.raises(
         InputError,
-        match=r"x\.toml:21: no grammar 'songs'; there are hiero, minimal, [a-z, ]*both, and joined ones such",
+        match=r"x\.toml:21: no grammar 'songs'; there are hiero, [a-z, ]*both, and joined ones such",
     ):
         read_experiment(experiment(systems))
 

@@ -109,6 +109,22 @@ def test_trees_by_inside_sums_have_the_exact_distribution(pairs, max_cut, correc
     assert distance < 1.2 * noise
 
 
+@pytest.mark.parametrize(
+    ("pairs", "options"),
+    [
+        (REPEATED + REPEATED[1:], {}),
+        (REPEATED + REPEATED[1:], {"corrected": True}),
+        ([*COPIES, ("b a", "q p", "0-0 1-1")], {"model": "dp"}),
+    ],
+)
+def test_cuts_by_type_have_the_exact_distribution(pairs, options):
+    corpus = CorpusTrees(pairs, options.get("model", "py"), corrected=options.get("corrected", False))
+    sampler = TreeSampler(forests_of(pairs), options_of(moves="type", **options))
+    distance, noise = corpus.distance(states_of(corpus, sampler, 12_000))
+    assert distance < 1.2 * noise
+    assert sampler.state().types_moved > 12_000
+
+
 @pytest.mark.parametrize("corrected", [False, True])
 def test_inside_sums_leave_higher_nodes_alone(corrected):
     """Below them the distribution is that of all states in which they are as they are."""
@@ -404,8 +420,9 @@ def test_a_seed_gives_the_same_chain_and_another_one_does_not():
     assert run(seed=7) != run(seed=8) and run(seed=7) != run(seed=7, chain=1)
 
 
-def test_a_level_leaves_higher_nodes_alone():
-    sampler = TreeSampler(forests_of(PAIRS))
+@pytest.mark.parametrize("moves", ["local", "type"])
+def test_a_level_leaves_higher_nodes_alone(moves):
+    sampler = TreeSampler(forests_of(PAIRS), SamplerOptions(moves=moves))
     before = sampler.trees()
     for number in range(1, 20):
         sampler.sweep(number, max_level=1)

@@ -22,6 +22,7 @@ MUTATIONS = {
     "options": 400,
     "trees": 2000,
     "ngrams": 2000,
+    "sampler": 60,
 }
 
 

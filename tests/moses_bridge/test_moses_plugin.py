@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import SPANISH_RULES, random_context, rule_table, save_model
+from helpers import SPANISH_RULES, random_scorer, rule_table, save_model
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
@@ -60,7 +60,7 @@ def ini(tmp_path: Path) -> Path:
     values = [rng.uniform(-0.05, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
     root, unk = np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03])
     one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
-    save_model(tmp_path / "model.lscfg", table, values, root, unk, one, random_context(table, 1))
+    save_model(tmp_path / "model.lscfg", table, values, root, unk, one, random_scorer(table, 1))
     lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
     (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
     (tmp_path / "cdec.ini").write_text(

@@ -19,16 +19,26 @@ LINES = {
     "prepare restore": RESTORE,
     "align with a saved aligner": "align f e -o out.{heuristic} --heuristic union,grow-diag --model model --jobs 97",
     "derive": "derive f e a1 a2 -o out --max-arity 1 --binarise --bracketing right --max-words 7 --jobs 97",
-    "derive the good": "derive f e a1 -o out --drop-bad",
+    "derive the good": "derive f e a1 -o out --drop-bad --forests",
     "grammar": "grammar --hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97 "
     "--max-phrase 6 --max-target-phrase 8 --max-symbols 4 --max-arity 1",
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
     "grammar in little memory": "grammar --hiero f e a1 -o out --max-phrase 6 --max-targets 7 --memory 2 --jobs 97",
+    "grammar of rules seen twice": "grammar --hiero f e a1 -o out --no-singletons",
     "grammar of phrases": "grammar deriv --phrases 3 -o out",
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
     "--burn-in 4 --level-sweeps 2 --start-temperature 5 --chains 2 --seed 3 --rule-filter scope --max-phrase 8 "
     "--max-symbols 4 --multiplicity corrected --moves tree --checkpoint folder --resume --jobs 97",
+    "induce biparse": "induce biparse f e a1 a2 -o out --filter text --max-targets 7 --trace library --best-links a3 "
+    "--likely-links a4 --derivations other --checkpoint folder --resume --passes 3 --rate 0.5 --decay 0.75 "
+    "--prior visit --strength 2 --lexical-rate 0.25 --no-rule-weights --no-leave-one-out --counts learned --folds 2 "
+    "--held-out 0.25 --no-adagrad --batch 8 --rule-cache 9 --seed 3 --pops 31 --pops-per cube --nodes 11 "
+    "--word-items 12 --retries 1 --beam 2 --future whole --root strict --max-target 9 --neighbours 13 --max-words 50 "
+    "--links-share 0.5 --model1-iterations 3 --jobs 97",
+    "induce sample exactly": "induce sample f e a1 a2 -o out --tables exact --resample --length geometric "
+    "--base uniform --offtree informed --start minimal --alignments chosen --shards 3 --held-out f e a1 "
+    "--derivations library",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
     "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
     "--frequent-words 7",
@@ -49,7 +59,7 @@ LINES = {
     "explain": "explain model 'a b' --beside cdec.ini --choices 7 --least 0.5 --format json -o out",
     "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp "
-    "--differences 3",
+    "--differences 3 --forests",
     "mrr": "mrr one two --train deriv --held-out dev --lm text -o out --trivial --max-words 3 --max-targets 7 "
     "--min-count 4",
     "mrr as in the thesis": "mrr one --train deriv --protocol thesis --leave-out 0.25",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterable
 from pathlib import Path
@@ -72,6 +73,11 @@ def random_context(rules: RuleTable, seed: int, share: float = 0.3) -> ContextMo
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     weights = rng.normal(size=len(items)).astype(np.float32)
     return ContextModel(rules, rng.uniform(0.5, 9, len(rules)), offsets, items, weights)
+
+
+def random_scorer(rules: RuleTable, seed: int) -> ContextModel:
+    """``random_context`` with a scorer."""
+    return dataclasses.replace(random_context(rules, seed), sense=random_sense(rules, seed))
 
 
 def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False) -> SenseModel:

@@ -16,7 +16,7 @@ from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.grammar.source import ALIASES, Decoding, rule_source, source_names
 from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import decode_text, read_bytes
-from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
+from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, SENSE_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.kinds import (
     ALIGNERS,
     CONTEXT_MODELS,
@@ -37,6 +37,7 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
+from lscfg.tuning.experiment.chosen import Chosen, read_kind, read_scorer
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
 from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
@@ -182,14 +183,6 @@ class Report(Declared):
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """A kind and its settings."""
-
-    name: str
-    settings: Declared
-
-
-@dataclass(frozen=True)
 class System:
     """One row of the table: a grammar, and latent features of the minimal one if there is an estimator."""
 
@@ -209,6 +202,8 @@ class System:
     """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagate])."""
     states: bool = False
     """Whether the model learns of these rules which hidden states they have, from their neighbours."""
+    sense: Chosen | None = None
+    """Its scorer of target sides, where it has a table for it; None: that of [sense]."""
     own: dict[str, Declared] = field(default_factory=dict)
     """By the source of rules: its settings, where the system has tables of its own for them."""
     propagation: Propagation | None = None
@@ -230,7 +225,7 @@ class System:
         return self.weights_of or self.start
 
 
-SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "propagation"}
+SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "sense", "propagation"}
 """Keys of every system."""
 
 NO_ESTIMATOR = NO_START = "none"
@@ -250,6 +245,7 @@ class Experiment:
     systems: dict[str, System]
     sources: dict[str, Declared]
     context: Chosen
+    sense: Chosen
     monolingual: Monolingual = field(default_factory=Monolingual)
     prepare: PrepareSettings = field(default_factory=PrepareSettings)
     alignment: Alignment = field(default_factory=Alignment)
@@ -264,6 +260,12 @@ class Experiment:
     def with_context(self, system: System) -> bool:
         """Whether the system's model has to learn of the words around rules."""
         return system.estimator is not None and not {*CONTEXT_FEATURES}.isdisjoint(self.of(system).features.names)
+
+    def scorer(self, system: System) -> Chosen | None:
+        """The scorer that the system's model has to have, if its features need one."""
+        if system.estimator is None or {*SENSE_FEATURES}.isdisjoint(self.of(system).features.names):
+            return None
+        return system.sense or self.sense
 
     def decoding(self, system: System) -> Decoding:
         """How the decoder takes the system's rules."""
@@ -328,7 +330,8 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         "sources": {
             name: reader.build(source.Settings, rules[name], (source.TABLE,)) for name, source in sources.items()
         },
-        "context": _chosen(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
+        "context": read_kind(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
+        "sense": read_scorer(part("sense"), ("sense",), reader),
         "systems": _systems(part("systems"), rules, part(TABLE), reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
@@ -365,16 +368,6 @@ PARTS: dict[str, type] = {
     "report": Report,
 }
 """Tables of the file that have the same keys whatever is chosen in them."""
-
-
-def _chosen(
-    group: str, key: str, default: str, table: dict[str, Any], keys: Keys, reader: Reader, beside: Sequence[str] = ()
-) -> Chosen:
-    """The kind that a table names, with the settings that are its other keys; ``beside`` as of ``Reader.build``."""
-    name = reader.value(str, table.pop(key, default), (*keys, key))
-    if name not in kinds(group):
-        raise reader.not_one_of((*keys, key), name, kinds(group))
-    return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
 def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> PrepareSettings:
@@ -430,7 +423,7 @@ def _with_kind(
     names = {item.name for item in dataclasses.fields(cls)} - {own, *others}
     default = next(item.default for item in settings_of(cls) if item.name == key)
     rest = {key: table.get(key, default)} | {name: value for name, value in table.items() if name not in names}
-    chosen = _chosen(group, key, default, rest, keys, reader, sorted(names - {key}))
+    chosen = read_kind(group, key, default, rest, keys, reader, sorted(names - {key}))
     made = reader.build(cls, {name: table[name] for name in table if name in names}, keys)
     return dataclasses.replace(made, **{own: chosen.settings})
 
@@ -451,7 +444,8 @@ def _systems(
             raise reader.error(keys, f"{name} must be a table")
         table, own = _own_sources(table, rules, keys, reader)
         table, propagation = _own_propagation(table, propagate, keys, reader)
-        system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation)
+        scorer = read_scorer(table.pop("sense"), (*keys, "sense"), reader) if "sense" in table else None
+        system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation, sense=scorer)
         start = system.start
         if system.start and system.weights_of:
             raise reader.error((*keys, "start"), "start is for a tuning, of which there is none with weights_of")

@@ -18,7 +18,7 @@ from lscfg.induce.propagate.expansion import COUNTERPARTS
 from lscfg.induce.propagate.phrases import LIMITS
 from lscfg.induce.propagate.spread import GOLD
 from lscfg.io.text import align_columns, file_hash
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, TEXT_SOURCES, TOKENISERS, kind
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind
 from lscfg.prepare.corpus import raw_reference, set_file
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.record import RECORD
@@ -374,12 +374,13 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
     facts: dict[str, Any] = {"estimator": name, "estimator version": estimator(name).VERSION}
     facts["settings"] = settings.facts()
     files: dict[str, Input] = {"derivations": inputs.derivations, **settings.files()}
-    if experiment.with_context(system):
+    weights, scorer = experiment.with_context(system), experiment.scorer(system)
+    if weights or scorer:
         learner: Any = kind(CONTEXT_MODELS, experiment.context.name)
         facts["context"] = {
-            "model": experiment.context.name,
+            "model": experiment.context.name if weights else "",
             "version": learner.VERSION,
-            "settings": experiment.context.settings.facts(),
+            "settings": experiment.context.settings.facts() if weights else {},
             "sources": [
                 {
                     "name": name,
@@ -389,6 +390,9 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
                 for name in system.sources
             ],
         }
+        if scorer:
+            version = kind(SENSE_MODELS, scorer.name).VERSION
+            facts["scorer"] = {"model": scorer.name, "version": version, "settings": scorer.settings.facts()}
         files["source"] = inputs.source
         for source in system.sources:
             files |= inputs.of(rule_source(source).NEEDS)

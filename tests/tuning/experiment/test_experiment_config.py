@@ -9,6 +9,7 @@ from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE
 from lscfg.errors import InputError
 from lscfg.estimate import clusters
 from lscfg.kernel import LATENT_FEATURES, LatentOptions
+from lscfg.kinds import SENSE_MODELS, kinds
 from lscfg.tuning.experiment import installed
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.installed import check_host
@@ -84,7 +85,7 @@ def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
     options = LatentOptions.of([("model", "clusters16.lscfg")])
     for made, name in ((without, "LATENT"), (experiment, "LATENT"), (experiment, "OTHER")):
         system = made.systems[name]
-        assert made.of(system).features == options.features and options.features.names == LATENT_FEATURES[4:]
+        assert made.of(system).features == options.features and options.features.names == LATENT_FEATURES[4:14]
         assert system.estimator.name == "clusters" and system.start == "MIN"
         assert system.estimator.settings == clusters.Settings(m=16, iterations=10)
     assert experiment.systems["BOTH"].start == experiment.systems["PAPER"].start == ""
@@ -106,9 +107,18 @@ def test_experiments_of_table_3(shared, name):
     assert experiment.of(experiment.systems["SPECTRAL-16"]).features.names == LATENT_FEATURES[:3]
     assert not experiment.systems["SPECTRAL-16"].start and not experiment.systems["CLUSTERS-16"].start
     ratios = experiment.of(experiment.systems["LATENT-16"])
-    assert tuple(ratios.features.names) == LATENT_FEATURES[4:]
+    assert tuple(ratios.features.names) == LATENT_FEATURES[4:14]
     check_host(experiment)
     check_corpus(experiment)
+
+
+@pytest.mark.parametrize("name", ["ja-en", "de-en"])
+def test_experiments_of_phrase_senses(shared, name):
+    path = Path(__file__).parents[3] / "experiments" / f"thesis4-{name}.toml"
+    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    scorers = {system: experiment.scorer(made) for system, made in experiment.systems.items()}
+    assert scorers["LS"].name == "ls" and scorers["CCA+MM"].settings.hidden == 25 and not scorers["CONTEXT"]
+    assert {*kinds(SENSE_MODELS)} - {chosen.name for chosen in scorers.values() if chosen} == {"mlp", "softmax"}
 
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
@@ -237,6 +247,8 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known here are optimiser, .*, epochs"),
         ("[tuning]", "[context]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
         ("[tuning]", '[context]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of loglinear, not 'x'"),
+        ("[tuning]", '[sense]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of cca, .*, not 'x'"),
+        ("[tuning]", '[sense]\nmodel = "ls"\nm = 3\n[tuning]', r"e\.toml:16: unknown key 'm'; known here are model, "),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )

@@ -69,6 +69,9 @@ max_arity = 1
 max_targets = 9
 max_span = 11
 
+[phrases]
+max_words = 4
+max_targets = 18
 [sampling]
 process = "dp"
 alpha = 2.5

@@ -179,7 +179,7 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
         (
             'grammar = "lexical"\n',
             'grammar = "words"\n',
-            "no grammar 'words'; there are hiero, lexical, minimal, phrases, sampled, both",
+            "no grammar 'words'; there are hiero, induced, lexical, minimal, phrases, sampled, both",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from other_settings import other_value, toml_lines
 from lscfg.errors import InputError
 from lscfg.estimate import estimator
 from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import charted_systems, make_plan
@@ -28,10 +28,16 @@ start = "none"
 grammar = "hiero"
 [systems.SAMPLED]
 grammar = "sampled"
+[systems.INDUCED]
+grammar = "induced"
 [systems.CONTEXT]
 grammar = "both"
 estimator = "mle"
 features = "context"
+[systems.PHRASES]
+grammar = "phrases"
+estimator = "mle"
+features = "thesis"
 """
 SYSTEM_OF = {"mle": "CONTEXT", "spectral": "SPECTRAL", "em": "EM", "clusters": "CLUSTERS"}
 CONTEXT = kind(CONTEXT_MODELS, "loglinear")
@@ -74,6 +80,18 @@ def test_every_setting_of_the_context_model_is_in_the_key(planned, item):
     assert changed(planned(), planned(before=table)) == after("CONTEXT", "model")
 
 
+@pytest.mark.parametrize("name", ["residual"])
+def test_every_setting_of_a_scorer_is_in_the_key(planned, name):
+    """Where a table for all systems has it, or one of the system's own."""
+    heading = f'[sense]\nmodel = "{name}"\n'
+    present = planned(before=heading)
+    for item in settings_of(kind(SENSE_MODELS, name).Settings):
+        lines = toml_lines({item.name: other_value(item, 0)})
+        assert changed(present, planned(before=heading + lines)) == after("PHRASES", "model"), item.name
+    own = ('features = "thesis"\n', f'features = "thesis"\nsense = {{ model = "{name}", window = 2 }}\n')
+    assert changed(present, planned(own)) == after("PHRASES", "model")
+
+
 SETTINGS = [(name, item) for name in kinds(ESTIMATORS) for item in settings_of(estimator(name).Settings)]
 
 
@@ -104,10 +122,13 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
         "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"),
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
+        "phrases": ("PHRASES",),
+        "induced": ("INDUCED",),
     }[name]
     expected = {place for system in users for place in after(system, "rules")}
     if item.part == EXTRACT:
-        expected |= after("CONTEXT", "model") if "CONTEXT" in users else set()
+        for system in {"CONTEXT", "PHRASES"}.intersection(users):
+            expected |= after(system, "model")
     elif item.part == DECODE:  # the joined grammar is decoded as long as the minimal one
         expected = after(users[0], "tuned")
     else:

@@ -37,9 +37,10 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 
 def _context(settings: Facts, inputs: Files) -> Any:
+    from lscfg.context.task import scorer_adder
     from lscfg.estimate.run import ContextInputs
     from lscfg.grammar.source import RuleInputs, rule_source
-    from lscfg.kinds import CONTEXT_MODELS, kind
+    from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, SENSE_MODELS, kind
 
     wanted = settings.get("context")
     if wanted is None:
@@ -49,5 +50,9 @@ def _context(settings: Facts, inputs: Files) -> Any:
     for part in wanted["sources"]:
         source = rule_source(part["name"])
         sources.append((source, source.Settings.of(part["settings"])))
-    own = kind(CONTEXT_MODELS, wanted["model"]).Settings.of(wanted["settings"])
-    return ContextInputs(wanted["model"], own, inputs["source"], files, tuple(sources))
+    own = kind(CONTEXT_MODELS, wanted["model"] or DEFAULT_CONTEXT_MODEL).Settings.of(wanted["settings"])
+    add_scorer, scorer = None, settings.get("scorer")
+    if scorer:
+        declared = kind(SENSE_MODELS, scorer["model"]).Settings
+        add_scorer = scorer_adder(scorer["model"], declared.of(scorer["settings"]))
+    return ContextInputs(wanted["model"], own, inputs["source"], files, tuple(sources), add_scorer=add_scorer)

@@ -1,0 +1,317 @@
+"""The rules that sentence pairs are expected to have, as a grammar."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lscfg import log
+from lscfg.corpus.parallel import stream_aligned
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.source import RuleInputs
+from lscfg.grammar.table import RuleTable
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.biparse.checkpoint import LearnerCheckpoint
+from lscfg.induce.biparse.learn import Learner, Visitor, summary
+from lscfg.induce.biparse.lexicon import make_lexicon
+from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.io.text import file_hash
+from lscfg.kernel import LineError
+from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
+from lscfg.parallel.engine import available_cores, in_threads
+
+SUMMARY = ("RuleWeight", "WordPairs")
+"""Features of a grammar whose weights were learned: the weight of the rule, and of its linked words."""
+
+BATCH = 512
+"""Pairs that are counted at a time."""
+
+
+@dataclass(frozen=True)
+class InducedRules(RuleCounts):
+    """Rules with expected counts, over all their links.
+
+    Attributes:
+        bare: bool [rules], without a word on a side, or with nonterminals side by side.
+        weights: float64 [rules, 2], the learned weight of the rule, and of its linked words, as a mean over its uses;
+            None where nothing was learned.
+        pairs: sentence pairs; parsed: those that have a derivation.
+    """
+
+    bare: np.ndarray
+    weights: np.ndarray | None
+    pairs: int
+    parsed: int
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Adds the learned weights."""
+        return super().features + (SUMMARY if self.weights is not None else ())
+
+    def own_columns(self, which: np.ndarray) -> list[np.ndarray]:
+        """Learned weights."""
+        return [] if self.weights is None else list(self.weights[which].T)
+
+    def barred(self) -> dict[str, np.ndarray]:
+        """Adds rules that no decoder takes."""
+        return super().barred() | {"without a word on a side, or with nonterminals side by side": self.bare}
+
+    def statistics(self) -> dict[str, int]:
+        """Adds how many pairs have a derivation."""
+        return {"sentences": self.pairs, "sentences with a derivation": self.parsed} | super().statistics()
+
+
+@dataclass(frozen=True)
+class Induced:
+    """What was found of a text.
+
+    Attributes:
+        rules: with their counts; trace: a record for each pass of each fold.
+        best_links, likely_links: int32 [links, 3], pair, source and target word, of the best derivations, and of a
+            probability of at least a half; pair by pair.
+        edges: of the best derivations, see ``ExpectedRules``; pair by pair.
+        text: the pairs.
+    """
+
+    rules: InducedRules
+    trace: list[dict[str, Any]]
+    best_links: np.ndarray
+    likely_links: np.ndarray
+    edges: np.ndarray
+    text: Bitexts
+
+    def link_lines(self, links: np.ndarray) -> list[str]:
+        """A line of links ``i-j`` for each pair."""
+        bounds = np.searchsorted(links[:, 0], np.arange(self.rules.pairs + 1)).tolist()
+        words = [f"{i}-{j}" for _, i, j in links.tolist()]
+        return [" ".join(words[a:b]) for a, b in pairwise(bounds)]
+
+
+def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
+    """The pairs of a corpus, with the lexicon of its alignments.
+
+    Raises:
+        InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed link; every pair is too long.
+    """
+    text = Bitexts(settings.max_words)
+    for first, path in enumerate(inputs.alignments):
+        pairs = stream_aligned(inputs.source, inputs.target, path)
+        for number, (src, tgt, links) in enumerate(log.progress(pairs, "links"), 1):
+            try:
+                if not first:
+                    text.add(src, tgt)
+                text.add_links(src, tgt, links)
+            except LineError as error:
+                raise error.at(number, path) from None
+    if text.left_out == len(text):
+        raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", inputs.source)
+    if text.left_out:
+        log.warn(f"{text.left_out} of {len(text)} pairs are left out: longer than {settings.max_words} words a side")
+    lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
+    text.set_lexicon(lexicon.words, lexicon.probability)
+    return text
+
+
+def induce(
+    inputs: RuleInputs,
+    settings: BiparseSettings,
+    jobs: int | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+) -> Induced:
+    """Learns weights, and counts rules under them.
+
+    Args:
+        jobs: threads, which change no result; None: one for each core.
+        folder: for a checkpoint after each pass; with ``resume`` learning goes on from there.
+
+    Raises:
+        InputError: see ``read_bitexts``; fewer pairs than folds; weights grow without end; no pair has a parse.
+    """
+    text = read_bitexts(inputs, settings)
+    arrays = text.arrays()
+    there = np.flatnonzero(np.diff(arrays["src.offsets"]) > 0).astype(np.int32)
+    if settings.folds > len(there):
+        raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
+    made_from = _fingerprint(inputs, settings) if folder else ""
+    checkpoints = [LearnerCheckpoint(folder, fold, made_from, resume) for fold in range(settings.folds)]
+    with in_threads(jobs or available_cores()) as engine:
+        visitor = Visitor(engine)
+        learners = _learn(text, there, settings, visitor, checkpoints)
+        return _count(text, there, learners, settings, visitor, inputs)
+
+
+def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
+    """A digest of what learning depends on; it may get more passes."""
+    free = ("passes", "counts", "max_targets", "max_span")
+    facts = {name: value for name, value in settings.facts().items() if name not in free}
+    hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
+    return hashlib.sha256(json.dumps([facts, hashes], sort_keys=True).encode()).hexdigest()
+
+
+def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
+    """int64 [pairs]: which model counts a pair; equal pairs are in one fold."""
+    return np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[text.arrays()["same"]]
+
+
+def _learn(
+    text: Bitexts,
+    there: np.ndarray,
+    settings: BiparseSettings,
+    visitor: Visitor,
+    checkpoints: Sequence[LearnerCheckpoint],
+) -> list[Learner]:
+    """The learner of each fold, when it has learned all it can."""
+    folds = _fold_of(text, settings)
+    learners = []
+    for fold in range(settings.folds):
+        name = f"fold {fold + 1}, " if settings.folds > 1 else ""
+        pairs = there[folds[there] != fold] if settings.folds > 1 else there
+        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold])
+        learner.model = learner.run()
+        learners.append(learner)
+    return learners
+
+
+class _Collected:
+    """What visits say of links."""
+
+    def __init__(self) -> None:
+        self._best: list[np.ndarray] = []
+        self._likely: list[np.ndarray] = []
+
+    def take(self, visits: Visits) -> None:
+        links = visits.links()
+        pairs = visits.results()["pair"][links["visit"]]
+        triples = np.column_stack([pairs, links["source"], links["target"]])
+        self._best.append(triples[links["best"] > 0])
+        self._likely.append(triples[links["probability"] >= 0.5])
+
+    def links(self) -> tuple[np.ndarray, np.ndarray]:
+        """The best and the likely ones, pair by pair."""
+        best, likely = (np.concatenate(parts) for parts in (self._best, self._likely))
+        return best[np.argsort(best[:, 0], kind="stable")], likely[np.argsort(likely[:, 0], kind="stable")]
+
+
+def _in_order(edges: np.ndarray) -> np.ndarray:
+    """Edges of trees pair by pair."""
+    order = np.argsort(edges["visit"], kind="stable")
+    place = np.empty(len(order) + 1, np.int32)
+    place[order], place[-1] = np.arange(len(order)), -1
+    sorted_edges = edges[order]
+    sorted_edges["parent"] = place[sorted_edges["parent"]]
+    return sorted_edges
+
+
+def _count(
+    text: Bitexts,
+    there: np.ndarray,
+    learners: Sequence[Learner],
+    settings: BiparseSettings,
+    visitor: Visitor,
+    inputs: RuleInputs,
+) -> Induced:
+    folds = _fold_of(text, settings)
+    counts = ExpectedRules(text)
+    found = _Collected()
+    records = []
+
+    for fold, learner in enumerate(learners):
+        learned = learner.model
+
+        def take(visits: Visits, learned: BiparseModel = learned) -> None:
+            counts.add(visits, learned)
+            found.take(visits)
+
+        model = learned if settings.counts == "learned" else BiparseModel(text, settings.beams)
+        pairs = there[folds[there] == fold] if settings.folds > 1 else there
+        records.append(visitor.in_batches(model, pairs, BATCH, LINKS | TREE, take, "counts"))
+    told = np.concatenate(records)
+    log.table(summary(told))
+    if not (told["tries"] > 0).any():
+        raise InputError("no sentence pair has a parse: give alignments of this text, or wider beams", inputs.source)
+    arrays = counts.arrays()
+    rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
+    trace = [record | {"fold": fold} for fold, learner in enumerate(learners) for record in learner.trace]
+    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text)
+
+
+def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int, learned: bool) -> InducedRules:
+    rules = RuleTable.from_arrays(arrays)
+    weights = arrays["sums"][:, 2:] / np.maximum(arrays["expected"], 1e-300)[:, None]
+    return InducedRules(
+        rules,
+        arrays["expected"],
+        arrays["pairs"],
+        arrays["lexicon.words"],
+        arrays["linked"],
+        _bare(rules),
+        weights if learned else None,
+        pairs,
+        parsed,
+    )
+
+
+def _bare(rules: RuleTable) -> np.ndarray:
+    """bool [rules]: no word on a side, or nonterminals side by side on the source side."""
+    rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
+    on_source = np.arange(len(rule)) - rules.offsets[:-1][rule] < rules.src_length[rule]
+    word = rules.symbols >= 0
+    n_source = np.bincount(rule[word & on_source], minlength=len(rules))
+    n_target = np.bincount(rule[word & ~on_source], minlength=len(rules))
+    gap = ~word & on_source
+    beside = gap[1:] & gap[:-1] & (rule[1:] == rule[:-1])
+    adjacent = np.bincount(rule[1:][beside], minlength=len(rules))
+    return (n_source == 0) | (n_target == 0) | (adjacent > 0)
+
+
+def induced_tokens(found: Induced) -> RuleTokens:
+    """Where the best derivations have the rules that a grammar may have."""
+    rules, edges = found.rules, found.edges
+    good = ~np.logical_or.reduce(list(rules.barred().values()))
+    places = np.column_stack([edges["rule"], edges["visit"], edges["span"][:, :2], edges["tails"].reshape(-1, 4)])
+    places = places[good[edges["rule"]]]
+    places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
+    return RuleTokens(rules.rules.select(np.flatnonzero(good)), places.astype(np.int32))
+
+
+def induced_trees(found: Induced) -> Derivations:
+    """The best derivations, one tree for each pair; a pair without one has a tree without nodes."""
+    edges, n = found.edges, found.rules.pairs
+    words, counts = _linked_words(found)
+    return Derivations(
+        found.rules.rules,
+        np.searchsorted(edges["visit"], np.arange(n + 1)).astype(np.int64),
+        edges["rule"].copy(),
+        edges["parent"].copy(),
+        edges["slot"].copy(),
+        edges["span"].copy(),
+        words,
+        counts,
+        dropped={"without a derivation": n - found.rules.parsed} if found.rules.parsed < n else {},
+    )
+
+
+def _linked_words(found: Induced) -> tuple[np.ndarray, np.ndarray]:
+    """Words that the best derivations link, -1 for none, and how often."""
+    arrays = found.text.arrays()
+    pair, source, target = found.best_links.T
+    at = [arrays["src.offsets"][pair] + source, arrays["tgt.offsets"][pair] + target]
+    linked = [np.column_stack([arrays["src"][at[0]], arrays["tgt"][at[1]]])]
+    parsed = np.unique(found.edges["visit"])
+    for side, name in enumerate(("src", "tgt")):
+        alone = np.isin(np.repeat(np.arange(found.rules.pairs), np.diff(arrays[f"{name}.offsets"])), parsed)
+        alone[at[side]] = False
+        none = np.full(int(alone.sum()), -1)
+        linked.append(np.column_stack([arrays[name][alone], none] if side == 0 else [none, arrays[name][alone]]))
+    words, counts = np.unique(np.concatenate(linked), axis=0, return_counts=True)
+    return words.astype(np.int32), counts.astype(np.int64)

@@ -1,0 +1,87 @@
+"""How grammars are induced from sentence pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lscfg.kernel.biparse import FUTURES, MOST_WORDS, PRIORS, Beams
+from lscfg.settings import Declared, setting
+
+ROOTS = ("attach", "strict")
+CUBES = ("span", "cube")
+
+
+@dataclass(frozen=True)
+class BiparseSettings(Declared):
+    """The parser of sentence pairs, and how its weights are learned.
+
+    Raises:
+        SettingError: a value is out of its range.
+    """
+
+    passes: int = setting(0, "passes over the text that learn weights, at most", least=0, most=1000)
+    rate: float = setting(0.2, "learning rate at the beginning", above=0, most=100)
+    decay: float = setting(0.9, "factor of the learning rate after a whole pass", above=0, most=1)
+    prior: str = setting(
+        "corpus",
+        "prior shrinks all weights at every pair (corpus), or those that a pair concerns (visit)",
+        choices=PRIORS,
+    )
+    strength: float = setting(1.0, "strength of the prior, its inverse variance", least=0)
+    lexical_rate: float = setting(
+        0.0001, "learning rate of the two lexical weights, which stay in the first pass", least=0, most=1
+    )
+    rule_weights: bool = setting(True, "each rule has a weight of its own")
+    leave_one_out: bool = setting(True, "rules that a single pair has shown have weight 0 for it")
+    counts: str = setting(
+        "initial",
+        "weights under which rules are counted: learned ones, or those of the beginning",
+        choices=("initial", "learned"),
+    )
+    folds: int = setting(1, "models, each of which weighs the pairs that it has not learned from", least=1, most=100)
+    held_out: float = setting(
+        0.02, "share of the pairs that tell when to stop, without learning from them; 0: never stop", least=0, below=1
+    )
+    adagrad: bool = setting(True, "a rate of its own for each weight, which its gradients lower")
+    batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)
+    rule_cache: int = setting(20_000_000, "most rules with their links that are kept", least=1)
+    seed: int = setting(1, "seed of the order of pairs", least=0)
+    pops: int = setting(30, "edges of a span, or of a cube", least=1, most=1_000_000)
+    pops_per: str = setting("span", "what pops are counted for", choices=CUBES)
+    nodes: int = setting(10, "nodes of a span", least=1, most=10_000)
+    word_items: int = setting(10, "sets of target words of a source word", least=1, most=10_000)
+    retries: int = setting(2, "tries of a pair without a parse, each four times as wide", least=0, most=4)
+    beam: float = setting(
+        1.0, "most that the best derivation of an edge is worse than the best of all, in natural logarithms", least=0
+    )
+    future: str = setting(
+        "split",
+        "estimates outside spans: each half of a link once (split), or all of it on both sides (whole)",
+        choices=FUTURES,
+    )
+    root: str = setting("attach", "unlinked words at the border join the root's rule, or not (strict)", choices=ROOTS)
+    max_target: int = setting(10, "most target words of a rule", least=1, most=MOST_WORDS)
+    neighbours: int = setting(50, "target sides of a source side that compete in learning", least=1)
+    max_words: int = setting(40, "most words of a side; longer pairs are left out", least=1, most=MOST_WORDS)
+    links_share: float = setting(
+        0.9, "share of relative frequencies of links in the lexicon; IBM model 1 has the rest", least=0, most=1
+    )
+    model1_iterations: int = setting(4, "iterations of IBM model 1", least=1, most=100)
+
+    @property
+    def beams(self) -> Beams:
+        """What the kernel is told."""
+        return Beams(
+            self.pops,
+            self.nodes,
+            self.word_items,
+            self.pops_per == "cube",
+            self.retries,
+            self.max_target,
+            self.root == "strict",
+            self.future,
+            self.neighbours,
+            self.rule_weights,
+            self.leave_one_out,
+            self.beam,
+        )

@@ -1,0 +1,409 @@
+"""Sentence pairs parsed on both sides at once, and the log-linear model of their derivations (plugin/biparse)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lscfg._kernel import ffi, lib
+from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.kernel.base import LineError
+from lscfg.kernel.extract import Collector
+
+FUTURES = ("split", "whole")
+"""Estimates of what is outside of a span, in the kernel's numbering: each link's two halves once, or both twice."""
+
+PRIORS = ("corpus", "visit")
+"""What the prior shrinks, in the kernel's numbering: all weights at every visit, or those that the visit concerns."""
+
+NEIGHBOURS, LINKS, TREE = int(lib.LSCFG_VISIT_NEIGHBOURS), int(lib.LSCFG_VISIT_LINKS), int(lib.LSCFG_VISIT_TREE)
+"""What a visit is to find beside rules; see lscfg/biparse.h."""
+
+MOST_WORDS = 64
+"""Most words of a side."""
+
+SPARSE = ("pair", "ends", "sides")
+"""Sparse features beside those of rules: linked words, words at the ends of a source span, words around it."""
+
+MODEL = {
+    "rules.symbols": "int32 [symbols]",
+    "rules.offsets": "int64 [rules + 1]",
+    "rules.src_length": "int32 [rules]",
+    "rules.arity": "int32 [rules]",
+    "rule.weight": "float64 [rules]",
+    "rule.squares": "float32 [rules]",
+    "rule.only": "int32 [rules]",
+    "aligned.rule": "int32 [aligned]",
+    "aligned.shown": "int32 [aligned]",
+    "aligned.now": "int32 [aligned]",
+    "aligned.lexical": "float64 [aligned, 2]",
+    "links.offsets": "int64 [aligned + 1]",
+    "links.items": "int32 [links, 2]",
+    "pair.words": "int32 [pairs, 2]",
+    "pair.weight": "float64 [pairs]",
+    "pair.squares": "float32 [pairs]",
+    "ends.words": "int32 [ends, 2]",
+    "ends.weight": "float64 [ends]",
+    "ends.squares": "float32 [ends]",
+    "sides.words": "int32 [sides, 2]",
+    "sides.weight": "float64 [sides]",
+    "sides.squares": "float32 [sides]",
+    "dense": "float64 [3]",
+    "dense.squares": "float64 [3]",
+}
+"""The arrays of a model; see lscfg/biparse.h."""
+
+RESULT = np.dtype(
+    [(name, np.int32) for name in ("pair", "tries", "nodes", "edges", "kept", "sides", "targets", "neighbour_edges")]
+    + [(name, np.float64) for name in ("viterbi", "log_pair", "log_source")]
+)
+RULE = np.dtype(
+    [(name, np.int32) for name in ("visit", "n_src", "n_tgt", "n_links", "arity", "known")]
+    + [("symbols", np.int64), ("links", np.int64), ("lexical", np.float64, 2), ("expected", np.float64)]
+    + [("weight", np.float64, 2), ("fingerprint", np.int64, 3)]
+)
+EDGE = np.dtype(
+    [(name, np.int32) for name in ("visit", "rule", "parent", "slot")]
+    + [("span", np.int32, 4), ("tails", np.int32, (2, 2))]
+)
+LINK = np.dtype([(name, np.int32) for name in ("visit", "source", "target", "best")] + [("probability", np.float64)])
+"""Records of the kernel, field by field."""
+
+
+class Bitexts(Collector):
+    """Sentence pairs without word alignment, and probabilities of their words.
+
+    Args:
+        max_words: longer pairs are left out, 1 to 64.
+    """
+
+    def __init__(self, max_words: int = 40):
+        if not 1 <= max_words <= MOST_WORDS:
+            raise ValueError(f"max_words {max_words} out of range")
+        super().__init__(lib.lscfg_bitexts_new(max_words), lib.lscfg_bitexts_free)
+
+    def add(self, src: str, tgt: str) -> None:
+        """Adds one pair: words separated by blanks.
+
+        Raises:
+            LineError: an empty side, or a word that cannot stand in a grammar.
+        """
+        self._add(lib.lscfg_bitexts_add, src, tgt, "")
+
+    def add_links(self, src: str, tgt: str, links: str) -> None:
+        """Counts the links ``i-j``, counted from 0, of a pair that may be among those that were added or not.
+
+        Raises:
+            LineError: as for ``add``, or a malformed or out-of-range link.
+        """
+        self._add(lib.lscfg_bitexts_link, src, tgt, links)
+
+    def _view(self) -> Any:
+        v = ffi.new("lscfg_bitexts_view *")
+        lib.lscfg_bitexts_get(self._pointer, v)
+        return v
+
+    def __len__(self) -> int:
+        return int(self._view().n_pairs)
+
+    @property
+    def left_out(self) -> int:
+        """Pairs that are too long."""
+        return int(self._view().left_out)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """As copies: ``src``, ``tgt`` int32, the words of all pairs; ``src.offsets``, ``tgt.offsets`` int64
+        [pairs + 1]; ``same`` int32 [pairs], the first pair of the same text; words and links as of
+        ``Deriver.tables``."""
+        v = self._view()
+        n = v.n_pairs
+        first = [self._copy(v.first[side], n + 1, np.int64) for side in range(2)]
+        return {
+            "src": self._copy(v.words[0], int(first[0][-1]), np.int32),
+            "tgt": self._copy(v.words[1], int(first[1][-1]), np.int32),
+            "src.offsets": first[0],
+            "tgt.offsets": first[1],
+            "same": self._copy(v.same, n, np.int32),
+            **{name: array for name, array in self._tables(v).items() if not name.startswith("rules")},
+        }
+
+    def set_lexicon(self, words: np.ndarray, probability: np.ndarray) -> None:
+        """Gives all probabilities of words at once, before a model is made.
+
+        Args:
+            words: int32 [n, 2], source and target word, -1 for NULL.
+            probability: float64 [n, 2], p(target | source) and p(source | target); below 1e-7 counts as 1e-7.
+
+        Raises:
+            ValueError: a word is unknown, a pair is there twice, or a number is no probability.
+        """
+        words, probability = np.ascontiguousarray(words, np.int32), np.ascontiguousarray(probability, np.float64)
+        if words.shape != probability.shape or words.shape[1:] != (2,):
+            raise ValueError(f"words {words.shape} and probabilities {probability.shape} do not fit")
+        try:
+            self._check(
+                lib.lscfg_bitexts_lexicon(
+                    self._pointer,
+                    len(words),
+                    ffi.from_buffer("int32_t[]", words),
+                    ffi.from_buffer("double[]", probability),
+                    self._error,
+                )
+            )
+        except LineError as error:
+            raise ValueError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Beams:
+    """What the parser looks at; the defaults are those of ``lscfg.induce.biparse.settings``.
+
+    Attributes:
+        pops: edges of a span, or with ``each_cube`` of each cube of it; nodes: of a span; word_items: sets of target
+            words of a source word; retries: how often a pair without a parse is tried again, four times as wide.
+        beam: edges stay whose best derivation is so near to the best of all, in natural logarithms.
+        max_target: most target words of a rule; strict_root: words at the border join no rule.
+        future: of ``FUTURES``; max_targets: target sides of a source side in the neighbour hypergraph.
+        rule_weights: each rule has a weight of its own.
+        leave_out: rules that only the pair at hand has shown have weight 0 for it.
+    """
+
+    pops: int = 30
+    nodes: int = 10
+    word_items: int = 10
+    each_cube: bool = False
+    retries: int = 2
+    max_target: int = 10
+    strict_root: bool = False
+    future: str = "split"
+    max_targets: int = 50
+    rule_weights: bool = True
+    leave_out: bool = True
+    beam: float = 1.0
+
+
+@dataclass(frozen=True)
+class LearningStep:
+    """How the gradient of a batch changes weights; see lscfg_biparse_step."""
+
+    rate: float
+    lexical_rate: float = 0.0
+    shrink: float = 0.0
+    prior: str = "corpus"
+    adagrad: bool = False
+
+
+class Visits(Collector):
+    """What was found of some sentence pairs. One thread may use it at a time."""
+
+    def __init__(self) -> None:
+        super().__init__(lib.lscfg_biparse_visits_new(), lib.lscfg_biparse_visits_free)
+
+    def _view(self) -> Any:
+        v = ffi.new("lscfg_biparse_visits_view *")
+        lib.lscfg_biparse_visits_get(self._pointer, v)
+        return v
+
+    def results(self) -> np.ndarray:
+        """A record (``RESULT``) for each pair, as a copy."""
+        v = self._view()
+        return self._copy(v.results, v.n, RESULT)
+
+    def dense(self) -> np.ndarray:
+        """float64 [visits, 3]: expectations of dense features given both sides less those given the source."""
+        v = self._view()
+        return self._copy(v.dense, (v.n, 3), np.float64)
+
+    def links(self) -> np.ndarray:
+        """A record (``LINK``) for each link with a probability, pair by pair, as a copy."""
+        v = self._view()
+        return self._copy(v.pair_links, v.n_links, LINK)
+
+    def trees(self) -> np.ndarray:
+        """A record (``EDGE``) for each edge of the best derivations, in preorder, as a copy."""
+        v = self._view()
+        return self._copy(v.edges, v.n_edges, EDGE)
+
+    def rules(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A record (``RULE``) for each rule of each pair, and int32 symbols and links [:, 2] of all of them."""
+        v = self._view()
+        records = self._copy(v.rules, v.n_rules, RULE)
+        last = records[-1] if len(records) else np.zeros(1, RULE)[0]
+        n_symbols = int(last["symbols"] + last["n_src"] + last["n_tgt"])
+        n_links = int(last["links"] + 2 * last["n_links"])
+        return (
+            records,
+            self._copy(v.symbols, n_symbols, np.int32),
+            self._copy(v.links, n_links, np.int32).reshape(-1, 2),
+        )
+
+
+class BiparseModel(Collector):
+    """Rules that were discovered, and weights. Threads may visit at the same time, each with its own ``Visits``.
+
+    Args:
+        text: the pairs and their lexicon, which no one may change any more.
+    """
+
+    def __init__(self, text: Bitexts, beams: Beams | None = None):
+        b = beams or Beams()
+        if min(b.pops, b.nodes, b.word_items, b.max_target, b.max_targets) < 1 or b.retries < 0 or not b.beam >= 0:
+            raise ValueError(f"beams out of range: {b}")
+        counts = (b.pops, b.nodes, b.word_items, b.each_cube, b.retries, b.max_target, b.strict_root)
+        options = (*counts, FUTURES.index(b.future), b.max_targets, b.rule_weights, b.leave_out, b.beam)
+        self.text = text
+        self._pass = 0
+        super().__init__(
+            lib.lscfg_biparse_model_new(text._pointer, ffi.new("lscfg_biparse_options *", options)),
+            lib.lscfg_biparse_model_free,
+        )
+
+    def visit(self, visits: Visits, pairs: np.ndarray, what: int = 0) -> Visits:
+        """Parses some pairs; returns the visits, which hold nothing else any more.
+
+        Args:
+            pairs: int32, numbers of pairs; what: sum of ``NEIGHBOURS``, ``LINKS`` and ``TREE``.
+        """
+        pairs = np.ascontiguousarray(pairs, np.int32)
+        visits._check(
+            lib.lscfg_biparse_visit(
+                self._pointer, visits._pointer, ffi.from_buffer("int32_t[]", pairs), len(pairs), what, visits._error
+            )
+        )
+        return visits
+
+    def learn(self, visits: Visits) -> None:
+        """Discovers the rules of visits, and adds their gradient to that of the batch."""
+        self._check(lib.lscfg_biparse_learn(self._pointer, visits._pointer, self._error))
+
+    def update(self, step: LearningStep) -> None:
+        """Follows the gradient of the batch; the next one is empty.
+
+        Raises:
+            InputError: a weight grows without end.
+        """
+        values = (step.rate, step.lexical_rate, step.shrink, PRIORS.index(step.prior), step.adagrad)
+        options = ffi.new("lscfg_biparse_step *", values)
+        self._check(lib.lscfg_biparse_update(self._pointer, options, self._error))
+
+    def next_pass(self) -> None:
+        """A pass is over: rules are counted anew."""
+        lib.lscfg_biparse_next_pass(self._pointer)
+
+    def forget(self, most: int) -> None:
+        """Forgets rules with nonterminals that one pair alone has shown, if there are more than so many aligned rules.
+
+        Raises:
+            InputError: too many are left.
+        """
+        self._check(lib.lscfg_biparse_forget(self._pointer, most, self._error))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All as copies, by the names of ``MODEL``."""
+        v = ffi.new("lscfg_biparse_view *")
+        self._check(lib.lscfg_biparse_model_get(self._pointer, v))
+        found = {
+            "rules.symbols": self._copy(v.symbols, v.n_symbols, np.int32),
+            "rules.offsets": self._copy(v.offsets, v.n_rules + 1, np.int64),
+            "rules.src_length": self._copy(v.src_length, v.n_rules, np.int32),
+            "rules.arity": self._copy(v.arity, v.n_rules, np.int32),
+            "rule.weight": self._copy(v.rule_weight, v.n_rules, np.float64),
+            "rule.squares": self._copy(v.rule_squares, v.n_rules, np.float32),
+            "rule.only": self._copy(v.only, v.n_rules, np.int32),
+            "aligned.rule": self._copy(v.aligned_rule, v.n_aligned, np.int32),
+            "aligned.shown": self._copy(v.shown, v.n_aligned, np.int32),
+            "aligned.now": self._copy(v.shown_now, v.n_aligned, np.int32),
+            "aligned.lexical": self._copy(v.lexical, (v.n_aligned, 2), np.float64),
+            "links.offsets": self._copy(v.link_begin, v.n_aligned + 1, np.int64),
+            "links.items": self._copy(v.links, (v.n_links, 2), np.int32),
+            "dense": np.array(list(v.dense)),
+            "dense.squares": np.array(list(v.dense_squares)),
+        }
+        for kind, name in enumerate(SPARSE):
+            found[f"{name}.words"] = self._copy(v.words[kind], (v.n_weights[kind], 2), np.int32)
+            found[f"{name}.weight"] = self._copy(v.weight[kind], v.n_weights[kind], np.float64)
+            found[f"{name}.squares"] = self._copy(v.squares[kind], v.n_weights[kind], np.float32)
+        return found
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Goes on where another model of the same text was; for a new model only.
+
+        Raises:
+            ValueError: the arrays are no such model, and this one is of no use then.
+        """
+        sizes = check_layout(arrays, MODEL)
+        check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])
+        check_offsets("links.offsets", arrays["links.offsets"], sizes["links"])
+        lengths = np.diff(arrays["rules.offsets"])
+        if (arrays["rules.src_length"] > lengths).any() or (arrays["rules.src_length"] < 1).any():
+            raise ValueError("array 'rules.src_length' does not fit")
+        n_words = int(self.text._view().tables.n_words)
+        check_range("rules.symbols", arrays["rules.symbols"], -3, n_words)
+        held = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+        def pointer(name: str) -> Any:
+            of = {"i4": "int32_t[]", "i8": "int64_t[]", "f4": "float[]", "f8": "double[]"}[held[name].dtype.str[1:]]
+            return ffi.from_buffer(of, held[name])
+
+        v = ffi.new("lscfg_biparse_view *")
+        fields = {
+            "symbols": "rules.symbols",
+            "offsets": "rules.offsets",
+            "src_length": "rules.src_length",
+            "arity": "rules.arity",
+            "rule_weight": "rule.weight",
+            "rule_squares": "rule.squares",
+            "only": "rule.only",
+            "aligned_rule": "aligned.rule",
+            "shown": "aligned.shown",
+            "shown_now": "aligned.now",
+            "lexical": "aligned.lexical",
+            "link_begin": "links.offsets",
+            "links": "links.items",
+        }
+        buffers = {field: pointer(name) for field, name in fields.items()}
+        for field, buffer in buffers.items():
+            setattr(v, field, buffer)
+        sparse = [tuple(pointer(f"{name}.{what}") for what in ("words", "weight", "squares")) for name in SPARSE]
+        for kind, arrays_of in enumerate(sparse):
+            v.words[kind], v.weight[kind], v.squares[kind] = arrays_of
+            v.n_weights[kind] = len(held[f"{SPARSE[kind]}.weight"])
+        v.n_rules, v.n_symbols = sizes["rules"], sizes["symbols"]
+        v.n_aligned, v.n_links = sizes["aligned"], sizes["links"]
+        v.dense, v.dense_squares = held["dense"].tolist(), held["dense.squares"].tolist()
+        try:
+            self._check(lib.lscfg_biparse_model_restore(self._pointer, v, self._error))
+        except LineError as error:
+            raise ValueError(str(error)) from None
+
+
+class ExpectedRules(Collector):
+    """Expected counts of rules and of linked words."""
+
+    def __init__(self, text: Bitexts):
+        self._text = text
+        super().__init__(lib.lscfg_biparse_counts_new(text._pointer), lib.lscfg_biparse_counts_free)
+
+    def add(self, visits: Visits, weighs: BiparseModel) -> None:
+        """Adds what visits expect, with the weights that a model of the same text has, which need not be theirs."""
+        self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, weighs._pointer, self._error))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All as copies: ``expected`` float64, ``pairs`` int64, ``sums`` float64 [rules, 4] of lexical weights,
+        weights of rules and of their links, each times how often it is expected, ``linked`` float64
+        [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and what ``Deriver.tables``
+        names. An edge's ``visit`` is the number of its pair here, and parents count from the very first edge."""
+        v = ffi.new("lscfg_biparse_counts_view *")
+        lib.lscfg_biparse_counts_get(self._pointer, v)
+        n = v.tables.n_rules
+        return {
+            "expected": self._copy(v.expected, n, np.float64),
+            "pairs": self._copy(v.pairs, n, np.int64),
+            "sums": self._copy(v.sums, (n, 4), np.float64),
+            "linked": self._copy(v.linked, v.tables.n_pairs, np.float64),
+            "edges": self._copy(v.edges, v.n_edges, EDGE),
+            **self._tables(v),
+        }

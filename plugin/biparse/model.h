@@ -1,0 +1,103 @@
+/* Rules that were discovered, and the weights of features. */
+#ifndef LSCFG_BIPARSE_MODEL_H
+#define LSCFG_BIPARSE_MODEL_H
+
+#include "biparse/space.h"
+#include "base/rule_table.h"
+
+/* Weights of features of one kind, and what a batch says of them. */
+typedef struct {
+  ARRAY(double) weight, pending; /* of a common scale; the gradient of the batch so far */
+  ARRAY(float) squares;          /* of all gradients before */
+  ARRAY(uint8_t) is_touched;
+  ARRAY(int32_t) touched;        /* in this batch */
+} weights;
+
+/* Weights by pairs of words. */
+typedef struct {
+  int_map places; /* word_key -> 1 + place */
+  ARRAY(int32_t) words;
+  weights of;
+} weight_table;
+
+typedef struct {
+  int32_t weight; /* its place in the table of linked words */
+  uint8_t src, tgt;
+} rule_link;
+
+typedef struct {
+  int32_t rule, side;
+  int32_t shown, now; /* most pairs that showed it in one pass; in this pass */
+  int64_t links;      /* where they begin; the next rule's is the end */
+  double lexical[2];
+} aligned_rule;
+
+/* The aligned rules of a source side, those that most pairs have shown first: a part of targets. */
+typedef struct {
+  int64_t begin;
+  int32_t n, room;
+} target_list;
+
+struct lscfg_biparse_model {
+  const lscfg_bitexts *text;
+  lscfg_biparse_options options;
+  space space;
+  rule_table rules;
+  weights of_rules;
+  ARRAY(int32_t) only;
+  ARRAY(aligned_rule) aligned;
+  ARRAY(rule_link) links;
+  int_map rule_places, aligned_places, side_places; /* fingerprint -> 1 + number */
+  ARRAY(target_list) sides;
+  ARRAY(int32_t) targets;
+  weight_table sparse[LSCFG_N_SPARSE];
+  double dense[LSCFG_N_DENSE], dense_pending[LSCFG_N_DENSE], dense_squares[LSCFG_N_DENSE];
+  double scale;    /* that all sparse weights have in common */
+  int64_t visited; /* pairs of the batch */
+  ARRAY(int32_t) link_view; /* what lscfg_biparse_model_get shows */
+  ARRAY(int64_t) link_begin;
+  ARRAY(int32_t) numbers[3];
+  ARRAY(double) lexical;
+  ARRAY(double) weight_view[1 + LSCFG_N_SPARSE];
+};
+
+/* What is known of a rule with its links, whoever tells it. */
+typedef struct {
+  const int32_t *symbols, *links;
+  int32_t n_src, n_tgt, arity, n_links;
+  int64_t fingerprint[3];
+  double lexical[2];
+} told_rule;
+
+static inline int32_t most_shown(const aligned_rule *a) { return a->now > a->shown ? a->now : a->shown; }
+
+/* The number of a rule, new or known, that a pair shows, or the first one equal to it; of a rule with its links; the
+ * place of a weight of two words. LSCFG_ENOMEM when memory or numbers are out. */
+int32_t model_intern_rule(lscfg_biparse_model *, const told_rule *, int32_t same);
+int32_t model_intern_aligned(lscfg_biparse_model *, const told_rule *, int32_t rule);
+int32_t model_weight_place(weight_table *, int64_t key);
+/* Moves a rule forward in the list of its source side, past those that fewer pairs have shown. */
+void model_move_up(lscfg_biparse_model *, int32_t number);
+
+/* The number behind a key, -1 if there is none. */
+static inline int32_t find_number(const int_map *m, int64_t key) {
+  if (!m->slots) return -1;
+  const int_entry *entry = int_map_slot(m, key);
+  return entry->key < 0 ? -1 : (int32_t)(entry->value - 1);
+}
+
+/* Whether a rule has no weight for a pair: no rule has, or no other pair has shown it. */
+static inline int left_out(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
+  return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->only.data[rule] == same));
+}
+
+static inline double rule_weight(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
+  return rule < 0 || left_out(m, rule, same) ? 0 : m->scale * m->of_rules.weight.data[rule];
+}
+
+static inline double sparse_weight(const lscfg_biparse_model *m, int kind, int32_t src, int32_t tgt) {
+  int32_t place = find_number(&m->sparse[kind].places, word_key(src, tgt));
+  return place < 0 ? 0 : m->scale * m->sparse[kind].of.weight.data[place];
+}
+
+#endif

@@ -1,0 +1,306 @@
+"""Induced rules: the lexicon, learning, folds, checkpoints, threads, the command and the system of an experiment."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lscfg.cli import main
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.features import rule_features
+from lscfg.grammar.source import RuleInputs, rule_source
+from lscfg.induce.biparse.lexicon import make_lexicon
+from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees, read_bitexts
+from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.settings import SettingError
+
+WORDS = {"a": "p", "b": "q", "c": "r", "d": "s"}
+
+
+def make_corpus(folder, n=60, seed=1):
+    """Word by word, but what stands behind d comes in front of it; the links of the first word are lost."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(n):
+        source = [*rng.choice(list(WORDS), rng.integers(2, 6))]
+        order = list(range(len(source)))
+        for k in range(len(source) - 1):
+            if source[k] == "d" and order[k] == k:
+                order[k], order[k + 1] = k + 1, k
+        links = [f"{i}-{j}" for i, j in enumerate(order) if i]
+        target = [""] * len(source)
+        for i, j in enumerate(order):
+            target[j] = WORDS[source[i]]
+        lines.append((" ".join(source), " ".join(target), " ".join(links)))
+    for name, side in zip("fea", zip(*lines, strict=True), strict=True):
+        (folder / name).write_text("\n".join(side) + "\n")
+    return RuleInputs(folder / "f", folder / "e", (folder / "a",))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return make_corpus(tmp_path)
+
+
+def model1(pairs, iterations):
+    """IBM model 1, cell by cell: p(target | source), NULL is None."""
+    table = {}
+    for _ in range(iterations):
+        count, total = {}, {}
+        for source, target in pairs:
+            for e in target:
+                norm = sum(table.get((f, e), 1.0) for f in [None, *source])
+                for f in [None, *source]:
+                    share = table.get((f, e), 1.0) / norm
+                    count[f, e] = count.get((f, e), 0) + share
+                    total[f] = total.get(f, 0) + share
+        table = {(f, e): c / total[f] for (f, e), c in count.items()}
+    return table
+
+
+def test_the_lexicon_joins_links_and_model_1(corpus):
+    text = read_bitexts(corpus, BiparseSettings())
+    lexicon = make_lexicon(text, 0.7, 3)
+    arrays = text.arrays()
+    names = arrays["vocab.bytes"].tobytes().decode()  # words of one letter each
+    pairs = [
+        (f.split(), e.split())
+        for f, e in zip(corpus.source.read_text().splitlines(), corpus.target.read_text().splitlines(), strict=True)
+    ]
+    linked, unlinked = {}, {}
+    for (f, e), line in zip(pairs, corpus.alignments[0].read_text().splitlines(), strict=True):
+        links = [tuple(map(int, link.split("-"))) for link in line.split()]
+        for i, j in links:
+            linked[f[i], e[j]] = linked.get((f[i], e[j]), 0) + 1
+        for side, words in enumerate((f, e)):
+            for k in set(range(len(words))) - {link[side] for link in links}:
+                key = (words[k], None) if side == 0 else (None, words[k])
+                unlinked[key] = unlinked.get(key, 0) + 1
+    counts = linked | unlinked
+    forward = model1(pairs, 3)
+    backward = model1([(e, f) for f, e in pairs], 3)
+    assert len(lexicon.words) > 16
+    for (f, e), (forth, back) in zip(lexicon.words.tolist(), lexicon.probability.tolist(), strict=True):
+        pair = tuple(None if number < 0 else names[number] for number in (f, e))
+        for way, probability, table in ((0, forth, forward), (1, back, backward)):
+            given = sum(count for key, count in counts.items() if key[way] == pair[way])
+            expected = 0.7 * counts.get(pair, 0) / given if given else 0
+            expected += 0.3 * table.get(pair if way == 0 else pair[::-1], 0)
+            assert probability == pytest.approx(expected, abs=1e-12), pair
+
+
+def as_counts(found):
+    rules = found.rules.rules
+    lines = rules.kernel.text(np.arange(len(rules)), [], np.empty((len(rules), 0)))
+    return dict(zip(lines.decode().splitlines(), found.rules.count.tolist(), strict=True))
+
+
+def test_rules_are_found_without_their_links(corpus):
+    counts = as_counts(induce(corpus, BiparseSettings(), 1))
+    for source, target in WORDS.items():
+        translations = {rule: count for rule, count in counts.items() if rule.startswith(f"[X] ||| {source} |||")}
+        assert max(translations, key=translations.get) == f"[X] ||| {source} ||| {target} |||"
+    assert counts["[X] ||| d [X,1] ||| [X,1] s |||"] > counts["[X] ||| d [X,1] ||| s [X,1] |||"]
+
+
+def test_threads_change_nothing(corpus):
+    settings = BiparseSettings(passes=2, folds=2, batch=16, seed=3)
+    one, three = (induce(corpus, settings, jobs) for jobs in (1, 3))
+    assert one.rules.rules.symbols.tobytes() == three.rules.rules.symbols.tobytes()
+    for name in ("count", "weights", "lexicon_count"):
+        assert getattr(one.rules, name).tobytes() == getattr(three.rules, name).tobytes()
+    assert one.edges.tobytes() == three.edges.tobytes()
+    assert one.best_links.tobytes() == three.best_links.tobytes()
+    other = induce(corpus, BiparseSettings(passes=2, folds=2, batch=16, seed=4), 1)
+    assert other.rules.weights.tobytes() != one.rules.weights.tobytes()
+
+
+def test_learning_makes_held_out_pairs_likelier_and_is_told(corpus):
+    found = induce(corpus, BiparseSettings(passes=3, held_out=0.2), 1)
+    assert found.trace[0]["held-out ln p"] > found.trace[0]["held-out ln p without learning"] + 0.1
+    assert {record["above 1"] for record in found.trace} == {0}
+    assert found.rules.features[-2:] == ("RuleWeight", "WordPairs")
+    columns = rule_features(found.rules)[:, -2:]
+    assert columns.tolist() == (found.rules.weights + 0.0).tolist()
+    assert (np.abs(columns).max(0) > 0.01).all()
+
+
+def test_counts_are_those_of_the_beginning_or_of_what_was_learned(corpus):
+    plain = as_counts(induce(corpus, BiparseSettings(), 1))
+    initial = as_counts(induce(corpus, BiparseSettings(passes=1), 1))
+    learned = as_counts(induce(corpus, BiparseSettings(passes=1, counts="learned"), 1))
+    assert initial == plain
+    assert len(learned) < len(plain)
+
+
+def test_a_pass_that_held_out_pairs_lose_by_is_taken_back(corpus):
+    worse = BiparseSettings(passes=3, held_out=0.3, rate=50, adagrad=False, counts="learned")
+    found = induce(corpus, worse, 1)
+    assert len(found.trace) == 1
+    assert found.trace[0]["over"]
+    assert as_counts(found) == as_counts(induce(corpus, BiparseSettings(), 1))
+    assert not found.rules.weights.any()
+
+
+def test_folds_weigh_rules_without_their_own_pairs(tmp_path):
+    """One pair that is unlike all others: no other fold knows its rules."""
+    inputs = make_corpus(tmp_path, 40)
+    for path, lines in (
+        (inputs.source, "x y x\nx y x\n"),
+        (inputs.target, "u v u\nu v u\n"),
+        (inputs.alignments[0], "0-0 1-1 2-2\n0-1 1-0 2-2\n"),
+    ):
+        path.write_text(path.read_text() + lines)
+    settings = {"passes": 1, "held_out": 0.0, "leave_one_out": False}
+    whole, folds = (induce(inputs, BiparseSettings(**settings, folds=folds), 1) for folds in (1, 2))
+    for found, weighs in ((whole, True), (folds, False)):
+        rules = found.rules.rules
+        own = [k for k in range(len(rules)) if "x" in rules.src_text(k)]
+        assert bool(found.rules.weights[own].any()) == weighs
+
+
+def test_trees_are_derivations_of_the_text(corpus, tmp_path):
+    found = induce(corpus, BiparseSettings(folds=2), 1)
+    trees = induced_trees(found)
+    trees.save(tmp_path / "trees")
+    read = Derivations.load(tmp_path / "trees")
+    words = read.kernel.words()
+    for side, path in zip(words, (corpus.source, corpus.target), strict=True):
+        assert [read.rules.words[w] for w in side.tolist()] == path.read_text().split()
+    assert read.lexicon_count.sum() >= max(len(side) for side in words)
+    links = found.link_lines(found.best_links)
+    assert len(links) == 60
+    pairs = sorted(tuple(map(int, link.split("-"))) for link in links[0].split())
+    assert all(0 <= i < 5 and 0 <= j < 5 for i, j in pairs)
+
+
+def test_places_are_where_the_best_derivations_have_the_rules(corpus):
+    found = induce(corpus, BiparseSettings(), 1)
+    tokens = induced_tokens(found)
+    lines = corpus.source.read_text().splitlines()
+    assert len(tokens.places) > 60
+    for rule, pair, i, j, *gaps in tokens.places.tolist():
+        words = lines[pair].split()[i:j]
+        for a, b in ((gaps[2], gaps[3]), (gaps[0], gaps[1])):
+            if a >= 0:
+                words[a - i : b - i] = ["[X]"]
+        text = tokens.rules.src_text(rule).replace("[X,1]", "[X]").replace("[X,2]", "[X]")
+        assert " ".join(words) == text
+
+
+def test_a_killed_learner_goes_on_with_the_same_bytes(corpus, tmp_path):
+    settings = {"held_out": 0.1, "batch": 16}
+    whole = induce(corpus, BiparseSettings(passes=3, **settings), 1)
+    induce(corpus, BiparseSettings(passes=1, **settings), 1, tmp_path / "state")
+    rest = induce(corpus, BiparseSettings(passes=3, **settings), 1, tmp_path / "state", resume=True)
+    assert rest.rules.weights.tobytes() == whole.rules.weights.tobytes()
+    assert [record["pass"] for record in rest.trace] == [record["pass"] for record in whole.trace]
+    with pytest.raises(InputError, match="other text or settings"):
+        induce(corpus, BiparseSettings(passes=3, seed=9, **settings), 1, tmp_path / "state", resume=True)
+    path = tmp_path / "state" / "fold.0001"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"fold.0001"):
+        induce(corpus, BiparseSettings(passes=3, **settings), 1, tmp_path / "state", resume=True)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"passes": -1},
+        {"pops": 0},
+        {"nodes": 0},
+        {"word_items": 0},
+        {"beam": -1.0},
+        {"beam": float("nan")},
+        {"decay": 0.0},
+        {"decay": 1.5},
+        {"strength": -1.0},
+        {"max_words": 65},
+        {"held_out": 1.0},
+        {"prior": "none"},
+    ],
+)
+def test_settings_out_of_range_are_refused(setting):
+    with pytest.raises(SettingError, match=next(iter(setting))):
+        BiparseSettings(**setting)
+
+
+def run(*args):
+    return main(["induce", "biparse", *map(str, args), "--quiet"])
+
+
+def test_the_command_writes_all_that_is_asked_for(corpus, tmp_path):
+    files = {name: tmp_path / name for name in ("g", "links", "likely", "trees", "trace")}
+    options = ["--passes", "1", "--held-out", "0.1", "--batch", "8", "--filter", corpus.source]
+    for option, name in (("--best-links", "links"), ("--likely-links", "likely"), ("--derivations", "trees")):
+        options += [option, files[name]]
+    assert not run(
+        corpus.source, corpus.target, *corpus.alignments, "-o", files["g"], "--trace", files["trace"], *options
+    )
+    assert "[X] ||| a ||| p |||" in files["g"].read_text()
+    assert "RuleWeight=" in files["g"].read_text()
+    assert "[X] ||| [X,1] [X,2] |||" not in files["g"].read_text()
+    assert len(files["links"].read_text().splitlines()) == len(files["likely"].read_text().splitlines()) == 60
+    assert json.loads(files["trace"].read_text())["pass"] == 1
+    assert len(Derivations.load(files["trees"])) == 60
+
+
+def spoil(path, line, text):
+    lines = path.read_text().splitlines()
+    lines[line] = text
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "fault"),
+    [
+        ("source", "", "f:3: empty line"),
+        ("target", "p ||| q", "e:3: "),
+        ("source", "a\tb", "f:3: control character"),
+        ("source", "[X]", "f:3: "),
+        ("alignment", "0-x", "a:3: "),
+        ("alignment", "0-99", "a:3: "),
+    ],
+)
+def test_bad_lines_are_named(corpus, tmp_path, capsys, what, text, fault):
+    spoil({"source": corpus.source, "target": corpus.target, "alignment": corpus.alignments[0]}[what], 2, text)
+    assert run(corpus.source, corpus.target, *corpus.alignments, "-o", tmp_path / "g") == 1
+    told = capsys.readouterr().err
+    assert fault in told
+    assert len(told.strip().splitlines()) == 1
+    assert not (tmp_path / "g").exists()
+
+
+def test_bad_corpora_and_options_are_told(corpus, tmp_path, capsys):
+    short = tmp_path / "short"
+    short.write_text(corpus.target.read_text().splitlines()[0] + "\n")
+    cases = [
+        ((corpus.source, short, *corpus.alignments), "line n belongs to line n"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--max-words", 1), "raise max_words"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--folds", 61, "--passes", 1), "ask for fewer"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--resume"), "--resume needs --checkpoint"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--max-targets", -1), "not -1"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--passes", 1, "--rule-cache", 5), "cache is too small"),
+    ]
+    for arguments, fault in cases:
+        assert run(*arguments, "-o", tmp_path / "g") == 1, fault
+        assert fault in capsys.readouterr().err
+
+
+def test_odd_pairs_are_parsed(tmp_path):
+    lines = [("a", "p", "0-0"), ("a a a a", "p p", ""), ("unknown", "words of another kind", ""), ("a", "p", "0-0")]
+    for name, side in zip("fea", zip(*lines, strict=True), strict=True):
+        (tmp_path / name).write_text("\n".join(side) + "\n")
+    inputs = RuleInputs(tmp_path / "f", tmp_path / "e", (tmp_path / "a",))
+    found = induce(inputs, BiparseSettings(passes=1, held_out=0), 1)
+    assert found.rules.parsed == 4
+
+
+def test_the_source_of_rules_takes_glue_of_the_decoder(corpus):
+    source = rule_source("induced")
+    settings = source.Settings(max_span=7)
+    assert source.decoding(settings).glue
+    assert source.decoding(settings).max_span == 7
+    assert len(source.rules(corpus, settings).rules) > 20
+    assert len(source.tokens(corpus, settings).places) > 60

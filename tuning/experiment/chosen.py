@@ -1,0 +1,36 @@
+"""Kinds that a table of an experiment file names, with the settings that are its other keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lscfg.kinds import DEFAULT_SENSE_MODEL, SENSE_MODELS, kind, kinds
+from lscfg.settings import Declared
+from lscfg.tuning.experiment.reader import Keys, Reader
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A kind and its settings."""
+
+    name: str
+    settings: Declared
+
+
+def read_kind(
+    group: str, key: str, default: str, table: dict[str, Any], keys: Keys, reader: Reader, beside: Sequence[str] = ()
+) -> Chosen:
+    """The kind that a table names, with the settings that are its other keys; ``beside`` as of ``Reader.build``."""
+    name = reader.value(str, table.pop(key, default), (*keys, key))
+    if name not in kinds(group):
+        raise reader.not_one_of((*keys, key), name, kinds(group))
+    return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
+
+
+def read_scorer(table: Any, keys: Keys, reader: Reader) -> Chosen:
+    """The scorer of target sides that a table asks for."""
+    if not isinstance(table, dict):
+        raise reader.error(keys, f"{keys[-1]} must be a table")
+    return read_kind(SENSE_MODELS, "model", DEFAULT_SENSE_MODEL, dict(table), keys, reader)
