@@ -1,8 +1,9 @@
 """Times the exact neighbours of phrases by context, beside sparse_dot_topn where that is installed.
 
-    python benchmarks/neighbours.py TEXT... [--least 2] [-k 100]
+    python benchmarks/neighbours.py TEXT... [--least 2] [-k 100] [--rows N]
 
-The phrases are the 1-grams to 3-grams of all texts. Neighbours of 100 rows are first compared with a dense product.
+The phrases are the 1-grams to 3-grams of all texts, in random order. Neighbours of 100 rows are compared with a dense
+product. With --rows, neighbours of the first N phrases alone are found, and CPU seconds of all are told from these.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from lscfg.induce.propagate.neighbours import nearest_rows
 from lscfg.induce.propagate.ngrams import NGrams, count_ngrams, read_words
 
 
-def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray, k: int) -> None:
+def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray, k: int, rows: int) -> None:
     """Compares rows with a dense product in double precision."""
     pattern = (matrix != 0).astype(float).tolil()
     pattern[:, apart] = 0
     pattern = pattern.tocsr()
-    for row in np.linspace(0, matrix.shape[0] - 1, 100).astype(int):
+    for row in np.linspace(0, rows - 1, 100).astype(int):
         shared = (pattern @ pattern[row].T).toarray().ravel() > 0
         product = np.where(shared, (matrix @ matrix[row].T).toarray().ravel(), 0)
         product[row] = 0
@@ -39,29 +40,38 @@ def main() -> None:
     parser.add_argument("texts", nargs="+")
     parser.add_argument("--least", type=int, default=2)
     parser.add_argument("-k", type=int, default=100)
+    parser.add_argument("--rows", type=int)
     args = parser.parse_args()
     numbers: dict[str, int] = {}
     text = read_words(args.texts, numbers)
-    phrases = NGrams.of(sorted(count_ngrams(text, (1, 2, 3), args.least)))
+    found = sorted(count_ngrams(text, (1, 2, 3), args.least))
+    phrases = NGrams.of([found[k] for k in np.random.default_rng(1).permutation(len(found))])
+    rows = min(args.rows or len(found), len(found))
+    scale = len(found) / rows
     begin = time.process_time()
     counts = count_contexts(text, phrases, len(numbers), 2)
     words = int((text >= 0).sum())
     print(f"{len(phrases)} phrases, {counts.nnz} entries of {words} words: {time.process_time() - begin:.1f} CPU s")
     matrix, apart = unit_rows(weighted(counts)), frequent_columns(text, len(numbers), 25)
+    begin = time.process_time()
+    nearest_rows(matrix, args.k, apart, 1, 1)
+    once = time.process_time() - begin  # what does not depend on the number of rows
     for threads in (1, 2):
         wall, begin = time.perf_counter(), time.process_time()
-        graph = nearest_rows(matrix, args.k, apart, threads)
+        graph = nearest_rows(matrix, args.k, apart, threads, rows)
         wall, cpu = time.perf_counter() - wall, time.process_time() - begin
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        cpu = once + max(cpu - once, 0) * scale
         print(f"lscfg, {threads} threads: {wall:.1f} s, {cpu:.1f} CPU s, peak {memory:.0f} MiB", flush=True)
-    check(matrix, graph, apart, args.k)
+    check(matrix, graph, apart, args.k, rows)
     try:
         from sparse_dot_topn import sp_matmul_topn
     except ImportError:
         return
-    single, begin = matrix.astype(np.float32), time.process_time()
-    sp_matmul_topn(single, single.T.tocsr(), args.k, n_threads=1)
-    print(f"sparse_dot_topn, 1 thread: {time.process_time() - begin:.1f} CPU s")
+    single = matrix.astype(np.float32)
+    turned, begin = single.T.tocsr(), time.process_time()
+    sp_matmul_topn(single[:rows], turned, args.k, n_threads=1)
+    print(f"sparse_dot_topn, 1 thread: {(time.process_time() - begin) * scale:.1f} CPU s")
 
 
 if __name__ == "__main__":

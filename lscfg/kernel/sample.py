@@ -16,7 +16,7 @@ from lscfg.kernel.extract import DROP_REASONS, Collector
 SAMPLE_MODELS = ("py", "dp")
 """Models of rules, in the kernel's numbering."""
 
-MOVES = ("local", "tree", "blocked")
+MOVES = ("local", "tree", "blocked", "type")
 """How a tree changes, in the kernel's numbering."""
 
 TABLES = ("power", "exact")
@@ -102,7 +102,7 @@ CHECKPOINT = {
     "seats": "int32 [seats, 3]",
     "cut_rates": "float64 [rates]",
     "log_ways": "float64 [1]",
-    "state": "int64 [8]",
+    "state": "int64 [10]",
 }
 """Arrays of which a chain goes on; see lscfg/sample.h."""
 
@@ -113,7 +113,8 @@ class SampleState:
 
     Attributes:
         log_joint: of all rules, one after the other in the order of their numbers.
-        edges_moved, cuts_moved: decisions that changed something; trees_moved: trees that were accepted.
+        edges_moved, cuts_moved: decisions that changed something.
+        trees_moved, types_moved: trees, and cuts of the same type, that were accepted.
         alpha, discount, mean_length: of the processes; the first two are means over tokens.
     """
 
@@ -126,6 +127,8 @@ class SampleState:
     cuts_moved: int
     trees_drawn: int
     trees_moved: int
+    types_drawn: int
+    types_moved: int
     alpha: float
     discount: float
     mean_length: float
@@ -156,7 +159,8 @@ class SamplerOptions:
         original: what the program of the paper's authors does otherwise, which makes the chain biased; 1: forced cuts
             have two values in the weights of trees, 2: the rules of an option are weighed apart, 3: both.
         corrected: divide a rule's probability by the derivations that it stands for at its place.
-        moves: of ``MOVES``: node by node; a whole tree, which is mostly refused; a tree by inside sums over all rules.
+        moves: of ``MOVES``: node by node; a whole tree, which is mostly refused; a tree by inside sums over all
+            rules; node by node, together with all nodes at which the same rules could be one.
         informed: draw variables outside trees as ``TreeSampler.adapt`` says, not uniformly.
         start: of ``STARTS``.
         chain: 0 to 4095; chains of a seed are independent.
@@ -246,7 +250,7 @@ class TreeSampler(Collector):
         max_level: int | None = None,
         temperature: float = 1.0,
     ) -> None:
-        """The same, in parts that see the changes of others after the sweep only; not where tables are exact.
+        """The same, in parts that see changes of others after the sweep only; not with exact tables or cuts by type.
 
         Args:
             bounds: first pair of each part, and the number of pairs.
@@ -255,8 +259,8 @@ class TreeSampler(Collector):
         Raises:
             ValueError: tables are exact, or a number is out of its range. KernelError: memory is out.
         """
-        if self.options.tables == "exact":
-            raise ValueError("tokens that sit at tables cannot be sampled in shards")
+        if self.options.tables == "exact" or self.options.moves == "type":
+            raise ValueError("tokens that sit at tables, and cuts by type, cannot be sampled in shards")
         if not (0 < number < 1 << 20 and temperature > 0):
             raise ValueError(f"sweep {number} at temperature {temperature} out of range")
         level = self.sizes.max_level if max_level is None else max_level
@@ -310,6 +314,7 @@ class TreeSampler(Collector):
         return SampleState(
             *(v.n_tokens, v.n_types, v.log_joint),
             *(v.edges_drawn, v.edges_moved, v.cuts_drawn, v.cuts_moved, v.trees_drawn, v.trees_moved),
+            *(v.types_drawn, v.types_moved),
             *(v.alpha, v.discount, v.mean_length),
         )
 

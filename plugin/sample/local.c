@@ -65,7 +65,9 @@ int sampler_draw_nodes(lscfg_sampler *s) {
     const forest_node *at = &s->nodes[v.node];
     if (at->level <= s->max_level) {
       if (at->n_edges > 1 && draw_edge(s, v.node, s->cut_of[v.node] ? v.node : v.above)) return LSCFG_ENOMEM;
-      if (!at->must_cut && draw_cut(s, v.node, v.above)) return LSCFG_ENOMEM;
+      int done = at->must_cut;
+      if (!done && s->places_of.next && sampler_draw_type(s, v.node, v.above, &done)) return LSCFG_ENOMEM;
+      if (!done && draw_cut(s, v.node, v.above)) return LSCFG_ENOMEM;
     }
     int32_t n, above = s->cut_of[v.node] ? v.node : v.above;
     const int32_t *tails = tails_of(s, v.node, &n);

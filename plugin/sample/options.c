@@ -45,7 +45,8 @@ int sampler_spell(lscfg_sampler *s, int32_t head) {
   int64_t room = (int64_t)span[SRC][1] - span[SRC][0] + span[TGT][1] - span[TGT][0];
   if (ARRAY_RESERVE(s->symbols, room + 1) || ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;
   rule_form *f = &s->forms.data[s->forms.size++];
-  *f = (rule_form){.symbols = s->symbols.size, .arity = sampler_list_children(s, head), .head = head};
+  *f = (rule_form){.symbols = s->symbols.size, .arity = sampler_list_children(s, head)};
+  f->head = (int32_t)s->pair->node + head;
   f->n = pair_spell(s->words, span, (const span_pair *)s->child_spans, f->arity, s->child_at,
                     s->symbols.data + s->symbols.size, &f->n_src);
   s->symbols.size += f->n;
@@ -58,7 +59,7 @@ int sampler_recall(lscfg_sampler *s, int32_t head) {
   if (!s->cut_of[head]) return LSCFG_OK;
   if (ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;
   rule_form *f = &s->forms.data[s->forms.size++];
-  *f = restaurant_form(&s->rules, s->rule_of[head], head);
+  *f = restaurant_form(&s->rules, s->rule_of[head], (int32_t)s->pair->node + head);
   f->log_ways = s->ways_of[head];
   return LSCFG_OK;
 }
@@ -113,8 +114,9 @@ void sampler_leave(lscfg_sampler *s, int32_t head) {
   int32_t rule = s->rule_of[head], seat = restaurant_any_seat(r, rule, &s->random);
   restaurant_remove(r, rule, seat);
   s->sum_of_ways -= s->ways_of[head];
+  if (s->places_of.next) places_remove(&s->places_of, rule, (int32_t)s->pair->node + head);
   if (!r->seated) return;
-  s->left.data[s->left.size++] = (left_token){head, rule, seat, s->ways_of[head]};
+  s->left.data[s->left.size++] = (left_token){(int32_t)s->pair->node + head, rule, seat, s->ways_of[head]};
   rule_form f = restaurant_form(r, rule, head);
   s->log_left += restaurant_log_probability(r, &f);
 }
@@ -126,11 +128,12 @@ int sampler_leave_tree(lscfg_sampler *s, int32_t n_below) {
   return LSCFG_OK;
 }
 
-static void put_back(lscfg_sampler *s, const left_token *t) {
-  restaurant_add(&s->rules, t->rule, t->seat);
-  s->rule_of[t->head] = t->rule;
-  s->ways_of[t->head] = t->log_ways;
-  s->sum_of_ways += t->log_ways;
+static void seat_token(lscfg_sampler *s, left_token t) {
+  restaurant_add(&s->rules, t.rule, t.seat);
+  s->rule[t.head] = t.rule;
+  s->log_ways[t.head] = t.log_ways;
+  s->sum_of_ways += t.log_ways;
+  if (s->places_of.next) places_add(&s->places_of, t.rule, t.head);
 }
 
 /* Where tokens sit at tables, an option was chosen as if known rules opened none. The seats that its rules have drawn
@@ -149,23 +152,22 @@ int sampler_take(lscfg_sampler *s, int32_t option, int32_t current) {
     const rule_form *f = &s->forms.data[k];
     int32_t rule = restaurant_intern(r, s->symbols.data, f);
     if (rule < 0) return LSCFG_ENOMEM;
-    int32_t seat = restaurant_new_seat(r, rule, &s->random);
+    if (s->places_of.next && places_reserve(&s->places_of, r->count.size)) return LSCFG_ENOMEM;
+    left_token joins = {f->head, rule, restaurant_new_seat(r, rule, &s->random), f->log_ways};
     if (r->seated) {
       rule_form now = restaurant_form(r, rule, f->head);
       log_joined += restaurant_log_probability(r, &now);
-      s->left.data[s->left.size++] = (left_token){f->head, rule, seat, f->log_ways};
+      s->left.data[s->left.size++] = joins;
     }
-    restaurant_add(r, rule, seat);
-    s->rule_of[f->head] = rule;
-    s->ways_of[f->head] = f->log_ways;
-    s->sum_of_ways += f->log_ways;
+    seat_token(s, joins);
   }
   if (!r->seated || !n_left || seats_accepted(s, option, current, log_joined)) return 1;
   while (s->left.size > n_left) {
     const left_token *t = &s->left.data[--s->left.size];
     restaurant_remove(r, t->rule, t->seat);
     s->sum_of_ways -= t->log_ways;
+    if (s->places_of.next) places_remove(&s->places_of, t->rule, t->head);
   }
-  while (s->left.size) put_back(s, &s->left.data[--s->left.size]);
+  while (s->left.size) seat_token(s, s->left.data[--s->left.size]);
   return 0;
 }

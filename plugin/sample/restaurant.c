@@ -154,8 +154,7 @@ rule_form restaurant_form(const restaurant *r, int32_t rule, int32_t head) {
   return f;
 }
 
-/* Whether two forms are the same rule: those of no known rule are compared. */
-static int same_form(const int32_t *symbols, const rule_form *a, const rule_form *b) {
+int restaurant_same(const int32_t *symbols, const rule_form *a, const rule_form *b) {
   if (a->rule >= 0 || b->rule >= 0) return a->rule == b->rule;
   return a->n == b->n && a->n_src == b->n_src &&
          !memcmp(symbols + a->symbols, symbols + b->symbols, (size_t)a->n * sizeof *symbols);
@@ -172,7 +171,7 @@ double restaurant_score(const restaurant *r, const int32_t *symbols, rule_form *
       if (restaurant_group(r, forms[j].length) != group) continue;
       others.tokens++;
       others.tables += forms[j].new_table;
-      if (!same_form(symbols, &forms[j], f)) continue;
+      if (!restaurant_same(symbols, &forms[j], f)) continue;
       same++;
       tables += forms[j].new_table;
     }
@@ -181,6 +180,19 @@ double restaurant_score(const restaurant *r, const int32_t *symbols, rule_form *
     f->new_table = r->seated ? !same : power_tables(r, same + 1) - tables;
   }
   return sum;
+}
+
+void restaurant_log_run(const restaurant *r, const rule_form *f, int32_t n, double *sums) {
+  int32_t group = restaurant_group(r, f->length), same = f->n_rule;
+  lscfg_length_counts others = r->groups[group];
+  double tables = f->tables, log_all = log((double)others.tokens + r->processes[group].alpha);
+  sums[0] = 0;
+  for (int32_t k = 0; k < n; k++, same++) {
+    sums[k + 1] = sums[k] + log_probability(r, f, same, tables, others) + log_all;
+    double more = r->seated ? !same : power_tables(r, same + 1) - power_tables(r, same);
+    tables += more;
+    others.tables += more;
+  }
 }
 
 /* ---- tokens ---- */

@@ -16,7 +16,7 @@ typedef struct {
   int32_t length;   /* words of both sides and scope */
   int32_t rule;     /* -1: it was never in a tree */
   int32_t n_rule;   /* tokens of it in the restaurants */
-  int32_t head;     /* node at which it is */
+  int32_t head;     /* node at which it is, of all pairs */
   double tables;    /* of these tokens */
   double new_table; /* change of the tables of its restaurant, if it joins */
   double log_base;  /* log of its base probability */
@@ -64,6 +64,11 @@ double restaurant_log_probability(const restaurant *, const rule_form *);
 /* Log probability of rules one after the other, each given the ones before it, too; sets their new_table. Where tokens
  * sit at tables, those of a new rule are thought to open one, all others none. */
 double restaurant_score(const restaurant *, const int32_t *symbols, rule_form *forms, int64_t n);
+/* Whether two forms are the same rule: those of no known rule are compared. */
+int restaurant_same(const int32_t *symbols, const rule_form *, const rule_form *);
+/* sums[k]: log probability of k tokens of the form one after the other, k = 0 .. n, without the number of tokens of its
+ * restaurant by which each is divided. */
+void restaurant_log_run(const restaurant *, const rule_form *, int32_t n, double *sums);
 /* The number of a form's rule, new or known, and room for a token of it; LSCFG_ENOMEM: no memory. */
 int32_t restaurant_intern(restaurant *, const int32_t *symbols, const rule_form *);
 

@@ -19,7 +19,7 @@ static int restore_pair(lscfg_sampler *s, const lscfg_sampler_view *v) {
   if (sampler_add_tree(s, sampler_mark_tree(s, root), 0)) return LSCFG_ENOMEM;
   for (int64_t k = 0; k < s->forms.size; k++) {
     const rule_form *f = &s->forms.data[k];
-    if (f->rule < 0 || f->rule != v->rule[first + f->head]) return LSCFG_EINPUT;
+    if (f->rule < 0 || f->rule != v->rule[f->head]) return LSCFG_EINPUT;
   }
   s->first_form[1] = s->forms.size;
   return sampler_take(s, 0, 0) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
@@ -107,6 +107,7 @@ int lscfg_sampler_restore(lscfg_sampler *s, const lscfg_sampler_view *v, const l
     code = restaurant_restore(&s->rules, &v->tables, lscfg_vocab_size(&s->forests->text->tables.vocab));
   if (!code) code = restore_settings(s, v);
   s->sum_of_ways = 0;
+  s->places_of.first.size = 0;
   for (int64_t k = 0; k < s->n_pairs && !code; k++) {
     sampler_open_pair(s, k, 0);
     code = restore_pair(s, v);

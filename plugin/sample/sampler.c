@@ -21,6 +21,7 @@ int sampler_reserve_work(lscfg_sampler *s) {
   s->stack = malloc(n * sizeof *s->stack);
   s->below = malloc(n * sizeof *s->below);
   s->way = malloc(n * sizeof *s->way);
+  s->search = malloc(n * sizeof *s->search);
   s->child_spans = malloc(n * sizeof *s->child_spans);
   s->child_at = calloc((size_t)f->max_words[TGT] + 1, sizeof *s->child_at);
   s->first_form = malloc(options * sizeof *s->first_form);
@@ -29,8 +30,9 @@ int sampler_reserve_work(lscfg_sampler *s) {
   s->ways = malloc(n * sizeof *s->ways);
   s->old_edge = malloc(n * sizeof *s->old_edge);
   s->old_cut = malloc(n);
-  const void *rooms[] = {s->ways,  s->old_edge, s->old_cut,     s->seen,       s->fresh, s->stack,    s->below,
-                         s->way,   s->weight,   s->child_spans, s->first_form, s->child_at, s->log_rules};
+  const void *rooms[] = {s->search, s->ways,       s->old_edge,   s->old_cut,  s->seen,     s->fresh, s->stack,
+                         s->below,  s->way,        s->weight,     s->child_at, s->log_rules, s->child_spans,
+                         s->first_form};
   for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
     if (!rooms[k]) return LSCFG_ENOMEM;
   return LSCFG_OK;
@@ -46,6 +48,8 @@ void sampler_release_work(lscfg_sampler *s) {
   free(s->stack);
   free(s->below);
   free(s->way);
+  free(s->search);
+  places_release(&s->places_of);
   free(s->child_spans);
   free(s->child_at);
   free(s->symbols.data);
@@ -101,6 +105,7 @@ lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscf
   const corpus_tables *text = &forests->text->tables;
   int failed = restaurant_init(&s->rules, options, text, forests->n_types, longest) || reserve_trees(s) ||
                sampler_reserve_work(s);
+  if (!failed && options->moves == LSCFG_MOVES_TYPE) failed = sampler_init_places(s);
   if (!failed && options->informed) failed = sampler_init_informed(s);
   for (int64_t k = 0; k < s->n_pairs && !failed; k++) {
     sampler_open_pair(s, k, 0);
@@ -115,6 +120,7 @@ static int (*const MOVES[])(lscfg_sampler *) = {
     [LSCFG_MOVES_LOCAL] = sampler_draw_nodes,
     [LSCFG_MOVES_TREE] = sampler_draw_tree,
     [LSCFG_MOVES_BLOCKED] = sampler_draw_blocked,
+    [LSCFG_MOVES_TYPE] = sampler_draw_nodes,
 };
 
 int lscfg_sampler_sweep(lscfg_sampler *s, int32_t sweep, int64_t first, int64_t last, int32_t max_level,

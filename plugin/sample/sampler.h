@@ -7,6 +7,7 @@
 
 #include "sample/forests.h"
 #include "sample/fragments.h"
+#include "sample/places.h"
 #include "sample/restaurant.h"
 
 /* A node on its way down, and the head of the rule that it is in, its own where it is cut. */
@@ -16,7 +17,8 @@ typedef struct {
 
 /* A token that was taken out, to be put back if need be. */
 typedef struct {
-  int32_t head, rule, seat;
+  int32_t head; /* node of all pairs */
+  int32_t rule, seat;
   double log_ways;
 } left_token;
 
@@ -39,7 +41,10 @@ struct lscfg_sampler {
   int64_t *cuts_seen;   /* [n_rates][2] in trees: not cut, cut */
   int32_t n_rates;
   const double *cost_of; /* of the pair at hand */
+  place_index places_of; /* where cuts are drawn by type */
+  visit *search;         /* [nodes] */
   /* of the pair at hand */
+  int64_t number;
   const pair_begin *pair;
   const forest_node *nodes;
   const int32_t *first_tail, *tails, *words[2];
@@ -99,6 +104,8 @@ static inline uint8_t first_cut(const forest_node *at, int is_cut) {
 /* The random numbers of a pair in a sweep. */
 random_stream sampler_stream(const lscfg_sampler *, int32_t sweep, uint32_t number);
 void sampler_open_pair(lscfg_sampler *, int64_t number, int32_t sweep);
+/* The same, with the random numbers of another one. */
+void sampler_view_pair(lscfg_sampler *, int64_t number);
 /* A number below n, each as likely as another. */
 int32_t sampler_draw_below(lscfg_sampler *, int32_t n);
 /* Gives a node values as if it were outside the tree. */
@@ -149,5 +156,8 @@ int sampler_take(lscfg_sampler *, int32_t option, int32_t current);
 int sampler_draw_nodes(lscfg_sampler *);
 int sampler_draw_tree(lscfg_sampler *);
 int sampler_draw_blocked(lscfg_sampler *);
+/* The cut of a node with those of the same type, if there are other ones and not too many. */
+int sampler_draw_type(lscfg_sampler *, int32_t node, int32_t above, int *done);
+int sampler_init_places(lscfg_sampler *);
 
 #endif

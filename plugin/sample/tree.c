@@ -3,9 +3,10 @@
 
 #include "sample/sampler.h"
 
-void sampler_open_pair(lscfg_sampler *s, int64_t number, int32_t sweep) {
+void sampler_view_pair(lscfg_sampler *s, int64_t number) {
   const lscfg_phrase_forests *f = s->forests;
   const pair_begin *p = &f->pairs.data[number];
+  s->number = number;
   s->pair = p;
   s->nodes = f->nodes.data + p->node;
   s->n_nodes = (int32_t)(p[1].node - p->node);
@@ -17,6 +18,10 @@ void sampler_open_pair(lscfg_sampler *s, int64_t number, int32_t sweep) {
   s->cut_of = s->cut + p->node;
   s->ways_of = s->log_ways + p->node;
   s->cost_of = s->edge_cost ? s->edge_cost + p->edge : NULL;
+}
+
+void sampler_open_pair(lscfg_sampler *s, int64_t number, int32_t sweep) {
+  sampler_view_pair(s, number);
   s->random = sampler_stream(s, sweep, (uint32_t)number);
 }
 

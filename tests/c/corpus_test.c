@@ -624,6 +624,56 @@ static void find_neighbours(void) {
   CHECK(fabs(similarity[0] - 0.48) < 1e-6 && fabs(similarity[2] - 0.48) < 1e-6 && fabs(similarity[3] - 0.48) < 1e-6);
 }
 
+/* ---- samples ---- */
+
+static void sweep_shard(lscfg_sampler *sampler) {
+  lscfg_shard *shard = lscfg_shard_new(sampler, 0, KEPT - 2);
+  if (had(shard != NULL) && good(lscfg_shard_sweep(shard, 3, 100, 1, &error)))
+    good(lscfg_sampler_join(sampler, shard, &error));
+  lscfg_shard_free(shard);
+}
+
+/* A chain that goes on from another one has the same trees. */
+static void run_chains(const lscfg_phrase_forests *forests, const lscfg_sample_options *options) {
+  lscfg_sampler *one = lscfg_sampler_new(forests, options), *other = lscfg_sampler_new(forests, options);
+  lscfg_sampler_view view, again;
+  lscfg_sample_state state;
+  double sum;
+  int64_t n_left_out, n_pairs = KEPT - options->held_out;
+  if (had(one && other) && good(lscfg_sampler_sweep(one, 1, 0, n_pairs, 100, 1, &error)) &&
+      good(lscfg_sampler_keep(one, &error)) &&
+      (!options->tables || good(lscfg_sampler_resample(one, 1, &error))) &&
+      good(lscfg_sampler_held_out(one, &sum, &n_left_out, &error)) && good(lscfg_sampler_get(one, &view, &error))) {
+    lscfg_sampler_state(one, &state);
+    CHECK(state.n_tokens > 0 && sum < 0 && n_left_out == 0);
+    if (had(!isnan(state.log_joint)) && good(lscfg_sampler_restore(other, &view, &state, &error)) &&
+        good(lscfg_sampler_sweep(one, 2, 0, n_pairs, 100, 1, &error)) &&
+        good(lscfg_sampler_sweep(other, 2, 0, n_pairs, 100, 1, &error)) &&
+        good(lscfg_sampler_get(one, &view, &error)) && good(lscfg_sampler_get(other, &again, &error)))
+      CHECK(!memcmp(view.edge, again.edge, (size_t)view.n_nodes * sizeof *view.edge));
+    if (!memory_is_out && !options->tables && options->moves != LSCFG_MOVES_TYPE) sweep_shard(one);
+  }
+  lscfg_sampler_free(one);
+  lscfg_sampler_free(other);
+}
+
+static void sample(void) {
+  lscfg_phrase_forests *forests = lscfg_phrase_forests_new(3, MAX_WORDS, 0);
+  int32_t stream;
+  int made = had(forests != NULL);
+  for (int k = 0; k < KEPT && made; k++)
+    made = good(lscfg_phrase_forests_add(forests, LINES_OF(corpus[k]), &stream, &error)) &&
+           (k || good(lscfg_phrase_forests_join(forests, LINES_OF(corpus[k]), &stream, &error)));
+  for (int32_t moves = LSCFG_MOVES_LOCAL; moves <= LSCFG_MOVES_TYPE && made; moves++) {
+    lscfg_sample_options options = {.alpha = 1, .discount = 0.5, .mean_length = 2, .density = 1, .corrected = 1,
+                                    .moves = moves, .tables = moves == LSCFG_MOVES_LOCAL, .held_out = 2,
+                                    .base = moves == LSCFG_MOVES_TYPE ? LSCFG_BASE_LEXICAL : LSCFG_BASE_LENGTH,
+                                    .informed = moves == LSCFG_MOVES_TREE, .places = 1};
+    run_chains(forests, &options);
+  }
+  lscfg_phrase_forests_free(forests);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   decompose();
@@ -632,6 +682,7 @@ int main(int argc, char **argv) {
   tune();
   find_envelope();
   find_neighbours();
+  sample();
   if (memory_is_out) fprintf(stderr, "out of memory\n");
   return memory_is_out;
 }

@@ -98,6 +98,7 @@ def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
     "options",
     [
         "--moves blocked",
+        "--moves type --multiplicity corrected",
         "--shards 3",
         "--shards 6 --moves blocked --base lexical --multiplicity corrected --offtree informed --burn-in 3",
         "--moves blocked --tables exact --multiplicity corrected",
@@ -190,6 +191,7 @@ def test_which_sweeps_and_levels_and_temperatures():
         ({"resample": True}, "resample"),
         ({"shards": 0}, "shards"),
         ({"shards": 2, "tables": "exact"}, "shards"),
+        ({"shards": 2, "moves": "type"}, "shards"),
         ({"tables": "round"}, "tables"),
     ],
 )

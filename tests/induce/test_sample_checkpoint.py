@@ -29,13 +29,14 @@ def sample(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("first", [0, 1, 7, 20])
-def test_more_sweeps_are_those_of_one_run(sample, tmp_path, first):
+@pytest.mark.parametrize(("first", "moves"), [(0, "local"), (1, "blocked"), (7, "local"), (9, "type"), (20, "local")])
+def test_more_sweeps_are_those_of_one_run(sample, tmp_path, first, moves):
     folder = tmp_path / "chains"
-    whole = sample("--sweeps", 20)
-    assert sample("--sweeps", first, "--checkpoint", folder)[0] == 0
-    assert sample("--sweeps", 20, "--checkpoint", folder, "--resume") == whole
-    assert sample("--sweeps", 20, "--checkpoint", folder, "--resume") == whole  # nothing is left to do
+    whole = sample("--sweeps", 20, "--moves", moves)
+    assert sample("--sweeps", first, "--moves", moves, "--checkpoint", folder)[0] == 0
+    again = ["--sweeps", 20, "--moves", moves, "--checkpoint", folder, "--resume"]
+    assert sample(*again) == whole
+    assert sample(*again) == whole  # nothing is left to do
 
 
 def test_a_chain_that_was_stopped_in_a_sweep_goes_on(sample, tmp_path, monkeypatch):

@@ -18,12 +18,15 @@ EMPTY = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
 """What is found of no rows: sizes, neighbours, similarities."""
 
 
-def nearest_rows(matrix: sparse.csr_matrix, k: int, apart: np.ndarray, threads: int = 1) -> sparse.csr_matrix:
+def nearest_rows(
+    matrix: sparse.csr_matrix, k: int, apart: np.ndarray, threads: int = 1, first: int | None = None
+) -> sparse.csr_matrix:
     """The k most similar rows of each row, exactly: a row of the result has their cosines, all above 0.
 
     Args:
         matrix: of unit rows.
         apart: columns that make no two rows neighbours. Rows that share others have them in their cosine, too.
+        first: so many rows get neighbours, the first ones; None: all.
     """
     matrix = matrix.tocsc()
     kept = np.setdiff1d(np.arange(matrix.shape[1]), apart)
@@ -33,7 +36,8 @@ def nearest_rows(matrix: sparse.csr_matrix, k: int, apart: np.ndarray, threads: 
     rows = columns.tocsr()
     parts = [(one.indptr, one.indices, one.data) for one in (rows, columns)]
     vectors = Vectors(parts[0], parts[1], dense)
-    blocks = [(first, min(first + BLOCK, vectors.rows)) for first in range(0, vectors.rows, BLOCK)]
+    last = vectors.rows if first is None else first
+    blocks = [(begin, min(begin + BLOCK, last)) for begin in range(0, last, BLOCK)]
     with in_threads(threads) as engine:
         found = list(progress(engine.map(partial(_block, vectors, k), blocks), "neighbours", len(blocks)))
     return _graph([EMPTY, *found], vectors.rows)
@@ -64,7 +68,7 @@ def nearest_dense_rows(vectors: np.ndarray, k: int) -> sparse.csr_matrix:
 
 def _graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) -> sparse.csr_matrix:
     sizes, which, similarity = (np.concatenate(part) for part in zip(*found, strict=True))
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    offsets = np.concatenate([[0], np.cumsum(np.pad(sizes, (0, size - len(sizes))))])
     graph = sparse.csr_matrix((similarity.astype(float), which, offsets), shape=(size, size))
     return graph.sorted_indices()
 

@@ -70,8 +70,8 @@ class ChainSettings(Declared):
     )
     moves: str = setting(
         "local",
-        "draw the variables of a tree node by node (local), all together by sums over all rules (blocked), or propose "
-        "whole trees (tree)",
+        "draw the variables of a tree node by node (local), with those of other trees whose rules are the same (type), "
+        "all of a tree by sums over all rules (blocked), or propose whole trees (tree)",
         choices=MOVES,
     )
     offtree: str = setting(
@@ -117,8 +117,8 @@ class ChainSettings(Declared):
 
         if self.resample and self.tables != "exact":
             raise SettingError("resample", "needs exact tables")
-        if self.shards > 1 and self.tables == "exact":
-            raise SettingError("shards", "must be 1 where tables are exact")
+        if self.shards > 1 and (self.tables == "exact" or self.moves == "type"):
+            raise SettingError("shards", "must be 1 where tables are exact or cuts are drawn by type")
 
     @property
     def last(self) -> int:

@@ -114,6 +114,7 @@ typedef struct {
   int64_t edges_drawn, edges_moved; /* decisions so far, and those that changed something */
   int64_t cuts_drawn, cuts_moved;
   int64_t trees_drawn, trees_moved; /* of pairs, whole; those that were accepted */
+  int64_t types_drawn, types_moved; /* of cuts of the same type, all together; those that were accepted */
   double alpha, discount, mean_length; /* of the processes; the first two are means over tokens */
 } lscfg_sample_state;
 

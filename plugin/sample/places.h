@@ -1,0 +1,30 @@
+/* Where the rules of the trees are, to find all places at which the same two rules could be one. */
+#ifndef LSCFG_SAMPLE_PLACES_H
+#define LSCFG_SAMPLE_PLACES_H
+
+#include "base/common.h"
+
+/* A node that may be cut, and the head of the rule above it. */
+typedef struct {
+  int64_t pair;
+  int32_t above, node;
+  uint8_t cut, was_cut;
+  double log_odds; /* of the cut, for what the rules do not say */
+} site;
+
+typedef struct {
+  int32_t *next, *previous; /* [nodes] of all pairs: heads of the same rule, in no particular order; -1 at the ends */
+  int32_t *pair;            /* [nodes] */
+  ARRAY(int32_t) first;     /* [rules] */
+  ARRAY(int64_t) candidates; /* pairs */
+  ARRAY(site) sites;
+  double *sums; /* for weighing how many are cut */
+} place_index;
+
+void places_release(place_index *);
+/* Memory for so many rules; the new ones are nowhere. */
+int places_reserve(place_index *, int64_t n_rules);
+void places_add(place_index *, int32_t rule, int32_t node);
+void places_remove(place_index *, int32_t rule, int32_t node);
+
+#endif
