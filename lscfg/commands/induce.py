@@ -12,7 +12,7 @@ from lscfg.cli import add_action
 if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
 
-HELP = "find rules by sampling or biparsing, or translations in monolingual text"
+HELP = "find rules by sampling, biparsing or in monolingual text"
 EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
 
 

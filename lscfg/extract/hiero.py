@@ -99,12 +99,15 @@ class HieroRules(RuleCounts):
         }
         return sizes | super().statistics()
 
-    def without_singletons(self) -> HieroRules:
+    def without_singletons(self, most: np.ndarray) -> HieroRules:
         """Without the rules that occur once and have more than one source word, as if they had not been extracted.
 
         A smaller grammar to compare with (Chung et al. 2014, section 6).
+
+        Args:
+            most: int64 [rules], how often each occurs, under the alignment that has it most often.
         """
-        kept = (self.tokens > 1) | (self.rules.src_length - self.rules.arity <= 1)
+        kept = (most > 1) | (self.rules.src_length - self.rules.arity <= 1)
         places = self.places[kept[self.places[:, 0]]]
         places[:, 0] = (np.cumsum(kept) - 1)[places[:, 0]]
         rules = self.rules.select(np.flatnonzero(kept))
@@ -149,7 +152,8 @@ def extract_hiero(
     limits = limits or HieroLimits()
     extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
     bare = _add(extractor, pairs, path, total)
-    return _rules(extractor, limits, bare)
+    found = _rules(extractor, bare)
+    return found.without_singletons(found.tokens) if limits.no_singletons else found
 
 
 def extract_files(
@@ -185,13 +189,21 @@ def extract_files(
     extractor = HieroExtractor(*sizes, places, part)
     for line in wanted or ():
         extractor.want(line)
-    bare = sum(_add(extractor, stream_aligned(src, tgt, path), path, most=most) for path in alignments)
+    bare, often, before = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for path in alignments:
+        bare += _add(extractor, stream_aligned(src, tgt, path), path, most=most)
+        if limits.no_singletons:
+            tokens = extractor.arrays()["tokens"]
+            before, often = (np.pad(counts, (0, len(tokens) - len(counts))) for counts in (before, often))
+            before, often = tokens, np.maximum(often, tokens - before)
+    if limits.no_singletons:
+        return _rules(extractor, bare).without_singletons(often)
     if wanted is None and part[1] == 1:
-        return _rules(extractor, limits, bare)
+        return _rules(extractor, bare)
     for path in alignments:
         for pair in progress(stream_aligned(src, tgt, path), "target sides"):
             extractor.add_targets(*pair)
-    return _rules(extractor, limits, bare, chosen=True)
+    return _rules(extractor, bare, chosen=True)
 
 
 def _add(
@@ -216,9 +228,9 @@ def _add(
     return bare
 
 
-def _rules(extractor: HieroExtractor, limits: HieroLimits, bare: int, chosen: bool = False) -> HieroRules:
+def _rules(extractor: HieroExtractor, bare: int, chosen: bool = False) -> HieroRules:
     arrays = extractor.arrays()
-    found = HieroRules(
+    return HieroRules(
         RuleTable.from_arrays(arrays),
         arrays["count"],
         arrays["tokens"],
@@ -230,4 +242,3 @@ def _rules(extractor: HieroExtractor, limits: HieroLimits, bare: int, chosen: bo
         arrays["first"],
         target_count=arrays["target_count"] if chosen else None,
     )
-    return found.without_singletons() if limits.no_singletons else found

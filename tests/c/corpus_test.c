@@ -345,12 +345,12 @@ static void parse_lattice(const lscfg_grammar *grammar, const lscfg_vocab *vocab
 
 /* app and other are all of an edge: what the words around it gain for one, the other loses. */
 static void judge(const lscfg_binding *binding, const lscfg_forest *forest, int32_t app, int32_t other) {
-  enum { MOST = 8 };
-  lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 1e-6, LSCFG_N_FEATURES, {0}};
-  double apps[MOST], nodes[MOST], features[MOST][LSCFG_N_FEATURES];
+  enum { MOST = 8, COLUMNS = LSCFG_SENSE_0 }; /* those of a model without a scorer */
+  lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 1e-6, COLUMNS, {0}};
+  double apps[MOST], nodes[MOST], features[MOST][COLUMNS];
   lscfg_inference result;
   lscfg_forest_view f;
-  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) all.columns[k] = k;
+  for (int32_t k = 0; k < COLUMNS; k++) all.columns[k] = k;
   lscfg_forest_get(forest, &f);
   CHECK(f.n_apps <= MOST);
   if (!good(lscfg_infer(binding, forest, apps, nodes, &result, &error)) ||
@@ -358,7 +358,7 @@ static void judge(const lscfg_binding *binding, const lscfg_forest *forest, int3
     return;
   CHECK(result.sign && fabs(apps[app] + apps[other] - 1) < 1e-9 && fabs(nodes[f.n_nodes - 1] - 1) < 1e-9);
   CHECK(features[app][LSCFG_CONTEXT_0] * features[other][LSCFG_CONTEXT_0] < 0);
-  for (int k = 0; k < LSCFG_N_FEATURES; k++)
+  for (int k = 0; k < COLUMNS; k++)
     if (features[app][k] != 0) printf("%s %.4f\n", lscfg_feature_name(k), features[app][k]);
 }
 

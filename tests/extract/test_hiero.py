@@ -138,6 +138,16 @@ def test_singletons_are_left_out_before_anything_is_counted(pairs, filtered):
     assert np.allclose(10 ** -features[:, 0], some.count / by_source[some.rules.source_id])
 
 
+def test_what_each_alignment_has_once_is_a_singleton(tmp_path):
+    for name, line in (("f", "a b\nc d\nc d"), ("e", "A B\nC D\nC D"), ("a", "0-0 1-1\n0-0 1-1\n0-0 1-1")):
+        (tmp_path / name).write_text(line + "\n")
+    paths = [tmp_path / name for name in "fea"]
+    for alignments in ([paths[2]], [paths[2]] * 3):
+        found = extract_files(*paths[:2], alignments, HieroLimits(no_singletons=True))
+        texts = {found.rules.src_text(r) for r in range(len(found.rules))}
+        assert "c d" in texts and "a b" not in texts and "a" in texts
+
+
 def test_a_rule_made_in_two_ways_has_both_shares():
     # a a a a a a a, monotone: "a [X,1] a [X,2] a" comes of the whole in several ways
     made = extract_hiero([("a a a a a a a", "a a a a a a a", pharaoh((i, i) for i in range(7)))])

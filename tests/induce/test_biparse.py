@@ -232,7 +232,7 @@ def run(*args):
 
 def test_the_command_writes_all_that_is_asked_for(corpus, tmp_path):
     files = {name: tmp_path / name for name in ("g", "links", "likely", "trees", "trace")}
-    options = ["--passes", "1", "--held-out", "0.1", "--batch", "8", "--filter", corpus.source]
+    options = ["--passes", "1", "--held-out-share", "0.1", "--batch", "8", "--filter", corpus.source]
     for option, name in (("--best-links", "links"), ("--likely-links", "likely"), ("--derivations", "trees")):
         options += [option, files[name]]
     assert not run(

@@ -22,7 +22,7 @@ from lscfg.io.arguments import (
 )
 
 NO_FILES = {
-    "align --aligner",
+    "align --aligner", "induce --source-stemmer", "induce --target-stemmer",
     "init --kind",
     "cdec --cdec-root", "estimate --checkpoint", "induce --checkpoint", "moses --moses-root", "run --data",
     "evaluate --baseline", "evaluate --metrics", "explain sentence", "heatmap --sentences", "inspect --nearest",

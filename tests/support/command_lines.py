@@ -33,7 +33,7 @@ LINES = {
     "induce biparse": "induce biparse f e a1 a2 -o out --filter text --max-targets 7 --trace library --best-links a3 "
     "--likely-links a4 --derivations other --checkpoint folder --resume --passes 3 --rate 0.5 --decay 0.75 "
     "--prior visit --strength 2 --lexical-rate 0.25 --no-rule-weights --no-leave-one-out --counts learned --folds 2 "
-    "--held-out 0.25 --no-adagrad --batch 8 --rule-cache 9 --seed 3 --pops 31 --pops-per cube --nodes 11 "
+    "--held-out-share 0.25 --no-adagrad --batch 8 --rule-cache 9 --seed 3 --pops 31 --pops-per cube --nodes 11 "
     "--word-items 12 --retries 1 --beam 2 --future whole --root strict --max-target 9 --neighbours 13 --max-words 50 "
     "--links-share 0.5 --model1-iterations 3 --jobs 97",
     "induce sample exactly": "induce sample f e a1 a2 -o out --tables exact --resample --length geometric "

@@ -43,8 +43,8 @@ def run(*command: str | Path, **options) -> subprocess.CompletedProcess:
 
 
 def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str) -> list[Path]:
-    """Object files of C sources, compiled with all cores."""
-    objects = [folder / f"{path.stem}.o" for path in sources]
+    """Object files of C sources, compiled with all cores; two folders may have files of one name."""
+    objects = [folder / f"{path.parent.name}-{path.stem}.o" for path in sources]
 
     def compile_one(source: Path, made: Path) -> None:
         run(compiler, *FACTS["flags"], *flags, INCLUDE, INTERNAL, "-c", source, "-o", made)

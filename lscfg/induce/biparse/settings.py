@@ -40,7 +40,12 @@ class BiparseSettings(Declared):
     )
     folds: int = setting(1, "models, each of which weighs the pairs that it has not learned from", least=1, most=100)
     held_out: float = setting(
-        0.02, "share of the pairs that tell when to stop, without learning from them; 0: never stop", least=0, below=1
+        0.02,
+        "share of the pairs that tell when to stop, without learning from them; 0: never stop",
+        least=0,
+        below=1,
+        metavar="SHARE",
+        option="held-out-share",
     )
     adagrad: bool = setting(True, "a rate of its own for each weight, which its gradients lower")
     batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)

@@ -70,8 +70,8 @@ class ChainSettings(Declared):
     )
     moves: str = setting(
         "local",
-        "draw the variables of a tree node by node (local), with those of other trees whose rules are the same (type), "
-        "all of a tree by sums over all rules (blocked), or propose whole trees (tree)",
+        "draw node by node (local), all places of the same rules together (type), a tree by sums over its rules "
+        "(blocked), or propose trees (tree)",
         choices=MOVES,
     )
     offtree: str = setting(
