@@ -226,7 +226,7 @@ def test_estimate(double, derivations, name):
     both.assert_called_once_with(hiero, phrases)
     both.return_value.without.assert_called_once_with(0.25)
     context = CONTEXT(**other_values(CONTEXT))
-    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context)
+    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context, 97)
     model.save.assert_called_once_with("out", "float64")
 
 
@@ -271,7 +271,7 @@ def test_each_setting_of_the_context_model_alone(double, derivations, given, nam
     words = ["estimate", "mle", "deriv", "-o", "out", given, *files]
     run_words([*words, *option_words(CONTEXT, value, "loglinear")])
     assert tokens.call_count == 1
-    add_context.assert_called_once_with("model", "tokens", ["text"], CONTEXT(**value))
+    add_context.assert_called_once_with("model", "tokens", ["text"], CONTEXT(**value), available_cores())
 
 
 @pytest.fixture
