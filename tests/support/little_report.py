@@ -70,6 +70,7 @@ def row(name: str, estimator: str = "none", states: int | None = None, **more: A
     return {
         **{"system": name, "estimator": estimator, "grammar": "minimal", "rules": 1234, "states": states},
         **{"effective_rules": states and states**3 * 1000, "singular_values": None},
+        **{"expansion": None, "candidates": None},
         **{"start_dev_bleu": 20.0, "dev_bleu": 25.5, "dev_bleu_deviation": 0.7, "test_bleu": 23.5},
         **{"test_bleu_deviation": 0.7, "test_bleu_mean": 23.4, "test_bleu_ci": 1.5, "p_value": None},
         **{"p_bootstrap": None, "test_chrF2": 40.0, "test_TER": 60.0, "test_precisions": [50.0, 30.0, 20.0, 10.0]},

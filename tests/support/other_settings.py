@@ -6,6 +6,9 @@ from typing import Any
 
 from lscfg.settings import Declared, Setting, settings_of
 
+BESIDE: dict[str, dict[str, Any]] = {"resample": {"tables": "exact"}, "length": {"base": "uniform"}}
+"""What the other value of a setting asks of others."""
+
 
 def other_value(item: Setting, number: int) -> Any:
     """A value within the range that is not the default.

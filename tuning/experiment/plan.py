@@ -379,7 +379,7 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
         learner: Any = kind(CONTEXT_MODELS, experiment.context.name)
         facts["context"] = {
             "model": experiment.context.name if weights else "",
-            "version": learner.VERSION,
+            "version": learner.VERSION if weights else 0,
             "settings": experiment.context.settings.facts() if weights else {},
             "sources": [
                 {

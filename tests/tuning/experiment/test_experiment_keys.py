@@ -11,7 +11,7 @@ from unittest.mock import ANY, call
 import pytest
 from helpers import double
 from little_experiment import TOML
-from other_settings import other_value, toml_lines
+from other_settings import BESIDE, other_value, toml_lines
 
 from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.corpus.align import AlignmentSettings
@@ -383,12 +383,8 @@ VALUES = {
     "against": ("SPECTRAL",),
     "charts": ("SPECTRAL",),
     "sentences": (2,),
-    "length": "geometric",
 }
 """Of settings whose range is not among their limits."""
-
-BESIDE = {"resample": {"tables": "exact"}}
-"""What a setting asks of others."""
 
 
 @pytest.mark.parametrize(

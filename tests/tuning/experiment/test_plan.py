@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from little_experiment import TOML, run_lscfg
-from other_settings import other_value, toml_lines
+from other_settings import BESIDE, other_value, toml_lines
 
 from lscfg.errors import InputError
 from lscfg.estimate import estimator
@@ -117,7 +117,7 @@ SETTINGS = [(name, item) for name in kinds(RULE_SOURCES) for item in settings_of
 @pytest.mark.parametrize(("name", "item"), SETTINGS, ids=[f"{name}-{item.name}" for name, item in SETTINGS])
 def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned, name, item):
     """Rules and their places; the rules that are written; how they are decoded."""
-    table = f"[{rule_source(name).TABLE}]\n{toml_lines({item.name: other_value(item, 0)})}"
+    table = f"[{rule_source(name).TABLE}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
     users = {
         "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"),
         "hiero": ("HIERO", "CONTEXT"),
