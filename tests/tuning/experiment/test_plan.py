@@ -170,6 +170,7 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
         kind(ALIGNERS, "fast-align"): set(),
     }
     expected |= {estimator(name): after(system, "model") for name, system in SYSTEM_OF.items()}
+    expected[estimator("mle")] |= after("PHRASES", "model")
     for module, places in expected.items():
         with monkeypatch.context() as patch:
             patch.setattr(module, "VERSION", module.VERSION + 1)
