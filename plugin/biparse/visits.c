@@ -125,7 +125,7 @@ static int collect_rules(lscfg_biparse_visits *v) {
 /* ---- gradient ---- */
 
 int visits_add(lscfg_biparse_visits *v, int kind, int64_t key, double value) {
-  int64_t *place = int_map_at(&v->features, key | (int64_t)kind << 61);
+  int64_t *place = int_map_at(&v->features, key | (int64_t)kind << 60); /* words are fewer than 2^28 */
   if (!place) return LSCFG_ENOMEM;
   if (*place) {
     v->gradient.data[*place - 1].value += value;
