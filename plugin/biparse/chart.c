@@ -193,7 +193,7 @@ static int rank_nodes(pair_work *p, int32_t first, int64_t first_edge, int32_t m
   for (int32_t rank = 0; rank < n; rank++) place[order[rank]] = rank;
   if (ARRAY_RESERVE(p->nodes, n)) return LSCFG_ENOMEM; /* a second copy behind */
   nodes = p->nodes.data + first;
-  memcpy(nodes + n, nodes, (size_t)n * sizeof *nodes);
+  if (n) memcpy(nodes + n, nodes, (size_t)n * sizeof *nodes);
   for (int32_t a = 0; a < n; a++) nodes[place[a]] = nodes[n + a];
   int32_t kept = n < most ? n : most;
   p->nodes.size = first + kept;
