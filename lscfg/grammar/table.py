@@ -104,6 +104,21 @@ class RuleTable:
         """
         return Rules(self.arrays())
 
+    def on_source(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 [symbols], the rule of each symbol; bool [symbols], whether it is on the source side."""
+        rule = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return rule, np.arange(len(rule)) - self.offsets[:-1][rule] < self.src_length[rule]
+
+    def scopes(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 [rules], twice: adjacent pairs of nonterminals on the source side; with nonterminals at its ends."""
+        rule, on_source = self.on_source()
+        first, gap = self.offsets[:-1], self.symbols < 0
+        gap_there = gap & on_source
+        pairs = gap_there[1:] & gap_there[:-1] & (rule[1:] == rule[:-1])
+        adjacent = np.bincount(rule[1:][pairs], minlength=len(self))
+        ends = gap[first].astype(np.int64) + gap[first + self.src_length - 1]
+        return adjacent, adjacent + ends
+
     def select(self, rules: np.ndarray) -> RuleTable:
         """The table of some rules, in the order given; the vocabulary stays whole."""
         lengths = np.diff(self.offsets)[rules]

@@ -13,7 +13,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.source import RuleInputs, rule_source, source_names
 from lscfg.induce.sample.chain import ChainSettings
-from lscfg.induce.sample.rules import SamplingSettings, sample_rules, scopes
+from lscfg.induce.sample.rules import SamplingSettings, sample_rules
 from lscfg.settings import SettingError
 
 SOURCE = ["a b c d", "a b c", "c a", "b d a", "a", "d c b a"]
@@ -124,7 +124,7 @@ def test_filters_by_the_definition(corpus):
     found["hiero"] = sample_rules(corpus, SamplingSettings(sweeps=30, max_symbols=2)).rules
     assert as_counts(found["none"]) == as_counts(found["scope"]) == as_counts(found["hiero"])
     rules = found["none"].rules
-    adjacent, scope = scopes(rules)
+    adjacent, scope = rules.scopes()
     for k in range(len(rules)):
         gaps = [symbol < 0 for symbol in rules.src(k).tolist()]
         beside = sum(a and b for a, b in itertools.pairwise(gaps))

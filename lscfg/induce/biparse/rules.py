@@ -263,15 +263,10 @@ def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int, learned: bool
 
 def _bare(rules: RuleTable) -> np.ndarray:
     """bool [rules]: no word on a side, or nonterminals side by side on the source side."""
-    rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
-    on_source = np.arange(len(rule)) - rules.offsets[:-1][rule] < rules.src_length[rule]
+    rule, on_source = rules.on_source()
     word = rules.symbols >= 0
-    n_source = np.bincount(rule[word & on_source], minlength=len(rules))
-    n_target = np.bincount(rule[word & ~on_source], minlength=len(rules))
-    gap = ~word & on_source
-    beside = gap[1:] & gap[:-1] & (rule[1:] == rule[:-1])
-    adjacent = np.bincount(rule[1:][beside], minlength=len(rules))
-    return (n_source == 0) | (n_target == 0) | (adjacent > 0)
+    n_source, n_target = (np.bincount(rule[word & side], minlength=len(rules)) for side in (on_source, ~on_source))
+    return (n_source == 0) | (n_target == 0) | (rules.scopes()[0] > 0)
 
 
 def induced_tokens(found: Induced) -> RuleTokens:

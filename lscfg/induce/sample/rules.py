@@ -185,21 +185,8 @@ def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSett
     return np.repeat(np.arange(len(tokens)), tokens) * pairs + pair
 
 
-def scopes(rules: RuleTable) -> tuple[np.ndarray, np.ndarray]:
-    """int64 [rules], twice: adjacent pairs of nonterminals on the source side, and with nonterminals at its ends."""
-    first, lengths = rules.offsets[:-1], np.diff(rules.offsets)
-    rule = np.repeat(np.arange(len(rules)), lengths)
-    gap = rules.symbols < 0
-    on_source = np.arange(len(rule)) - first[rule] < rules.src_length[rule]
-    gap_there = gap & on_source
-    pairs = gap_there[1:] & gap_there[:-1] & (rule[1:] == rule[:-1])
-    adjacent = np.bincount(rule[1:][pairs], minlength=len(rules))
-    ends = gap[first].astype(np.int64) + gap[first + rules.src_length - 1]
-    return adjacent, adjacent + ends
-
-
 def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) -> np.ndarray:
-    adjacent, scope = scopes(rules)
+    adjacent, scope = rules.scopes()
     if settings.rule_filter == "scope":
         return scope > MAX_SCOPE
     if settings.rule_filter == "none":
