@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from lscfg.errors import InputError
-from lscfg.estimate.svd import truncated_svd
+from lscfg.estimate.svd import signs_of, truncated_svd
 
 WHITENINGS = ("diag", "identity", "rand", "full", "ppmi")
 """How the covariance of each view with itself is taken out: its diagonal; not at all; by random projections; exactly;
@@ -78,18 +78,12 @@ def correlate(
         whitened = sparse.diags(scales[0]) @ matrix @ sparse.diags(scales[1])
         u, sigma, v = truncated_svd(whitened.tocsr(), k, seed, threads=threads)
         found = Correlation(scales[0][:, None] * u, scales[1][:, None] * v, sigma)
-    return _signed(found)
+    signs = signs_of(found.left)
+    return Correlation(found.left * signs, found.right * signs, found.sigma)
 
 
 def _mean_square(view: sparse.csr_matrix) -> float:
     return float(view.multiply(view).sum() / view.shape[1])
-
-
-def _signed(found: Correlation) -> Correlation:
-    """With the largest entry of each left direction above 0."""
-    signs = np.sign(found.left[np.abs(found.left).argmax(axis=0), np.arange(len(found.sigma))])
-    signs[signs == 0] = 1
-    return Correlation(found.left * signs, found.right * signs, found.sigma)
 
 
 def _mutual_information(

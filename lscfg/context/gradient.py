@@ -7,6 +7,7 @@ import numpy as np
 from lscfg import log
 from lscfg.context.task import Fitted, Task
 from lscfg.errors import InputError
+from lscfg.estimate.svd import normalised_rows
 from lscfg.kernel.senses import SenseTrainer
 
 STEP = 20_000
@@ -43,8 +44,7 @@ def trainer_of(
     side = task.side[asked]
     contexts = np.asarray(task.views.matrix[asked] @ vectors) + shift
     if rules is not None:
-        length = np.linalg.norm(contexts, axis=1, keepdims=True)
-        contexts = np.divide(contexts, length, out=np.zeros_like(contexts), where=length > 0)
+        contexts = normalised_rows(contexts)
     first, size = task.begin[side], np.diff(task.begin)[side]
     counts = np.maximum(task.counts, 0.5)
     return SenseTrainer(loss, contexts, task.own[asked], first, size, counts, hidden, rate, penalty, rules, spread)

@@ -8,8 +8,9 @@ import numpy as np
 
 from lscfg.context.gradient import random_layer, train_passes, trainer_of
 from lscfg.context.pairs import Settings as PairSettings
-from lscfg.context.pairs import shared_space, unit_vectors
+from lscfg.context.pairs import shared_space
 from lscfg.context.task import Fitted, Task
+from lscfg.estimate.svd import normalised_rows
 from lscfg.settings import setting
 
 HELP = "a perceptron on what cca makes of a context and of a rule"
@@ -29,7 +30,7 @@ class Settings(PairSettings):
 def fit(task: Task, settings: Settings) -> Fitted:
     """Learns the logit of right pairs against the others of their source side, each as often as there are others."""
     vectors, rules = shared_space(task, settings)
-    rules = unit_vectors(rules)
+    rules = normalised_rows(rules)
     shift = np.zeros(vectors.shape[1])
     trainer = trainer_of(task, "match", vectors, shift, settings.hidden, settings.rate, settings.penalty, rules)
     parts = trainer.parts()

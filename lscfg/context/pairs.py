@@ -9,6 +9,7 @@ import numpy as np
 from lscfg.context.ls import sums_by_row
 from lscfg.context.task import CcaSettings, Fitted, Task
 from lscfg.errors import InputError
+from lscfg.estimate.svd import normalised_rows, signs_of
 from lscfg.settings import setting
 
 HELP = "cosine after canonical correlation analysis of contexts and rules"
@@ -26,7 +27,7 @@ class Settings(CcaSettings):
 def fit(task: Task, settings: Settings) -> Fitted:
     """Directions of D_c^-1/2 C'Z D_z^-1/2, the covariances with themselves being their diagonals."""
     vectors, rules = shared_space(task, settings)
-    return Fitted("cosine", vectors, np.zeros(vectors.shape[1]), unit_vectors(rules), np.zeros(task.rows))
+    return Fitted("cosine", vectors, np.zeros(vectors.shape[1]), normalised_rows(rules), np.zeros(task.rows))
 
 
 def shared_space(task: Task, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
@@ -42,12 +43,6 @@ def shared_space(task: Task, settings: Settings) -> tuple[np.ndarray, np.ndarray
     cross = scales[0][:, None] * sums_by_row(contexts, own, task.rows).T * scales[1]
     u, sigma, vt = np.linalg.svd(cross, full_matrices=False)
     m = min(settings.m, len(sigma))
-    signs = np.sign(u[np.abs(u[:, :m]).argmax(axis=0), np.arange(m)])
+    signs = signs_of(u[:, :m])
     directions, rules = scales[0][:, None] * u[:, :m] * signs, scales[1][:, None] * vt[:m].T * signs
     return task.basis(settings) @ directions, rules
-
-
-def unit_vectors(values: np.ndarray) -> np.ndarray:
-    """Each row divided by its length, if it has one."""
-    length = np.linalg.norm(values, axis=1, keepdims=True)
-    return np.divide(values, length, out=np.zeros_like(values), where=length > 0)

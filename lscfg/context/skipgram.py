@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg import log
-from lscfg.context.pairs import unit_vectors
 from lscfg.context.task import Fitted, Task, ViewSettings
 from lscfg.errors import InputError
+from lscfg.estimate.svd import normalised_rows
 from lscfg.kernel import SENSE_WORDS
 from lscfg.kernel.senses import skip_grams
 from lscfg.settings import setting
@@ -89,6 +89,6 @@ def fit(task: Task, settings: Settings) -> Fitted:
         if not np.isfinite(loss):
             raise InputError(f"sg diverged in pass {number_of_pass + 1}; choose a smaller rate")
     vectors = np.zeros((len(views.items), settings.dims))
-    vectors[plain] = (unit_vectors(words) if settings.score == "cosine" else words)[number]
-    rules = unit_vectors(rules) if settings.score == "cosine" else rules
+    vectors[plain] = (normalised_rows(words) if settings.score == "cosine" else words)[number]
+    rules = normalised_rows(rules) if settings.score == "cosine" else rules
     return Fitted(settings.score, vectors, np.zeros(settings.dims), rules, np.zeros(task.rows))

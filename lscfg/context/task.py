@@ -15,6 +15,7 @@ from lscfg.context.cca import WHITENINGS, Correlation, correlate
 from lscfg.context.views import Views
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
+from lscfg.estimate.svd import normalised_rows
 from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.select import most_frequent
 from lscfg.grammar.tokens import RuleTokens
@@ -68,18 +69,16 @@ class Fitted:
 
     def scores(self, around: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """float64 [n]: the score of each row beside the words that are around it, [n, m], as in the kernel."""
-        length = np.linalg.norm(around, axis=1, keepdims=True)
-        unit = np.divide(around, length, out=np.zeros_like(around), where=length > 0)
         rules = self.rules[rows]
         if self.kind == "cosine":
-            return np.asarray((unit * rules).sum(axis=1))
+            return np.asarray((normalised_rows(around) * rules).sum(axis=1))
         if self.kind == "dot":
             return np.asarray((around * rules).sum(axis=1) + self.bias[rows])
         assert self.hidden is not None
         hidden, bias, out = self.hidden
         if self.kind == "mlp":
             return np.asarray((np.tanh(around @ hidden.T + bias) * rules).sum(axis=1) + self.bias[rows])
-        return np.asarray(np.tanh(unit @ hidden.T + bias + rules) @ out + self.bias[rows])
+        return np.asarray(np.tanh(normalised_rows(around) @ hidden.T + bias + rules) @ out + self.bias[rows])
 
 
 @dataclass(frozen=True)

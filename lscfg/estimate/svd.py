@@ -69,6 +69,18 @@ class Projected:
         return float(sums.max(initial=0) * np.abs(self._directions).max(initial=0))
 
 
+def signs_of(directions: np.ndarray) -> np.ndarray:
+    """float64 [columns]: the factors that make the entry of largest absolute value of each column positive."""
+    signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])])
+    return np.where(signs == 0, 1.0, signs)
+
+
+def normalised_rows(values: np.ndarray) -> np.ndarray:
+    """The rows with length 1; those of zeros stay so."""
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.asarray(values / np.where(lengths > 0, lengths, 1))
+
+
 def truncated_svd(
     matrix: sparse.csr_matrix, rank: int, seed: int, method: str = "arpack", threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -102,7 +114,7 @@ def truncated_svd(
         )
     if kept < rank:
         warn(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
-    signs = np.sign(u[np.abs(u[:, :kept]).argmax(axis=0), np.arange(kept)])
+    signs = signs_of(u[:, :kept])
     # rows side by side in memory: products with sparse matrices, and the kernel, want them so
     return np.ascontiguousarray(u[:, :kept] * signs), sigma[:kept], np.ascontiguousarray(vt[:kept].T * signs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from lscfg.estimate.svd import normalised_rows
 from lscfg.induce.propagate.phrases import PhraseFile
 from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
 
@@ -47,7 +48,7 @@ def from_map(phrases: PhraseFile, settings: GraphSettings) -> sparse.csr_matrix:
     image = ridge(source[row], target[column], weight, penalty)
     found = []
     for first in range(0, len(open_rows), BLOCK):
-        cosine = _unit(source[open_rows[first : first + BLOCK]] @ image) @ target.T
+        cosine = normalised_rows(source[open_rows[first : first + BLOCK]] @ image) @ target.T
         best = np.argpartition(-cosine, min(NEAREST, len(short)) - 1, axis=1)[:, :NEAREST]
         places = np.repeat(open_rows[first : first + BLOCK], best.shape[1]), short[best.ravel()]
         found.append((*places, np.take_along_axis(cosine, best, 1).ravel()))
@@ -62,11 +63,6 @@ def ridge(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float) -> n
     return np.linalg.solve(x.T @ weighted + penalty * np.eye(x.shape[1]), weighted.T @ y)
 
 
-def _unit(rows: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norms > 0, norms, 1)
-
-
 def _held_out(
     source: np.ndarray, target: np.ndarray, image: np.ndarray, rows: np.ndarray, labels: sparse.csr_matrix
 ) -> float:
@@ -74,7 +70,7 @@ def _held_out(
     total = 0.0
     for first in range(0, len(rows), BLOCK):
         part = rows[first : first + BLOCK]
-        cosine = _unit(source[part] @ image) @ target.T
+        cosine = normalised_rows(source[part] @ image) @ target.T
         gold = np.asarray(labels[part].argmax(axis=1)).ravel()
         own = cosine[np.arange(len(part)), gold]
         total += float((1 / (1 + (cosine > own[:, None]).sum(1))).sum())

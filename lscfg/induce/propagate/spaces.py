@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError, quote
-from lscfg.estimate.svd import randomized_svd
+from lscfg.estimate.svd import normalised_rows, randomized_svd
 from lscfg.induce.propagate.contexts import WEIGHTINGS, unit_rows, weighted
 from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric
 from lscfg.induce.propagate.ngrams import NGrams
@@ -114,8 +114,7 @@ def dense_rows(
         left, values, _ = randomized_svd(matrix, rank, SEED, iterations=ITERATIONS)
         rows = left * (np.sqrt(values) if settings.space == "svd" else 1)
         rows[np.diff(matrix.indptr) == 0] = 0  # rounding is no vector
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return normalised_rows(rows).astype(np.float32)
 
 
 def phrase_sums(phrases: NGrams, words: Sequence[str], vectors: np.ndarray) -> np.ndarray:
