@@ -284,13 +284,7 @@ int sampler_draw_blocked(lscfg_sampler *s) {
   if (sampler_add_tree(s, sampler_mark_tree(s, root), 0)) return LSCFG_ENOMEM;
   sampler_end_option(s, 1, 0);
   double ratio = (log_dependence(s, 1) - log_dependence(s, 0)) * s->inverse_temperature;
-  int accepted = ratio >= 0 || log(random_uniform(&s->random)) < ratio;
-  int taken = sampler_take(s, accepted, 0);
-  if (taken < 0) return LSCFG_ENOMEM;
-  if (!accepted || !taken) sampler_restore_tree(s);
-  s->state.trees_drawn++;
-  s->state.trees_moved += accepted && taken;
-  return LSCFG_OK;
+  return sampler_settle(s, sampler_accepts(s, ratio));
 }
 
 /* ---- held-out pairs ---- */

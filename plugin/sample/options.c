@@ -136,11 +136,15 @@ static void seat_token(lscfg_sampler *s, left_token t) {
   if (s->places_of.next) places_add(&s->places_of, t.rule, t.head);
 }
 
+int sampler_accepts(lscfg_sampler *s, double log_ratio) {
+  return log_ratio >= 0 || log(random_uniform(&s->random)) < log_ratio;
+}
+
 /* Where tokens sit at tables, an option was chosen as if known rules opened none. The seats that its rules have drawn
  * may make it less probable than that; then by the rule of Metropolis and Hastings the ones that left return. */
 static int seats_accepted(lscfg_sampler *s, int32_t option, int32_t current, double log_joined) {
   double ratio = log_joined - s->log_rules[option] - (s->log_left - s->log_rules[current]);
-  return ratio >= 0 || log(random_uniform(&s->random)) < ratio * s->inverse_temperature;
+  return sampler_accepts(s, ratio * s->inverse_temperature);
 }
 
 int sampler_take(lscfg_sampler *s, int32_t option, int32_t current) {
@@ -170,4 +174,13 @@ int sampler_take(lscfg_sampler *s, int32_t option, int32_t current) {
   }
   while (s->left.size) seat_token(s, s->left.data[--s->left.size]);
   return 0;
+}
+
+int sampler_settle(lscfg_sampler *s, int accepted) {
+  int taken = sampler_take(s, accepted, 0);
+  if (taken < 0) return LSCFG_ENOMEM;
+  if (!accepted || !taken) sampler_restore_tree(s);
+  s->state.trees_drawn++;
+  s->state.trees_moved += accepted && taken;
+  return LSCFG_OK;
 }

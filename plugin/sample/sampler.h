@@ -151,6 +151,11 @@ int sampler_leave_tree(lscfg_sampler *, int32_t n_below);
  * by their seats these return; LSCFG_ENOMEM. */
 int sampler_take(lscfg_sampler *, int32_t option, int32_t current);
 
+/* Metropolis and Hastings: whether a proposal is taken that is so much more probable, beside how it was proposed. */
+int sampler_accepts(lscfg_sampler *, double log_ratio);
+/* Ends a proposal of a whole tree, option 1, which was accepted or not, in place of the saved one, option 0. */
+int sampler_settle(lscfg_sampler *, int accepted);
+
 /* ---- the moves: new values for the pair at hand ---- */
 
 int sampler_draw_nodes(lscfg_sampler *);

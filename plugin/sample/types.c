@@ -283,7 +283,7 @@ static int propose(lscfg_sampler *s, cut_type *type, int *accepted) {
   ratio = s->weight[1] - s->weight[0] - ratio;
   int back = leads_back(s, type);
   if (back < 0) return LSCFG_ENOMEM;
-  *accepted = back && (ratio >= 0 || log(random_uniform(&s->random)) < ratio);
+  *accepted = back && sampler_accepts(s, ratio);
   return LSCFG_OK;
 }
 

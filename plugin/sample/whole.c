@@ -29,11 +29,5 @@ int sampler_draw_tree(lscfg_sampler *s) {
     if (at != root) s->below[n++] = at;
   }
   if (weigh_tree(s, 1, n)) return LSCFG_ENOMEM;
-  int32_t accepted = log(random_uniform(&s->random)) < s->weight[1] - s->weight[0];
-  int taken = sampler_take(s, accepted, 0);
-  if (taken < 0) return LSCFG_ENOMEM;
-  if (!accepted || !taken) sampler_restore_tree(s);
-  s->state.trees_drawn++;
-  s->state.trees_moved += accepted && taken;
-  return LSCFG_OK;
+  return sampler_settle(s, log(random_uniform(&s->random)) < s->weight[1] - s->weight[0]);
 }
