@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from lscfg.context.gradient import linear, standardised, train_passes, trainer_of
+from lscfg.context.softmax import fit_shares
 from lscfg.context.task import Fitted, Task, ViewSettings
 from lscfg.errors import InputError
 from lscfg.estimate.svd import truncated_svd
@@ -52,7 +52,4 @@ def fit(task: Task, settings: Settings) -> Fitted:
     ]
     cross = sparse.diags(scales[0]) @ (items.T @ residuals) @ sparse.diags(scales[1])
     u, _, _ = truncated_svd(cross.tocsr(), settings.k, settings.seed, threads=task.threads)
-    vectors, shift = standardised(task, scales[0][:, None] * u)
-    trainer = trainer_of(task, "softmax", vectors, shift, 0, settings.rate, settings.penalty, spread=True)
-    train_passes(trainer, settings.passes, settings.seed, "residual")
-    return linear(trainer, vectors, shift)
+    return fit_shares(task, scales[0][:, None] * u, settings, "residual")

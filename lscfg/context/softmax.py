@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
 
 from lscfg.context.gradient import linear, standardised, train_passes, trainer_of
 from lscfg.context.task import CcaSettings, Fitted, Task
@@ -23,7 +26,25 @@ class Settings(CcaSettings):
 
 def fit(task: Task, settings: Settings) -> Fitted:
     """Learns log-shares, ln count + rule . context + bias, of standardised contexts."""
-    vectors, shift = standardised(task, task.basis(settings))
-    trainer = trainer_of(task, "softmax", vectors, shift, 0, settings.rate, settings.penalty, spread=True)
-    train_passes(trainer, settings.passes, settings.seed, "softmax")
+    return fit_shares(task, task.basis(settings), settings, "softmax")
+
+
+class Steps(Protocol):
+    """What settings say of the steps of learning."""
+
+    @property
+    def passes(self) -> int: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def penalty(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def fit_shares(task: Task, basis: np.ndarray, steps: Steps, name: str) -> Fitted:
+    """Learns log-shares of contexts in a basis, [items, m]; ``name`` is for messages."""
+    vectors, shift = standardised(task, basis)
+    trainer = trainer_of(task, "softmax", vectors, shift, 0, steps.rate, steps.penalty, spread=True)
+    train_passes(trainer, steps.passes, steps.seed, name)
     return linear(trainer, vectors, shift)
