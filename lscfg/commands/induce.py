@@ -27,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     phrases = add_action(actions, "phrases", "collect phrases with their translations and contexts")
-    phrases.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    phrases.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
-    phrases.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j")
+    _add_text(phrases)
     for side in ("source", "target"):
         phrases.add_argument(
             f"--mono-{side}", type=InputFile, metavar="TEXT", nargs="+", default=[], help=f"further text of the {side}"
@@ -84,37 +82,48 @@ def run(args: argparse.Namespace) -> None:
 
         return run_there(run, args)
 
-    work = {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "states": _states, "sample": _sample}
-    work["biparse"] = _biparse
-    work[args.action](args)
+    parts = {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "states": _states}
+    (parts | {"sample": _sample, "biparse": _biparse})[args.action](args)
 
 
-def _add_biparse(actions: Any) -> None:
+def _add_text(action: argparse.ArgumentParser, links: str = "word alignments i-j") -> None:
+    """Declares the text that is learned from."""
+    from lscfg.io.arguments import InputFile
+
+    action.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    action.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    action.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help=links)
+
+
+def _add_selection(action: argparse.ArgumentParser) -> None:
+    """Declares which of the rules are written; see ``_write_rules``."""
     from lscfg.grammar.select import MAX_TARGETS
-    from lscfg.induce.biparse.settings import BiparseSettings
-    from lscfg.io.arguments import InputFile, OutputFile
-    from lscfg.options import add_jobs, add_output
-    from lscfg.settings import add_options
+    from lscfg.io.arguments import InputFile
 
-    biparse = add_action(actions, "biparse", "find rules by parsing both sides of sentence pairs at once")
-    biparse.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    biparse.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
-    biparse.add_argument(
-        "alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j, for the lexicon only"
-    )
-    biparse.add_argument(
+    action.add_argument(
         "--filter",
         type=InputFile,
         metavar="TEXT",
         help="text to be translated; rules that match none of its lines are left out",
     )
-    biparse.add_argument(
+    action.add_argument(
         "--max-targets",
         type=int,
         default=MAX_TARGETS,
         metavar="N",
         help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
     )
+
+
+def _add_biparse(actions: Any) -> None:
+    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.io.arguments import OutputFile
+    from lscfg.options import add_jobs, add_output
+    from lscfg.settings import add_options
+
+    biparse = add_action(actions, "biparse", "find rules by parsing both sides of sentence pairs at once")
+    _add_text(biparse, "word alignments i-j, for the lexicon only")
+    _add_selection(biparse)
     biparse.add_argument(
         "--best-links", type=OutputFile, metavar="FILE", help="write the links of the best derivations"
     )
@@ -131,29 +140,14 @@ def _add_biparse(actions: Any) -> None:
 
 
 def _add_sample(actions: Any) -> None:
-    from lscfg.grammar.select import MAX_TARGETS
     from lscfg.induce.sample.rules import SamplingSettings
     from lscfg.io.arguments import InputFile, OutputFile
     from lscfg.options import add_jobs, add_output
     from lscfg.settings import add_options
 
     sample = add_action(actions, "sample", "sample rules of any size from all derivations of aligned text")
-    sample.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    sample.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
-    sample.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j")
-    sample.add_argument(
-        "--filter",
-        type=InputFile,
-        metavar="TEXT",
-        help="text to be translated; rules that match none of its lines are left out",
-    )
-    sample.add_argument(
-        "--max-targets",
-        type=int,
-        default=MAX_TARGETS,
-        metavar="N",
-        help="most frequent target sides kept of each source side; 0: all (default: %(default)s)",
-    )
+    _add_text(sample)
+    _add_selection(sample)
     sample.add_argument(
         "--held-out",
         type=InputFile,

@@ -118,7 +118,7 @@ class UnitEmbedding:
 
     def __getitem__(self, nodes: np.ndarray | slice) -> np.ndarray:
         """Rows of some nodes, float32 [nodes, 2k]."""
-        return np.hstack([_normalised_rows(features[nodes] @ directions) for features, directions in self.sides])
+        return np.hstack([_unit_rows(features[nodes] @ directions) for features, directions in self.sides])
 
 
 def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_matrix:
@@ -127,7 +127,7 @@ def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_m
     return features[:, np.nonzero(count >= min(RARE, count.max(initial=1)))[0]]
 
 
-def _normalised_rows(points: np.ndarray) -> np.ndarray:
+def _unit_rows(points: np.ndarray) -> np.ndarray:
     length = np.sqrt(np.einsum("nk,nk->n", points, points))
     points /= np.where(length > 0, length, 1)[:, None]
     return points
