@@ -219,7 +219,7 @@ def make_plan(experiment: Experiment) -> Plan:
     shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
     inputs = _RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
     grammars = dict(given)
-    files_of = {name: inputs for name in experiment.systems}
+    files_of = dict.fromkeys(experiment.systems, inputs)
     for name, system in experiment.systems.items():
         if system.trees != TREES:
             shared.append(_trees_of(system.trees, experiment.of(system), inputs))
