@@ -275,8 +275,8 @@ def induced_tokens(found: Induced) -> RuleTokens:
     good = ~np.logical_or.reduce(list(rules.barred().values()))
     places = np.column_stack([edges["rule"], edges["visit"], edges["span"][:, :2], edges["tails"].reshape(-1, 4)])
     places = places[good[edges["rule"]]]
-    places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
-    return RuleTokens(rules.rules.select(np.flatnonzero(good)), places.astype(np.int32))
+    used, places[:, 0] = np.unique(places[:, 0], return_inverse=True)
+    return RuleTokens(rules.rules.select(used), places.astype(np.int32))
 
 
 def induced_trees(found: Induced) -> Derivations:
