@@ -165,6 +165,7 @@ def test_trees_are_derivations_of_the_text(corpus, tmp_path):
     trees = induced_trees(found)
     trees.save(tmp_path / "trees")
     read = Derivations.load(tmp_path / "trees")
+    assert read.counts.all()
     words = read.kernel.words()
     for side, path in zip(words, (corpus.source, corpus.target), strict=True):
         assert [read.rules.words[w] for w in side.tolist()] == path.read_text().split()

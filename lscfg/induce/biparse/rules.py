@@ -283,10 +283,11 @@ def induced_trees(found: Induced) -> Derivations:
     """The best derivations, one tree for each pair; a pair without one has a tree without nodes."""
     edges, n = found.edges, found.rules.pairs
     words, counts = _linked_words(found)
+    used, rule = np.unique(edges["rule"], return_inverse=True)
     return Derivations(
-        found.rules.rules,
+        found.rules.rules.select(used),
         np.searchsorted(edges["visit"], np.arange(n + 1)).astype(np.int64),
-        edges["rule"].copy(),
+        rule.astype(np.int32),
         edges["parent"].copy(),
         edges["slot"].copy(),
         edges["span"].copy(),
