@@ -155,6 +155,9 @@ def _add_sample(actions: Any) -> None:
         metavar=("SOURCE", "TARGET", "ALIGNMENT"),
         help="aligned text that is not sampled: its log-likelihood for each target word is told",
     )
+    sample.add_argument(
+        "--init", type=InputFile, metavar="FILE", help="derivations of the same text to begin with, in place of --start"
+    )
     sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
     sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
     sample.add_argument(
@@ -322,7 +325,8 @@ def _sample(args: argparse.Namespace) -> None:
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
     places = bool(args.derivations)
-    found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out)
+    init = Path(args.init) if args.init else None
+    found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out, init)
     log.table(found.rules.statistics())
     if args.derivations:
         from lscfg.induce.sample.trees import sampled_trees

@@ -223,6 +223,29 @@ class TreeSampler(Collector):
         made = lib.lscfg_sampler_new(forests._pointer, ffi.new("lscfg_sample_options *", self.options.numbers()))
         super().__init__(made, lib.lscfg_sampler_free)
 
+    def begin(self, trees: np.ndarray, heads: np.ndarray) -> int | None:
+        """Puts other trees in place of the first ones; for a new sampler only.
+
+        Args:
+            trees: int64 [pairs + 1], where the tree of each pair that is sampled begins among the heads.
+            heads: int32 [heads, 4], source and target span of each rule, in preorder, children in source order.
+
+        Returns:
+            A pair whose forest has no such tree, the sampler being of no use then; None: there is none.
+
+        Raises:
+            KernelError: memory is out.
+        """
+        if len(trees) != self.sizes.pairs - self.options.held_out + 1 or trees[0] or trees[-1] != len(heads):
+            raise ValueError("the trees are not as many as the pairs")
+        of, spans, wrong = trees.astype(np.int64), np.ascontiguousarray(heads, np.int32), ffi.new("int64_t *")
+        first = ffi.from_buffer("int64_t[]", of), ffi.from_buffer("int32_t[][4]", spans)
+        try:
+            self._check(lib.lscfg_sampler_begin(self._pointer, *first, wrong, self._error))
+        except LineError:
+            return int(wrong[0])
+        return None
+
     def sweep(self, number: int, max_level: int | None = None, temperature: float = 1.0) -> None:
         """Draws all variables of all trees anew.
 

@@ -19,9 +19,8 @@ static int is_child(const lscfg_sampler *s, int32_t node, int32_t n_children) {
   return 0;
 }
 
-double sampler_log_derivations(lscfg_sampler *s, int32_t head, int32_t n_children) {
+double sampler_count_derivations(lscfg_sampler *s, int32_t head, int32_t n_children) {
   const int32_t *outer = s->nodes[head].span[SRC];
-  if (s->nodes[head].is_plain) return 0;
   for (int32_t node = 0; node <= head; node++) { /* tails before heads */
     const forest_node *at = &s->nodes[node];
     s->ways[node] = 0;
@@ -36,7 +35,11 @@ double sampler_log_derivations(lscfg_sampler *s, int32_t head, int32_t n_childre
       s->ways[node] += product;
     }
   }
-  return log(s->ways[head]);
+  return s->ways[head];
+}
+
+double sampler_log_derivations(lscfg_sampler *s, int32_t head, int32_t n_children) {
+  return s->nodes[head].is_plain ? 0 : log(sampler_count_derivations(s, head, n_children));
 }
 
 int sampler_spell(lscfg_sampler *s, int32_t head) {

@@ -130,8 +130,10 @@ void sampler_restore_tree(lscfg_sampler *);
 
 /* No option yet, and no token that was taken out. */
 void sampler_begin_options(lscfg_sampler *);
-/* The log of the number of derivations of the forest that lead from a head to its children in child_spans, and have no
- * other cut. A decoder sees one rule in all of them. */
+/* The number of derivations of the forest that lead from a head to its children in child_spans, and have no other cut;
+ * those of the nodes in between, into ways. A decoder sees one rule in all of them. */
+double sampler_count_derivations(lscfg_sampler *, int32_t head, int32_t n_children);
+/* Its log. */
 double sampler_log_derivations(lscfg_sampler *, int32_t head, int32_t n_children);
 /* Adds the rule at a node to the option, if it is cut: as it is spelt, or as it is known of the current tree. */
 int sampler_spell(lscfg_sampler *, int32_t head);

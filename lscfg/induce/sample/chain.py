@@ -11,6 +11,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError
+from lscfg.induce.sample.beginning import Beginning
 from lscfg.induce.sample.checkpoint import Checkpoint
 from lscfg.induce.sample.text import SampledText
 from lscfg.kernel.sample import (
@@ -183,21 +184,25 @@ def run_chain(
     max_phrase: int,
     checkpoint: Checkpoint | None = None,
     threads: int = 1,
+    beginning: Beginning | None = None,
 ) -> Chain:
     """Sweeps as often as the settings say, and keeps what they say.
 
     Args:
+        beginning: first trees, in place of those that the settings name.
         threads: that sweep shards; they change no result.
 
     Raises:
         InputError: the checkpoint is damaged, of other text or settings, or of more sweeps; there are more shards than
-            pairs.
+            pairs; see ``Beginning.put``.
     """
     if settings.shards > text.pairs:
         raise InputError(f"{settings.shards} shards, but only {text.pairs} pairs")
     sampler = TreeSampler(text.forests, settings.options(chain, places, max_phrase, text.held_out))
     kept = frozenset(settings.kept())
     trace = checkpoint.load(sampler) if checkpoint else []
+    if beginning and not trace:
+        beginning.put(sampler, chain)
     if len(trace) > settings.last + 1:
         raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or begin anew")
     with in_threads(min(threads, settings.shards), ahead=1) as engine:

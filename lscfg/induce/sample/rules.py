@@ -15,6 +15,7 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.sample.beginning import Beginning
 from lscfg.induce.sample.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
 from lscfg.induce.sample.text import read_text
@@ -99,6 +100,7 @@ def sample_rules(
     folder: Path | None = None,
     resume: bool = False,
     held_out: RuleInputs | None = None,
+    init: Path | None = None,
 ) -> Sampled:
     """Samples the rules of a corpus.
 
@@ -107,27 +109,31 @@ def sample_rules(
         places: keep where the rules are.
         folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
         held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
+        init: derivations of the corpus to begin with.
 
     Raises:
-        InputError: see ``read_text`` and ``run_chain``.
+        InputError: see ``read_text``, ``Beginning`` and ``run_chain``.
     """
     chosen = settings.alignments == "chosen"
     text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
     jobs = jobs or available_cores()
     workers = min(settings.chains, jobs)
 
-    made_from = _fingerprint(inputs, settings, places, held_out) if folder else ""
+    beginning = Beginning(init, inputs, text.pairs) if init else None
+    made_from = _fingerprint(inputs, settings, places, held_out, init) if folder else ""
 
     def run(chain: int) -> Chain:
         checkpoint = Checkpoint(folder, chain, made_from, resume)
-        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint, jobs // workers)
+        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint, jobs // workers, beginning)
 
     with in_threads(workers, ahead=1) as engine:
         chains = list(engine.map(run, range(settings.chains)))
     return _joined(chains, settings, text.pairs, 1 if chosen else len(inputs.alignments))
 
 
-def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool, held_out: RuleInputs | None) -> str:
+def _fingerprint(
+    inputs: RuleInputs, settings: SamplingSettings, places: bool, held_out: RuleInputs | None, init: Path | None
+) -> str:
     """A digest of what the draws of a chain depend on."""
     facts = settings.facts()
     free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
@@ -135,7 +141,8 @@ def _fingerprint(inputs: RuleInputs, settings: SamplingSettings, places: bool, h
     if settings.sample != "last":
         decide.pop("sweeps", None)  # a chain may get more of them
     texts = [inputs, held_out] if held_out else [inputs]
-    hashes = [file_hash(path) for text in texts for path in (text.source, text.target, *text.alignments)]
+    files = [path for text in texts for path in (text.source, text.target, *text.alignments)]
+    hashes = [file_hash(path) for path in [*files, *([init] if init else [])]]
     return hashlib.sha256(json.dumps([decide, hashes, places], sort_keys=True).encode()).hexdigest()
 
 

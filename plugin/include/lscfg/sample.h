@@ -77,6 +77,11 @@ typedef struct {
 /* The sampler of forests that stay as they are while it lives, at sweep 0. NULL: no memory. */
 lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *, const lscfg_sample_options *);
 void lscfg_sampler_free(lscfg_sampler *);
+/* Begins with other trees, before the first sweep. Pair k gets that of the heads trees[k] .. trees[k + 1] - 1: source
+ * and target spans of its rules in preorder, children in source order. Which edges are within a rule is drawn.
+ * LSCFG_EINPUT: the pair *wrong has no such tree; the sampler is of no use then. */
+int lscfg_sampler_begin(lscfg_sampler *, const int64_t *trees, const int32_t (*heads)[4], int64_t *wrong,
+                        lscfg_error *);
 /* Draws the variables of the nodes of level <= max_level, for pairs first .. last - 1 in order. sweep: 1 to 1048575,
  * the name of its random numbers. temperature: > 0, rule probabilities are taken to the power of its inverse. */
 int lscfg_sampler_sweep(lscfg_sampler *, int32_t sweep, int64_t first, int64_t last, int32_t max_level,

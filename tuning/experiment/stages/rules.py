@@ -43,6 +43,15 @@ def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 
 @version(1)
+def source_trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The derivation trees of a source of rules that has some."""
+    from lscfg.grammar.source import RuleInputs, rule_source
+
+    source = rule_source(settings["source"])
+    source.trees(RuleInputs.of(inputs), source.Settings.of(settings["settings"], inputs)).save(folder / DERIVATIONS)
+
+
+@version(1)
 def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The grammar of one source of rules; of a filtered one, the rules that some text to be translated can use."""
     from lscfg.grammar.select import select_rules
