@@ -162,7 +162,7 @@ class WeightsTrainer:
             "counts": ("double[]", np.ascontiguousarray(self.counts, np.float64)),
             "offsets": ("int64_t[]", np.ascontiguousarray(self.offsets, np.int64)),
         }
-        numbers = {"loss": SENSE_LOSSES[self.loss], "absolute": self.absolute}
+        numbers: dict[str, float] = {"loss": SENSE_LOSSES[self.loss], "absolute": self.absolute}
         numbers |= {"rate": self.rate, "penalty": self.penalty}
         self._kept = kept
         arrays = {name: ffi.from_buffer(kind, array) for name, (kind, array) in kept.items()}
