@@ -1,4 +1,4 @@
-/* Scorers with a weight of each rule for each word around (thesis, section 4.2.4), learned token by token with AdaGrad. */
+/* Scorers with a weight of each rule for each word around (thesis, section 4.2.4), learned token by token (AdaGrad). */
 #include "estimate/senses.h"
 
 #include <math.h>
