@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.extract.examples import Examples
+from lscfg.estimate.occurrences import Incidence, Occurrences
+from lscfg.extract.examples import DIGITS, Examples
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.table import RuleTable
 from lscfg.io.text import read_lines, split_fields
@@ -70,54 +71,80 @@ class FeatureMatrix:
     """A feature matrix and where its columns come from.
 
     Attributes:
-        matrix: float64 [nodes, columns].
+        matrix: float64 [nodes, columns]; over forests the means of the node's features.
         columns: number of columns of each template.
+        squares: float64 [columns], over forests the expected sum of squares over all examples; else None.
     """
 
     matrix: sparse.csr_matrix
     columns: dict[str, int]
+    squares: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Context:
-    """The trees as the templates see them; what several templates need is computed once."""
+    """The trees or forests as the templates see them; what several templates need is computed once.
+
+    A template looks at one rule above or below a node at a time, a row for each view.
+    """
 
     examples: Examples
+    seen: Occurrences
     sources: FeatureSources = field(default_factory=FeatureSources)
 
     @cached_property
     def types(self) -> tuple[np.ndarray, int]:
-        """Each node's rule, all singletons as one more rule, and the number of rules."""
+        """Each token's rule, all singletons as one more rule, and the number of rules."""
         examples = self.examples
         merged = np.arange(examples.n_types)
         merged[: len(examples.rules)][examples.singletons()] = examples.n_types
-        return merged[examples.type], examples.n_types + 1
+        return merged[self.seen.type], examples.n_types + 1
+
+    @cached_property
+    def rules(self) -> sparse.csr_matrix:
+        """float64 [nodes, rules]: how probable it is that each rule rewrites the node."""
+        types, n = self.types
+        indptr = np.arange(len(types) + 1)
+        return self.seen.below.mean(
+            sparse.csr_matrix((np.ones(len(types)), types, indptr), (len(types), n)), self.nodes
+        )
+
+    @property
+    def nodes(self) -> int:
+        return len(self.seen.is_root)
 
     @cached_property
     def yields(self) -> Yields:
-        return Yields.of(self.examples.derivations)
+        return Yields.of(self.examples.derivations, self.seen.span, self.seen.tree)
 
     @cached_property
     def sibling(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 [nodes]: the other child of a parent of two or more (the first or second), -1 if there is none; and
+        """int64 [views]: the other child of a parent of two or more (the first or second), -1 if there is none; and
         which child that is."""
-        examples = self.examples
-        other = np.where(examples.slot < 2, 1 - np.minimum(examples.slot, 1), -1)
-        sibling = np.full(len(examples.type), -1, np.int64)
-        has_parent = (examples.parent >= 0) & (other >= 0)
-        sibling[has_parent] = examples.children[examples.parent[has_parent], other[has_parent]]
+        token, slot = self.seen.above.token, self.seen.above.slot
+        other = np.where(slot < 2, 1 - np.minimum(slot, 1), -1)
+        sibling = np.full(len(token), -1, np.int64)
+        has_parent = (token >= 0) & (other >= 0)
+        sibling[has_parent] = self.seen.children[token[has_parent], other[has_parent]]
         return sibling, np.maximum(other, 0)
 
+    def views(self, inside: bool) -> Incidence:
+        return self.seen.below if inside else self.seen.above
+
     def neighbours(self, inside: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The nodes whose spans are seen: each as int64 [nodes], -1 where absent, and which side it is on, 0 or 1."""
+        """The nodes whose spans are seen: each as int64 [views], -1 where absent, and which side it is on, 0 or 1."""
         if inside:
-            children = self.examples.children
+            children = self.seen.children  # a node's own rules are all rules, in their order
             return [(children[:, k], np.full(len(children), k)) for k in (0, 1)]
         return [self.sibling]
 
     def centre(self, inside: bool) -> np.ndarray:
-        """int64 [nodes]: the node whose rule is seen, itself or its parent, -1 where absent."""
-        return np.arange(len(self.examples.type)) if inside else self.examples.parent
+        """int64 [views]: the token whose rule is seen, of the node or above it, -1 where absent."""
+        return self.views(inside).token
+
+    def rule(self, inside: bool) -> np.ndarray:
+        """int64 [views]: that token's rule in the derivations, -1 where absent."""
+        return _of(self.seen.rule, self.centre(inside))
 
     @cached_property
     def rule_words(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
@@ -239,38 +266,62 @@ def extract_features(
     inside: bool,
     sources: FeatureSources | None = None,
     min_count: int = 1,
+    seen: Occurrences | None = None,
 ) -> FeatureMatrix:
-    """The features of all nodes.
+    """The features of all nodes; over forests their means over all derivations that have the node.
 
-    Rules that the OOV rule stands for share one column of each template of rules.
+    Rules that the OOV rule stands for share one column of each template of rules. No template looks further than a rule
+    and the rule of one node beside it, so that the means are exact.
 
     Args:
         inside: phi(t) of the trees below the nodes; else psi(o) of what is outside, where a root has one feature of
             its own.
-        min_count: columns that fewer examples have are dropped (at least 1: of others nothing is known).
+        min_count: columns that fewer examples have, or over forests are expected to have, are dropped; with 1 those
+            that no example can have.
+        seen: where the rules occur; None: in the trees of ``examples``.
 
     Raises:
         InputError: an unknown template, or files that do not fit the corpus.
     """
     templates = tuple(templates)
     check_templates(templates, inside)
-    context = Context(examples, sources or FeatureSources())
-    blocks: list[tuple[str, sparse.csr_matrix]] = []
+    context = Context(examples, seen or Occurrences.of_trees(examples), sources or FeatureSources())
+    views, blocks = context.views(inside), list[tuple[str, sparse.csr_matrix]]()
     if not inside:
-        blocks.append(("root", sparse.csr_matrix(examples.is_root[:, None].astype(float))))
+        blocks.append(("root", sparse.csr_matrix(context.seen.is_root[views.node][:, None].astype(float))))
     for template in dict.fromkeys(templates):
         blocks += [(template, block) for block in _TEMPLATES[template](context, inside)]
-    matrix = sparse.hstack([block for _, block in blocks], "csr")
     owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for _, block in blocks])
-    seen = np.bincount(matrix[examples.is_example].indices, minlength=matrix.shape[1])
-    kept = seen >= max(min_count, 1)
+    matrix, squares = views.mean(sparse.hstack([block for _, block in blocks], "csr"), context.nodes), None
+    if views.share is None:
+        count = np.bincount(matrix[context.seen.is_example].indices, minlength=matrix.shape[1])
+    else:
+        count, squares = _expected(context.seen, views, blocks)
+    kept = count >= min_count if min_count > 1 else count > 0
     if not kept.any():
         side = "inside" if inside else "outside"
         raise InputError(f"no {side} feature occurs {min_count} times; lower the threshold or give more text")
     columns: dict[str, int] = {}
     for number, (template, _) in enumerate(blocks):
         columns[template] = columns.get(template, 0) + int(kept[owner == number].sum())
-    return FeatureMatrix(_select(matrix, kept), columns)
+    return FeatureMatrix(_select(matrix, kept), columns, None if squares is None else squares[kept])
+
+
+def _expected(
+    seen: Occurrences, views: Incidence, blocks: list[tuple[str, sparse.csr_matrix]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """How many examples are expected to have each feature, and its expected sum of squares, float64 [columns].
+
+    What a view says of the rule of a node beside it is a probability; it is also the mean of the feature's square.
+    """
+    assert views.share is not None and seen.node_weight is not None
+    weight = views.share * (seen.node_weight * seen.is_example)[views.node]
+    count, squares = [], []
+    for template, block in blocks:
+        values = template == "real"
+        count.append((block != 0 if values else block).T @ weight)
+        squares.append(block.power(2).T @ weight if values else count[-1])
+    return np.round(np.concatenate(count), DIGITS), np.concatenate(squares)
 
 
 def inside_features(examples: Examples, templates: tuple[str, ...] = INSIDE) -> sparse.csr_matrix:
@@ -283,19 +334,27 @@ def outside_features(examples: Examples, templates: tuple[str, ...] = OUTSIDE) -
     return extract_features(examples, templates, False).matrix
 
 
-def scale(features: sparse.csr_matrix, rows: np.ndarray, weight: np.ndarray | None = None) -> sparse.csr_matrix:
+def scale(
+    features: sparse.csr_matrix,
+    rows: np.ndarray,
+    weight: np.ndarray | None = None,
+    squares: np.ndarray | None = None,
+) -> sparse.csr_matrix:
     """Scales each column by sqrt((N - 1) / (sum f^2 + 5)), sums over the N example rows (Cohen et al. 2013).
 
     A column that is zero in all examples is set to zero: nothing is known of it.
 
     Args:
         rows: bool [nodes], the examples; weight: float64 [nodes], how often each counts, None: once.
+        squares: float64 [columns], the sums, where rows are means of several derivations; None: those of the rows.
     """
-    chosen, n = features[rows], float(rows.sum() if weight is None else weight[rows].sum())
-    values = chosen.data**2
-    if weight is not None:
-        values *= np.repeat(weight[rows], np.diff(chosen.indptr))
-    squares = np.bincount(chosen.indices, values, minlength=features.shape[1])
+    n = float(rows.sum() if weight is None else weight[rows].sum())
+    if squares is None:
+        chosen = features[rows]
+        values = chosen.data**2
+        if weight is not None:
+            values *= np.repeat(weight[rows], np.diff(chosen.indptr))
+        squares = np.bincount(chosen.indices, values, minlength=features.shape[1])
     factors = np.where(squares > 0, np.sqrt(max(n - 1, 1) / (squares + 5)), 0.0)
     data = features.data * factors[features.indices]
     return sparse.csr_matrix((data, features.indices, features.indptr), features.shape)
@@ -320,27 +379,34 @@ def _rule(context: Context, inside: bool) -> FeatureBlocks:
 
 
 def _children(context: Context, inside: bool) -> FeatureBlocks:
-    types, n = context.types
-    for side in (0, 1):
-        yield _one_hot(_of(types, context.examples.children[:, side]), n)
+    for child, side in context.neighbours(True):
+        yield _rules(context, child, side)
 
 
 def _parent(context: Context, inside: bool) -> FeatureBlocks:
     types, n = context.types
-    yield _one_hot(_of(types, context.examples.parent), n)
+    yield _one_hot(_of(types, context.centre(False)), n)
 
 
 def _slot(context: Context, inside: bool) -> FeatureBlocks:
     types, n = context.types
-    parent = _of(types, context.examples.parent)
-    yield _one_hot(np.where(parent >= 0, 2 * parent + np.minimum(context.examples.slot, 1), -1), 2 * n)
+    parent = _of(types, context.centre(False))
+    yield _one_hot(np.where(parent >= 0, 2 * parent + np.minimum(context.seen.above.slot, 1), -1), 2 * n)
 
 
 def _sibling(context: Context, inside: bool) -> FeatureBlocks:
+    yield _rules(context, *context.sibling)
+
+
+def _rules(context: Context, node: np.ndarray, place: np.ndarray) -> sparse.csr_matrix:
+    """The rules of one node in each view, -1: none, with the side that it is on."""
     types, n = context.types
-    sibling, side = context.sibling
-    rule = _of(types, sibling)
-    yield _one_hot(np.where(rule >= 0, 2 * rule + side, -1), 2 * n)
+    if context.seen.below.share is None:
+        rule = _of(types, node)
+        return _one_hot(np.where(rule >= 0, 2 * rule + place, -1), 2 * n)
+    found = _rows(context.rules, node)
+    columns = 2 * found.indices + np.repeat(place, np.diff(found.indptr))
+    return sparse.csr_matrix((found.data, columns, found.indptr), (len(node), 2 * n))
 
 
 def _lexical(context: Context, inside: bool) -> FeatureBlocks:
@@ -363,7 +429,7 @@ def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int
     column_of = sparse.csr_matrix((np.ones(len(classed)), (classed, number[classed])), (len(number), n))
     by_rule = (words @ column_of).tocsr()
     by_rule.data[:] = 1
-    yield _rows(by_rule, _of(context.examples.derivations.rule.astype(np.int64), context.centre(inside)))
+    yield _rows(by_rule, context.rule(inside))
     for node, place in context.neighbours(inside):
         for ends in (context.yields.first(side), context.yields.last(side)):
             column = _of(number, _of(ends, node))
@@ -372,32 +438,32 @@ def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int
 
 def _length(context: Context, inside: bool) -> FeatureBlocks:
     n = len(LENGTH_BUCKETS) + 1
+    token, head = context.centre(inside), context.seen.head
     for side in (0, 1):
         bucket = np.searchsorted(LENGTH_BUCKETS, context.yields.length(side), "right")
-        yield _one_hot(_of(bucket, context.centre(inside)), n)
+        yield _one_hot(_of(bucket, _of(head, token)), n)
         for node, place in context.neighbours(inside):
             column = _of(bucket, node)
             yield _one_hot(np.where(column >= 0, 2 * column + place, -1), 2 * n)
 
 
 def _arity(context: Context, inside: bool) -> FeatureBlocks:
-    derivations = context.examples.derivations
-    rules = derivations.rules
+    rules = context.examples.derivations.rules
     kind = np.minimum(rules.arity.astype(np.int64), 3)
     for rule in np.nonzero(rules.arity == 2)[0].tolist():
         nonterminals = [s for s in rules.tgt(rule).tolist() if s < 0]
         if nonterminals == sorted(nonterminals):  # -2 before -1
             kind[rule] = 4
-    yield _one_hot(_of(kind[derivations.rule], context.centre(inside)), 5)
+    yield _one_hot(_of(kind, context.rule(inside)), 5)
 
 
 def _real(context: Context, inside: bool) -> FeatureBlocks:
     values = sparse.csr_matrix(context.rule_values)
-    yield _rows(values, _of(context.examples.derivations.rule.astype(np.int64), context.centre(inside)))
+    yield _rows(values, context.rule(inside))
 
 
 def _constant(context: Context, inside: bool) -> FeatureBlocks:
-    yield sparse.csr_matrix(np.ones((len(context.examples.type), 1)))
+    yield sparse.csr_matrix(np.ones((len(context.views(inside).node), 1)))
 
 
 _TEMPLATES: dict[str, Callable[[Context, bool], FeatureBlocks]] = {

@@ -8,6 +8,7 @@ import numpy as np
 
 from lscfg.extract.examples import Examples
 from lscfg.extract.forests import Forests
+from lscfg.extract.yields import expand_ranges
 from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
 
 PI, BELOW_WIDE = 0, 1
@@ -69,7 +70,7 @@ class Pieces:
         node, number, roots = _cut(parent, rule[forests.edge[:-1]] < len(examples.rules))
         sizes = np.diff(forests.edge)[node]
         first_edge = np.concatenate([[0], np.cumsum(sizes)])
-        edge = np.arange(first_edge[-1]) + np.repeat(forests.edge[node] - first_edge[:-1], sizes)
+        edge = expand_ranges(forests.edge[node], sizes)
         return cls(
             node,
             np.append(roots, len(node)).astype(np.int64),
@@ -168,6 +169,11 @@ def edge_posteriors(
 def expected_counts(pieces: Pieces, examples: Examples, chosen: np.ndarray | None, threads: int) -> np.ndarray:
     """float64 [rules], expected tokens of each rule in the forests of some sentences (bool [sentences]), or of all."""
     probability, rule = edge_posteriors(pieces, examples, chosen, threads)
-    counts = np.bincount(rule, np.maximum(probability, EXACT), len(examples.rules))  # what may be is not 0
+    return whole_counts(rule, probability, len(examples.rules))
+
+
+def whole_counts(rule: np.ndarray, probability: np.ndarray, n: int) -> np.ndarray:
+    """float64 [n], how often each rule is expected, from its edges' probabilities; whole numbers are exactly whole."""
+    counts = np.bincount(rule, np.maximum(probability, EXACT), n)  # what may be is not 0
     whole = np.rint(counts)
     return np.where((whole > 0) & (np.abs(counts - whole) < EXACT * (1 + whole)), whole, counts)

@@ -24,6 +24,7 @@ from lscfg.estimate.features import (
     scale,
 )
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
+from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.svd import SVD, Projected, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
@@ -35,7 +36,7 @@ from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
 
 HELP = "spectral estimation by the method of moments"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,10 @@ class Settings(Declared):
     src_classes: Path | None = setting(None, "classes of source words, 'word class' a line")
     tgt_classes: Path | None = setting(None, "classes of target words, 'word class' a line")
     rule_values: Path | None = setting(None, "values of the feature 'real', 'SRC ||| TGT ||| value ...' a line")
+    forests: bool = setting(
+        False,
+        "moments expected over all minimal derivations, which lscfg derive --forests writes, not those of one tree",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,7 +78,7 @@ class Settings(Declared):
 
 @dataclass(frozen=True)
 class Embedding:
-    """Every node in the latent space.
+    """Every node in the latent space; nodes of forests by their means over all derivations that have them.
 
     Attributes:
         y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o).
@@ -87,29 +92,34 @@ class Embedding:
     columns: dict[str, dict[str, int]]
 
 
-def embed(examples: Examples, settings: Settings, threads: int = 1) -> Embedding:
+def embed(examples: Examples, settings: Settings, threads: int = 1, seen: Occurrences | None = None) -> Embedding:
     """Steps 0 and 1: decomposes the covariance of scaled inside and outside features (Eq. 1) and projects every node.
+
+    Args:
+        seen: where the rules occur; None: in the trees of ``examples``.
 
     Raises:
         InputError: too little text for the rank asked, or files that do not fit the corpus.
     """
+    seen = seen or Occurrences.of_trees(examples)
+    is_example, weight = seen.is_example, seen.node_weight
 
     def matrix(side: tuple[tuple[str, ...], bool]) -> tuple[sparse.csr_matrix, dict[str, int]]:
         templates, inside = side
-        features = extract_features(examples, templates, inside, settings.sources, settings.min_count)
+        features = extract_features(examples, templates, inside, settings.sources, settings.min_count, seen)
         if not settings.scaling:
             return features.matrix, features.columns
-        return scale(features.matrix, examples.is_example, examples.weight), features.columns
+        return scale(features.matrix, is_example, weight, features.squares), features.columns
 
     with in_threads(min(threads, 2)) as engine:
         (phi, *inside), (psi, *outside) = engine.map(matrix, [(settings.inside, True), (settings.outside, False)])
     columns = {"inside": inside[0], "outside": outside[0]}
     for side, sizes in columns.items():
         log.info(f"{side} features: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()))
-    outside = psi[examples.is_example]
-    if examples.weight is not None:
-        outside = sparse.diags(examples.weight[examples.is_example]) @ outside
-    covariance = (phi[examples.is_example].T @ outside) / examples.n_examples
+    outside = psi[is_example]
+    if weight is not None:
+        outside.data *= np.repeat(weight[is_example], np.diff(outside.indptr))
+    covariance = (phi[is_example].T @ outside) / examples.n_examples
     u, sigma, v = truncated_svd(covariance.tocsr(), settings.m, settings.seed, settings.svd, threads)
     singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
     condition = f"{sigma[0] / sigma[-1]:.1f}"
@@ -126,17 +136,23 @@ def estimate(
     Y(t) = U' phi(t) and Z(o) = S^-1 V' psi(o), steps 2 and 3 sum outer products. Singletons without nonterminals are
     estimated as one OOV rule, whose tensor they share. The tensors are made when they are asked for.
 
+    Over forests, means are those over all derivations of each pair, whose probabilities EM with one state finds.
+
     Args:
         threads: workers; the result does not depend on them.
         folder, resume: of no use, since nothing is iterated.
 
     Raises:
-        InputError: too little text for the rank asked, or files that do not fit the corpus.
+        InputError: too little text for the rank asked, files that do not fit the corpus, or forests that are not there.
     """
-    examples = Examples.of(derivations)
+    if settings.forests:
+        examples, seen = Occurrences.of_forests(derivations, threads)
+    else:
+        examples = Examples.of(derivations)
+        seen = Occurrences.of_trees(examples)
     if not examples.n_examples:
         raise InputError("the derivations hold no rule of at most two nonterminals")
-    embedding = embed(examples, settings, threads)
+    embedding = embed(examples, settings, threads, seen)
     about: dict[str, Any] = {
         "method": "spectral",
         "rule tokens": examples.n_examples,
@@ -155,10 +171,12 @@ def estimate(
         "svd": settings.svd,
         "seed": settings.seed,
     }
+    if settings.forests:
+        about["forests"] = True
     about |= {
         f"{name} file": os.path.basename(path) for name, path in vars(settings.sources).items() if path is not None
     }
-    return from_embedding(examples, embedding.y, embedding.z, settings, about, threads)
+    return from_embedding(examples, embedding.y, embedding.z, settings, about, threads, seen)
 
 
 def from_embedding(
@@ -168,33 +186,35 @@ def from_embedding(
     settings: Settings,
     about: dict[str, Any],
     threads: int = 1,
+    seen: Occurrences | None = None,
 ) -> Estimate:
     """Steps 2 and 3 for embedded nodes, float64 [nodes, m] each."""
+    seen = seen or Occurrences.of_trees(examples)
     kept = keep_targets(examples, settings.max_targets)
     everything = np.ones(len(kept), bool)
-    means = (np.zeros(0), np.zeros(0))
+    means, weight = (np.zeros(0), np.zeros(0)), seen.node_weight
     if settings.smoothing:
-        means = y[examples.is_example].mean(axis=0), _weighted(examples, z, examples.is_example).mean(axis=0)
+        some = None if weight is None else weight[seen.is_example]
+        means = _mean(y[seen.is_example], some), _mean(z[seen.is_example] / examples.n_examples, some)
     # singletons share their mass before any of them is dropped
-    lexical = _moments(examples, everything, 0, y, z, means, settings, threads).array()
+    lexical = _moments(examples, seen, everything, 0, y, z, means, settings, threads).array()
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
     lexical = lexical[by_arity(kept, examples)[0]]
     tensors = (
         blocks_of(lexical),
-        _moments(examples, kept, 1, y, z, means, settings, threads),
-        _moments(examples, kept, 2, y, z, means, settings, threads),
+        _moments(examples, seen, kept, 1, y, z, means, settings, threads),
+        _moments(examples, seen, kept, 2, y, z, means, settings, threads),
     )
-    roots = examples.is_root & examples.is_example
-    roots = roots if roots.any() else examples.is_root
-    root = np.average(y[roots], axis=0, weights=None if examples.weight is None else examples.weight[roots])
+    roots = seen.is_root & seen.is_example
+    roots = roots if roots.any() else seen.is_root
+    root = _mean(y[roots], None if weight is None else weight[roots])
     rules = examples.rules if kept.all() else examples.rules.select(np.nonzero(kept)[0])
     return Estimate(rules, tensors, root, unk, about, one_state(examples, kept))
 
 
-def _weighted(examples: Examples, z: Rows, nodes: np.ndarray) -> np.ndarray:
-    """Rows of some nodes, float64 [nodes, m], divided by the number of all tokens."""
-    rows = z[nodes] / examples.n_examples
-    return rows if examples.weight is None else rows * examples.weight[nodes, None]
+def _mean(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """The mean of rows, float64 [m], each with its weight, float64 [rows], or all with the same."""
+    return np.asarray(np.average(rows, axis=0, weights=weight))
 
 
 Rows = np.ndarray | Projected
@@ -212,6 +232,7 @@ BLOCK = 1 << 20
 
 def _moments(
     examples: Examples,
+    seen: Occurrences,
     kept: np.ndarray,
     arity: int,
     y: Rows,
@@ -224,31 +245,33 @@ def _moments(
     m = y.shape[1]
     chosen = kept & (examples.rules.arity == arity)
     number = np.cumsum(chosen) - 1
-    nodes = np.nonzero(examples.is_example)[0]
-    nodes = nodes[chosen[examples.type[nodes]]]
+    tokens = np.nonzero(seen.is_counted)[0]
+    tokens = tokens[chosen[seen.type[tokens]]]
     # by rule, for the blocks; stable, so that sums keep the order of the tokens
-    nodes = nodes[np.argsort(examples.type[nodes], kind="stable")]
-    rows = number[examples.type[nodes]]
+    tokens = tokens[np.argsort(seen.type[tokens], kind="stable")]
+    rows = number[seen.type[tokens]]
     n, size = int(chosen.sum()), max(BLOCK // m ** (arity + 1), 1)
     borders = np.searchsorted(rows, np.arange(0, n + size, size))
 
     # a sum over tokens cannot be larger; where even that is far from the largest number, values need no look
-    bound = _bound(z) * _bound(y) ** arity * len(nodes)
+    bound = _bound(z) * _bound(y) ** arity * len(tokens)
     safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
     def make(spaces: list[np.ndarray], precision: np.dtype, block: int) -> np.ndarray:
         first = block * size
         out = spaces[block % len(spaces)][: min(size, n - first)]
         out.fill(0)
-        tokens = slice(borders[block], borders[block + 1])
-        here, local = nodes[tokens], rows[tokens] - first
-        outside = _weighted(examples, z, here)
-        inside = y[examples.children[here, :arity].ravel()]
+        these = slice(borders[block], borders[block + 1])
+        here, local = tokens[these], rows[these] - first
+        weight = None if seen.weight is None else seen.weight[here]
+        outside = z[seen.head[here]] / examples.n_examples
+        outside = outside if weight is None else outside * weight[:, None]
+        inside = y[seen.children[here, :arity].ravel()]
         number = np.arange(len(here))
         children = np.arange(len(inside)).reshape(-1, arity) if arity else np.empty((len(here), 0), np.int64)
         add_moments(local, number, children, outside, inside, out, max(threads - 1, 1))
         if arity and settings.smoothing:
-            smooth(out, local, number, children, outside, inside, means, settings.smoothing)
+            smooth(out, local, number, children, outside, inside, means, settings.smoothing, weight)
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
@@ -270,6 +293,7 @@ def smooth(
     y: np.ndarray,
     means: tuple[np.ndarray, np.ndarray],
     c: float,
+    weight: np.ndarray | None = None,
 ) -> None:
     """Interpolates the moments of rules of one or two nonterminals with those of lower order, in place.
 
@@ -284,13 +308,16 @@ def smooth(
     Args:
         sums: float64 [rules, m, m] or [rules, m, m, m], sums over tokens; changed.
         rows, nodes: int64 [tokens], each token's rule and node; children: int64 [tokens, arity].
+        z: float64 [tokens, m], each with the token's weight; y: float64 [tokens * arity, m], without.
         means: the means over all examples of Y and Z, float64 [m] each.
         c: C > 0.
+        weight: float64 [tokens], how much of a token each is; None: a whole one.
     """
     n, m = len(sums), z.shape[1]
-    count = np.bincount(rows, minlength=n).astype(float)
-    weight = np.sqrt(count) / (c + np.sqrt(count))
-    over = 1 / np.maximum(count, 1)
+    count = np.bincount(rows, weight, n).astype(float)
+    trust = np.sqrt(count) / (c + np.sqrt(count))
+    over = np.divide(1, count, out=np.zeros(n), where=count > 0)
+    weighted = y if weight is None else y * np.repeat(weight, children.shape[1])[:, None]
     none = np.empty((len(rows), 0), np.int64)
 
     def mean(of: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -305,21 +332,21 @@ def smooth(
 
     mean_y, mean_z = means
     outside = mean(z, nodes)
-    inside = [mean(y, child) for child in children.T]
+    inside = [mean(weighted, child) for child in children.T]
     if sums.ndim == 3:
 
         def blend(part: slice) -> None:
-            w, k = weight[part, None, None], count[part, None, None]
+            w, k = trust[part, None, None], count[part, None, None]
             lower = w * outside[part, :, None] * inside[0][part, None, :] + (1 - w) * np.outer(mean_z, mean_y)
             sums[part] = w * sums[part] + (1 - w) * k * lower
 
     else:
         left, right = pair(z, nodes, children[:, 0]), pair(z, nodes, children[:, 1])
-        both = pair(y, children[:, 0], children[:, 1])
+        both = pair(weighted, children[:, 0], children[:, 1])
         overall = np.einsum("a,b,c->abc", mean_z, mean_y, mean_y)
 
         def blend(part: slice) -> None:
-            w, k = weight[part, None, None, None], count[part, None, None, None]
+            w, k = trust[part, None, None, None], count[part, None, None, None]
             second, third = inside[0][part, None, :, None], inside[1][part, None, None, :]
             first = outside[part, :, None, None]
             pairs = left[part, :, :, None] * third + right[part, :, None, :] * second + both[part, None, :, :] * first

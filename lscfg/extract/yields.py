@@ -24,16 +24,18 @@ class Yields:
     end: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, derivations: Derivations) -> Yields:
+    def of(cls, derivations: Derivations, span: np.ndarray | None = None, tree: np.ndarray | None = None) -> Yields:
         """Both sides of the corpus that the trees derive.
+
+        Args:
+            span: int32 [nodes, 4], of other nodes than those of trees, and tree: int64 [nodes], where they are.
 
         Raises:
             InputError: spans and rules do not fit together.
         """
-        span, tree = (
-            derivations.span.astype(np.int64),
-            np.repeat(np.arange(len(derivations)), np.diff(derivations.trees)),
-        )
+        if span is None or tree is None:
+            span, tree = derivations.span, np.repeat(np.arange(len(derivations)), np.diff(derivations.trees))
+        span = span.astype(np.int64)
         try:
             words = derivations.kernel.words()
         except ValueError as error:

@@ -124,6 +124,9 @@ class RuleSource(Protocol):
     def decoding(self, settings: Any) -> Decoding:
         """How a decoder takes them."""
 
+    def trees(self, inputs: RuleInputs, settings: Any) -> Any:
+        """Derivation trees of the corpus with these rules (``lscfg.extract.derive``); some sources have none."""
+
 
 ALIASES = {"both": "hiero+minimal"}
 """Shorter names of grammars."""
@@ -145,6 +148,15 @@ def source_names(grammar: str) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise InputError(f"a source of rules is twice in the grammar {quote(grammar)}")
     return tuple(names)
+
+
+TREES = "minimal"
+"""The trees that a model comes of unless told otherwise, the minimal ones of alignments."""
+
+
+def tree_sources() -> tuple[str, ...]:
+    """The sources of rules that have trees."""
+    return tuple(name for name in kinds(RULE_SOURCES) if hasattr(rule_source(name), "trees"))
 
 
 def rule_source(name: str) -> RuleSource:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import linked_lengths, texts
+from trees import aligned, linked_lengths, texts
 
 from lscfg.cli import main
 from lscfg.errors import InputError
@@ -25,21 +25,6 @@ from lscfg.kernel import DeriveOptions
 from lscfg.kernel.expectation import ARITIES, Expectation, TreeSet, Weights
 
 PLAIN = {"shrink_source": 0.0, "shrink_arity": 0.0}
-
-
-def aligned(n, seed=0, longest=6):
-    """Sentence pairs in order, swapped or shuffled; some words have no link, some in front of all."""
-    rng = np.random.default_rng(seed)
-    src, tgt, links = [], [], []
-    for _ in range(n):
-        words = rng.integers(0, 4, size=rng.integers(1, longest + 1))
-        size = len(words)
-        order = (np.arange(size), np.arange(size)[::-1], rng.permutation(size))[rng.integers(3)]
-        kept, front = rng.random(size) < 0.9, int(rng.random() < 0.3)
-        src.append(" ".join(f"f{w}" for w in words))
-        tgt.append(" ".join(["the"] * front + [f"e{words[o]}" for o in order]))
-        links.append(" ".join(f"{o}-{k + front}" for k, o in enumerate(order) if kept[k]))
-    return src, tgt, links
 
 
 def prepared(n, seed=0, longest=6):

@@ -165,6 +165,7 @@ def test_trees_are_derivations_of_the_text(corpus, tmp_path):
     trees = induced_trees(found)
     trees.save(tmp_path / "trees")
     read = Derivations.load(tmp_path / "trees")
+    assert read.counts.all()
     words = read.kernel.words()
     for side, path in zip(words, (corpus.source, corpus.target), strict=True):
         assert [read.rules.words[w] for w in side.tolist()] == path.read_text().split()
@@ -179,7 +180,7 @@ def test_places_are_where_the_best_derivations_have_the_rules(corpus):
     found = induce(corpus, BiparseSettings(), 1)
     tokens = induced_tokens(found)
     lines = corpus.source.read_text().splitlines()
-    assert len(tokens.places) > 60
+    assert len(tokens.places) > 60 and {*tokens.places[:, 0].tolist()} == {*range(len(tokens.rules))}
     for rule, pair, i, j, *gaps in tokens.places.tolist():
         words = lines[pair].split()[i:j]
         for a, b in ((gaps[2], gaps[3]), (gaps[0], gaps[1])):

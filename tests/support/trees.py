@@ -76,3 +76,18 @@ def texts(n, m, links):
     """Both sides and the links as text."""
     line = " ".join(f"{i}-{j}" for i, j in links)
     return " ".join(f"f{i}" for i in range(n)), " ".join(f"e{j}" for j in range(m)), line
+
+
+def aligned(n, seed=0, longest=6):
+    """Sentence pairs in order, swapped or shuffled; some words have no link, some in front of all."""
+    rng = np.random.default_rng(seed)
+    src, tgt, links = [], [], []
+    for _ in range(n):
+        words = rng.integers(0, 4, size=rng.integers(1, longest + 1))
+        size = len(words)
+        order = (np.arange(size), np.arange(size)[::-1], rng.permutation(size))[rng.integers(3)]
+        kept, front = rng.random(size) < 0.9, int(rng.random() < 0.3)
+        src.append(" ".join(f"f{w}" for w in words))
+        tgt.append(" ".join(["the"] * front + [f"e{words[o]}" for o in order]))
+        links.append(" ".join(f"{o}-{k + front}" for k, o in enumerate(order) if kept[k]))
+    return src, tgt, links

@@ -13,7 +13,7 @@ from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import InputError, did_you_mean, quote
-from lscfg.grammar.source import ALIASES, Decoding, rule_source, source_names
+from lscfg.grammar.source import ALIASES, TREES, Decoding, rule_source, source_names, tree_sources
 from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, SENSE_FEATURES, FeatureOptions, TreeOptions, feature_names
@@ -190,6 +190,8 @@ class System:
     """Sources of rules, joined by +; ``both`` is Hiero's rules and the minimal ones, decoded without glue rules."""
     grammar_file: Path | None = None
     """A grammar in cdec's format (.gz allowed) in place of the extracted one; it is decoded as ``grammar`` says."""
+    trees: str = TREES
+    """What its model and its minimal rules come of: a source of rules that has trees; minimal ones, unless told."""
     features: list[str] = field(default_factory=list)
     """Names of its latent features; none: those of [features]."""
     start: str = ""
@@ -473,7 +475,7 @@ def _own_propagation(
 
 def _is_plain(plain: System, latent: System) -> bool:
     """Whether the first system is the second one without latent features."""
-    names = ("grammar", "grammar_file", "own", "expand", "propagation")
+    names = ("grammar", "grammar_file", "trees", "own", "expand", "propagation")
     same = all(getattr(plain, name) == getattr(latent, name) for name in names)
     return plain.estimator is None and same
 
@@ -489,7 +491,7 @@ def _own_sources(
     rest = {key: value for key, value in table.items() if key not in tables}
     own: dict[str, Declared] = {}
     grammar = table.get("grammar", System.grammar)
-    named = ALIASES.get(grammar, grammar).split("+") if isinstance(grammar, str) else ()
+    named = [*ALIASES.get(grammar, grammar).split("+"), table.get("trees")] if isinstance(grammar, str) else []
     for key in [key for key in table if key in tables]:
         name, given = tables[key], table[key]
         if not isinstance(given, dict):
@@ -599,6 +601,10 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
             message = "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
             raise reader.error((*keys, "forests"), message)
+        if system.trees not in (TREES, *tree_sources()):
+            raise reader.not_one_of((*keys, "trees"), system.trees, (TREES, *tree_sources()))
+        if system.over_forests and system.trees != TREES:
+            raise reader.error((*keys, "trees"), "trees is not for a system over forests, which are of alignments")
         try:
             source_names(system.grammar)
         except InputError as error:

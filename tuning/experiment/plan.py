@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from lscfg.estimate import estimator
 from lscfg.grammar.select import MAX_TARGETS
-from lscfg.grammar.source import DECODE, EXTRACT, RuleInputs, rule_source
+from lscfg.grammar.source import DECODE, EXTRACT, TREES, RuleInputs, rule_source
 from lscfg.induce.propagate.expansion import COUNTERPARTS
 from lscfg.induce.propagate.phrases import LIMITS
 from lscfg.induce.propagate.spread import GOLD
@@ -219,14 +219,18 @@ def make_plan(experiment: Experiment) -> Plan:
     shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
     inputs = _RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
     grammars = dict(given)
+    files_of = dict.fromkeys(experiment.systems, inputs)
     for name, system in experiment.systems.items():
+        if system.trees != TREES:
+            shared.append(_trees_of(system.trees, experiment.of(system), inputs))
+            files_of[name] = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
         if name not in given:
-            made = list(_grammar(experiment.of(system), texts, system, inputs))
+            made = list(_grammar(experiment.of(system), texts, system, files_of[name]))
             shared += made
             grammars[name] = made[-1]
     models = {}
     for name, system in experiment.systems.items():
-        learned_from = inputs
+        learned_from = files_of[name]
         if system.over_forests:
             shared.append(_derivations(experiment, texts, alignments, forests=True))
             learned_from = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
@@ -348,6 +352,13 @@ def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input], 
     inputs |= _numbered("alignments", alignments)
     facts = experiment.derive.facts() | ({"forests": True} if forests else {})
     return Stage("derive", rules.derive, facts, inputs)
+
+
+def _trees_of(name: str, experiment: Experiment, inputs: _RuleFiles) -> Stage:
+    """The stage of the trees of a source of rules."""
+    source, settings = rule_source(name), experiment.sources[name]
+    facts = {"source": name, "source version": source.VERSION, "settings": settings.facts(EXTRACT)}
+    return Stage(f"derive-{name}", rules.source_trees, facts, {**inputs.of(source.NEEDS), **settings.files()})
 
 
 def _grammar(experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles) -> Iterator[Stage]:

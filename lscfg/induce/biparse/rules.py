@@ -275,18 +275,19 @@ def induced_tokens(found: Induced) -> RuleTokens:
     good = ~np.logical_or.reduce(list(rules.barred().values()))
     places = np.column_stack([edges["rule"], edges["visit"], edges["span"][:, :2], edges["tails"].reshape(-1, 4)])
     places = places[good[edges["rule"]]]
-    places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
-    return RuleTokens(rules.rules.select(np.flatnonzero(good)), places.astype(np.int32))
+    used, places[:, 0] = np.unique(places[:, 0], return_inverse=True)
+    return RuleTokens(rules.rules.select(used), places.astype(np.int32))
 
 
 def induced_trees(found: Induced) -> Derivations:
     """The best derivations, one tree for each pair; a pair without one has a tree without nodes."""
     edges, n = found.edges, found.rules.pairs
     words, counts = _linked_words(found)
+    used, rule = np.unique(edges["rule"], return_inverse=True)
     return Derivations(
-        found.rules.rules,
+        found.rules.rules.select(used),
         np.searchsorted(edges["visit"], np.arange(n + 1)).astype(np.int64),
-        edges["rule"].copy(),
+        rule.astype(np.int32),
         edges["parent"].copy(),
         edges["slot"].copy(),
         edges["span"].copy(),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lscfg.extract.derive import Derivations
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.source import DECODE, SELECT, Decoding, RuleInputs
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.induce.biparse.rules import InducedRules, induce, induced_tokens
+from lscfg.induce.biparse.rules import InducedRules, induce, induced_tokens, induced_trees
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.settings import setting
 
@@ -36,6 +37,11 @@ def rules(inputs: RuleInputs, settings: BiparseSettings) -> InducedRules:
 def tokens(inputs: RuleInputs, settings: BiparseSettings) -> RuleTokens:
     """Where the best derivations have the rules."""
     return induced_tokens(induce(inputs, settings))
+
+
+def trees(inputs: RuleInputs, settings: BiparseSettings) -> Derivations:
+    """The best derivations; see ``induced_trees``."""
+    return induced_trees(induce(inputs, settings))
 
 
 def decoding(settings: Settings) -> Decoding:

@@ -31,6 +31,12 @@ from lscfg.settings import Declared, SettingError, setting
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
 """What the names of the kernel's random numbers have room for."""
 
+DISTRIBUTION = (
+    *("process", "alpha", "discount", "tables", "resample", "length", "mean_length", "base", "multiplicity"),
+    *("alignments", "max_cut", "max_words"),
+)
+"""Settings that decide what chains draw from. The others say how they get there, and what is kept."""
+
 
 @dataclass(frozen=True)
 class ChainSettings(Declared):

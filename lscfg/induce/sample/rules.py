@@ -19,6 +19,7 @@ from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.sample.beginning import Beginning
 from lscfg.induce.sample.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
+from lscfg.induce.sample.convergence import history
 from lscfg.induce.sample.text import read_text
 from lscfg.io.text import file_hash
 from lscfg.parallel.engine import available_cores, in_threads
@@ -184,6 +185,7 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         samples=samples,
         pairs=pairs,
         max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
+        history=history(trace, settings),
     )
     return Sampled(made, places, trace, tree, alignments, arrays.get("state"))
 

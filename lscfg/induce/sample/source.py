@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lscfg.extract.derive import Derivations
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.source import DECODE, SELECT, Decoding, RuleInputs
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.sample.rules import SampledRules, SamplingSettings, sample_rules, sampled_tokens
+from lscfg.induce.sample.trees import sampled_trees
 from lscfg.settings import setting
 
 HELP = "rules of any size, sampled from all derivations of the text"
@@ -35,6 +37,11 @@ def rules(inputs: RuleInputs, settings: SamplingSettings) -> SampledRules:
 def tokens(inputs: RuleInputs, settings: SamplingSettings) -> RuleTokens:
     """Where samples have the rules; see ``sample_rules``."""
     return sampled_tokens(sample_rules(inputs, settings, places=True))
+
+
+def trees(inputs: RuleInputs, settings: SamplingSettings) -> Derivations:
+    """The trees of all samples; see ``sampled_trees``."""
+    return sampled_trees(sample_rules(inputs, settings, places=True))
 
 
 def decoding(settings: Settings) -> Decoding:

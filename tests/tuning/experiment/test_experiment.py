@@ -33,7 +33,7 @@ from lscfg.tuning.experiment.plan import Output, Stage, make_plan
 from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
 from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
 from lscfg.tuning.experiment.stages.model import MODEL
-from lscfg.tuning.experiment.stages.rules import DERIVATIONS
+from lscfg.tuning.experiment.stages.rules import DERIVATIONS, GRAMMAR
 from lscfg.tuning.replication import compare_runs
 
 
@@ -439,6 +439,21 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator, forests):
     assert about["method"] == estimator and about["settings"]["m"] == 3 and about["settings"]["iterations"] == 2
     assert len(about["held-out log-likelihood a rule"]) == 2
     assert len({source.key for source in stage.sources if source.name == "derive"}) == 1
+
+
+@pytest.mark.parametrize("trees", ["induced", "sampled"])
+def test_models_and_minimal_rules_come_of_other_trees(corpus, tmp_path, trees):
+    chosen = f'trees = "{trees}"\nestimator = "clusters"\niterations = 2\n'
+    (corpus / f"{trees}.toml").write_text(TOML.replace('estimator = "spectral"\n', chosen))
+    plan = make_plan(read_experiment(corpus / f"{trees}.toml")).systems["SPECTRAL"]
+    made, grammar = (make_with_sources(StageCache(tmp_path), stage, 2) for stage in (plan.model, plan.rules))
+    model = Parameters.load(made.path / MODEL)
+    (folder,) = tmp_path.glob(f"derive-{trees}-*")
+    rules = Derivations.load(folder / DERIVATIONS).rules
+    found = {rules.text(number) for number in range(len(rules))}
+    assert {model.rules.text(number) for number in range(len(model.rules))} <= found
+    lines = [line.split(" ||| ") for line in read_lines(grammar.path / GRAMMAR)]
+    assert len(lines) > 100 and {" ||| ".join(line[:3]) for line in lines[:-1]} <= found
 
 
 def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):

@@ -234,6 +234,34 @@ def test_forests_are_made_for_those_that_want_them(planned, corpus):
         planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'), before="[derive]\nbinarise = true\n")
 
 
+@pytest.mark.parametrize("name", ["induced", "sampled"])
+def test_a_system_names_the_trees_of_its_model_and_minimal_rules(planned, corpus, name):
+    """They hang on the settings of their source, those of the system alone too, but not on which rules are written."""
+    table, line = rule_source(name).TABLE, 'estimator = "clusters"\n'
+    trees = (line, f'{line}trees = "{name}"\n')
+    plain, named = planned(), planned(trees)
+    assert changed(plain, named) == after("CLUSTERS", "rules") | after("CLUSTERS", "model")
+    made = make_plan(read_experiment(corpus / "plan.toml"))
+    assert [stage.name for stage in made.stages() if stage.work.__name__ == "source_trees"] == [f"derive-{name}"]
+    assert made.systems["CLUSTERS"].model.inputs["derivations"].stage.name == f"derive-{name}"
+    own = (line, f'{line}trees = "{name}"\n{table} = {{ seed = 9 }}\n')
+    assert changed(named, planned(own)) == after("CLUSTERS", "rules") | after("CLUSTERS", "model")
+    more = planned(trees, before=f"[{table}]\nmax_targets = 3\n")
+    assert not {place for place in changed(named, more) if place[0] == "CLUSTERS"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('trees = "hiero"', r"plan\.toml:\d+: trees must be one of minimal, induced, sampled"),
+        ('trees = "induced"\nforests = true', r"plan\.toml:\d+: trees is not for a system over forests"),
+    ],
+)
+def test_bad_trees_are_refused(planned, line, message):
+    with pytest.raises(InputError, match=message):
+        planned(('estimator = "em"\n', f'estimator = "em"\n{line}\n'))
+
+
 def test_the_plan_says_what_is_made(corpus, tmp_path):
     """Nothing at first, all after a run, all but what depends on a changed setting after the change."""
     rows, missing = states(corpus / "e.toml", tmp_path / "out")

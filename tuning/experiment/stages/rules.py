@@ -11,6 +11,7 @@ from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
+FOUND = "found.json"
 TEXT = "text"
 
 
@@ -43,6 +44,15 @@ def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 
 @version(1)
+def source_trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The derivation trees of a source of rules that has some."""
+    from lscfg.grammar.source import RuleInputs, rule_source
+
+    source = rule_source(settings["source"])
+    source.trees(RuleInputs.of(inputs), source.Settings.of(settings["settings"], inputs)).save(folder / DERIVATIONS)
+
+
+@version(1)
 def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The grammar of one source of rules; of a filtered one, the rules that some text to be translated can use."""
     from lscfg.grammar.select import select_rules
@@ -58,6 +68,8 @@ def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_grammar(folder / GRAMMAR, counted, selection, jobs)
     write_json(folder / SIZE, {"rules": len(selection.kept)})
     write_json(folder / STATISTICS, counted.statistics() | {"dropped": selection.dropped})
+    if counted.history:  # for the report alone: no output of other stages hangs on it
+        write_json(folder / FOUND, counted.history)
 
 
 @version(1)

@@ -1,0 +1,168 @@
+"""Where rules occur in trees or forests, and how probable they are there: what moments are sums over.
+
+All derivations of a pair are in its forest. With one state, what a node is rewritten as does not depend on what is
+outside it. So a mean over derivations of a product, of something inside a node and of something outside, is the product
+of their means given the node. The same holds for a rule and the nodes around it. So the moments over all derivations
+are sums over the nodes and rules of the forest, without drawing or listing a derivation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from lscfg.errors import InputError
+from lscfg.estimate.pieces import EXACT, Pieces, edge_posteriors, whole_counts
+from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
+from lscfg.extract.yields import expand_ranges
+
+
+@dataclass(frozen=True)
+class Incidence:
+    """Which rules nodes meet: those that rewrite them, or those that they are below of.
+
+    Attributes:
+        node: int64 [views], in ascending order; token: int64 [views], -1: there is nothing above a root.
+        slot: int64 [views], which nonterminal of the rule the node is, where the rule is above it.
+        share: float64 [views], how probable the rule is given the node; None: each node has one view.
+    """
+
+    node: np.ndarray
+    token: np.ndarray
+    slot: np.ndarray
+    share: np.ndarray | None = None
+
+    def mean(self, seen: sparse.csr_matrix, nodes: int) -> sparse.csr_matrix:
+        """What nodes see on average, float64 [nodes, columns], from what there is in each view."""
+        if self.share is None:
+            return seen
+        matrix = sparse.csr_matrix((self.share, (self.node, np.arange(len(self.node)))), (nodes, len(self.node)))
+        found = (matrix @ seen).tocsr()
+        found.sort_indices()
+        return found
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """The rule tokens of trees or forests and the nodes between them.
+
+    In a tree a node has one token, which has the node's number. In forests nodes are in the order of trees: by where
+    they begin, larger ones first.
+
+    Attributes:
+        head: int64 [tokens], the node that is rewritten; type: int64 [tokens], see ``Examples``.
+        rule: int64 [tokens], of the derivations; children: int64 [tokens, 2], nodes, -1 where there is none.
+        is_example: bool [nodes]; is_root: bool [nodes]; span: int32 [nodes, 4]; tree: int64 [nodes].
+        below: each node's own rules; above: those that it is below of.
+        weight: float64 [tokens], the part of a derivation that each is in; None: a whole one.
+        node_weight: float64 [nodes], the same of nodes.
+    """
+
+    head: np.ndarray
+    type: np.ndarray
+    rule: np.ndarray
+    children: np.ndarray
+    is_example: np.ndarray
+    is_root: np.ndarray
+    span: np.ndarray
+    tree: np.ndarray
+    below: Incidence
+    above: Incidence
+    weight: np.ndarray | None = None
+    node_weight: np.ndarray | None = None
+
+    @classmethod
+    def of_trees(cls, examples: Examples) -> Occurrences:
+        """Those of derivation trees."""
+        derivations, every = examples.derivations, np.arange(len(examples.type))
+        return cls(
+            every,
+            examples.type,
+            derivations.rule.astype(np.int64),
+            examples.children,
+            examples.is_example,
+            examples.is_root,
+            derivations.span,
+            np.repeat(np.arange(len(derivations)), np.diff(derivations.trees)),
+            Incidence(every, every, np.zeros(len(every), np.int64)),
+            Incidence(every, examples.parent, examples.slot.astype(np.int64)),
+            examples.weight,
+            examples.weight,
+        )
+
+    @classmethod
+    def of_forests(cls, derivations: Derivations, threads: int = 1) -> tuple[Examples, Occurrences]:
+        """Those of all minimal derivations, and examples that know the rules of forests and their expected counts.
+
+        How probable a derivation is, EM with one state says.
+
+        Raises:
+            InputError: the derivations have no forests.
+        """
+        forests = derivations.forests
+        if forests is None:
+            raise InputError("the derivations have no forests; make the file with lscfg derive --forests")
+        examples = Examples.of(dataclasses.replace(derivations, rules=forests.rules))
+        pieces = Pieces.of_forests(examples, forests)
+        found, rule = edge_posteriors(pieces, examples, None, threads)
+        examples = dataclasses.replace(examples, counts=whole_counts(rule, found, len(examples.rules)))
+        weight = np.ones(len(forests.rule))  # a rule of many nonterminals is in all derivations
+        weight[expand_ranges(forests.edge[pieces.node], np.diff(forests.edge)[pieces.node])] = np.maximum(found, EXACT)
+        weight[np.abs(weight - 1) < EXACT] = 1
+
+        # nodes, and with them their edges, in the order of trees
+        tree = np.repeat(np.arange(len(derivations)), np.diff(forests.first))
+        order = np.lexsort((-forests.span[:, 1], forests.span[:, 0], tree))
+        number = np.empty(len(order) + 1, np.int64)
+        number[order], number[-1] = np.arange(len(order)), -1  # the last one stands for "no child"
+        sizes = np.diff(forests.edge)[order]
+        edge = expand_ranges(forests.edge[order], sizes)
+        head, weight = np.repeat(np.arange(len(order)), sizes), weight[edge]
+        node_weight = np.bincount(head, weight, len(order))
+        node_weight[np.abs(node_weight - 1) < EXACT] = 1
+
+        # each tail sees the edge from below; a root sees nothing
+        arity = forests.arity[edge].astype(np.int64)
+        tail = number[forests.tail[expand_ranges(forests.first_tail[:-1][edge], arity)]]
+        token, slot = np.repeat(np.arange(len(edge)), arity), expand_ranges(np.zeros(len(edge), np.int64), arity)
+        roots = number[forests.first[:-1][np.diff(forests.first) > 0]]
+        is_root = np.zeros(len(order), bool)
+        is_root[roots] = True
+        nothing = np.full(len(roots), -1)
+        node, token = np.concatenate([tail, roots]), np.concatenate([token, nothing])
+        by_node = np.argsort(node, kind="stable")
+        node, token, slot = node[by_node], token[by_node], np.concatenate([slot, nothing])[by_node]
+        seen = np.where(token >= 0, weight[token], 1.0)
+
+        kind = np.argsort(examples.type_rule)[forests.rule[edge]]
+        is_example = np.zeros(len(order), bool)
+        is_example[head] = kind < len(examples.rules)
+        return examples, cls(
+            head,
+            kind,
+            forests.rule[edge].astype(np.int64),
+            number[forests.children[edge]],
+            is_example,
+            is_root,
+            forests.span[order],
+            tree[order],
+            Incidence(head, np.arange(len(edge)), np.zeros(len(edge), np.int64), weight / _sums(head, weight)),
+            Incidence(node, token, slot, seen / _sums(node, seen)),
+            weight,
+            node_weight,
+        )
+
+    @cached_property
+    def is_counted(self) -> np.ndarray:
+        """bool [tokens], whether the rule gets parameters."""
+        return self.is_example[self.head]
+
+
+def _sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The sum over the group of each value, float64 [values]."""
+    return np.bincount(group, values)[group]
