@@ -1,10 +1,12 @@
 """A random part of a corpus: some of its training pairs, in their order, and its other files unchanged.
 
     python experiments/part.py DIR 5000 --monolingual -o DIR.5000
+    python experiments/part.py DIR 5000 --monolingual disjoint -o DIR.5000.disjoint
 
 The files of DIR whose names begin with train. are the sides of the training text. A seed chooses the same pairs always.
-With --monolingual, files mono.* have the sides of all other pairs, each shuffled for itself, half.* the first half of
-each, and all.* the training text itself, whose pairs show what could be won.
+With --monolingual, files mono.* have the sides of all other pairs, each shuffled for itself, and all.* the training
+text itself, whose pairs show what could be won. With --monolingual disjoint, the first side has the other pairs of the
+first half alone, and the second side those of the second half, so that no sentence's translation is there.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def main() -> None:
     parser.add_argument("pairs", type=int, metavar="N")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--monolingual", action="store_true", help="write the other pairs, too")
+    parser.add_argument(
+        "--monolingual", nargs="?", const="whole", choices=("whole", "disjoint"), help="write the other pairs, too"
+    )
     args = parser.parse_args()
     sides = {path.name: path.read_bytes().splitlines(True) for path in sorted(args.corpus.glob("train.*"))}
     sizes = {len(lines) for lines in sides.values()}
@@ -32,17 +36,23 @@ def main() -> None:
         parser.error(f"{args.pairs} pairs of {min(sizes)}")
     kept = sorted(random.Random(args.seed).sample(range(min(sizes)), args.pairs))
     args.output.mkdir(parents=True, exist_ok=True)
-    for name, lines in sides.items():
+    others = sorted({*range(min(sizes))} - {*kept})
+    for number, (name, lines) in enumerate(sides.items()):
         (args.output / name).write_bytes(b"".join(lines[k] for k in kept))
         if args.monolingual:
-            rest = [lines[k] for k in sorted({*range(len(lines))} - {*kept})]
+            rest = [lines[k] for k in (others if args.monolingual == "whole" else _half(others, number))]
             random.Random(f"{args.seed} {name}").shuffle(rest)
-            parts = {"mono": rest, "half": rest[: len(rest) // 2], "all": lines}
-            for part, own in parts.items():
+            for part, own in {"mono": rest, "all": lines}.items():
                 (args.output / name.replace("train", part, 1)).write_bytes(b"".join(own))
     for path in args.corpus.iterdir():
         if path.is_file() and path.name not in sides:
             shutil.copy(path, args.output / path.name)
+
+
+def _half(items: list[int], number: int) -> list[int]:
+    """The first half of the items, or the second one."""
+    middle = len(items) // 2
+    return items[middle:] if number else items[:middle]
 
 
 if __name__ == "__main__":

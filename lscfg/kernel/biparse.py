@@ -437,10 +437,10 @@ class ExpectedRules(Collector):
     def arrays(self) -> dict[str, np.ndarray]:
         """All as views that hold until the next visits are added, since copies would take as much memory again.
 
-        They are ``expected`` float64, ``pairs`` int32, ``bare`` uint8, 1 where no grammar has the rule, ``sums`` float64
+        They are ``expected`` float64, ``pairs`` int32, ``bare`` uint8, 1 where no grammar has it, ``sums`` float64
         [rules, 2] of the weights of rules and of their links, each times how often it is expected (without a model
-        [0, 2]), with ``wanted`` also ``of_target`` float64, how often all rules with the same target side are expected,
-        ``linked`` float64 [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and
+        [0, 2]), with ``wanted`` also ``of_target`` float64, how often all rules with the same target side are
+        expected, ``linked`` float64 [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and
         what ``Deriver.tables`` names. An edge's ``visit`` is the number of its pair here, and parents count from the
         very first edge.
         """

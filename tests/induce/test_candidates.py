@@ -14,7 +14,7 @@ from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
 from lscfg.induce.propagate.propagation import Solution
 from lscfg.induce.propagate.spaces import GraphSettings, dense_rows, read_vectors
-from lscfg.induce.propagate.spread import Spread
+from lscfg.induce.propagate.spread import PropagationSettings, Spread, spread
 
 WORDS = 30
 
@@ -205,3 +205,19 @@ def test_held_out_phrases_lose_labels_and_links():
     lost = np.flatnonzero(held)
     assert (lexical_weights(part, lost, lost) == 7).all()
     assert (lexical_weights(phrases, lost, lost) < 7).all()
+
+
+def test_nearest_takes_labels_of_neighbours_only():
+    """Phrase a is beside both labels and beside b, which is beside the second one alone."""
+    phrases = phrase_file(["l", "m", "a", "b"], ["x", "y"], {(0, 0): 1, (1, 1): 1})
+    similar = np.zeros((4, 4))
+    for row, column, value in ((2, 0, 3), (2, 1, 1), (2, 3, 4), (3, 1, 1)):
+        similar[row, column] = similar[column, row] = value
+    graph = sparse.csr_matrix(similar), GraphSettings()
+    found = {}
+    for method in ("nearest", "lp"):
+        settings = PropagationSettings(method=method, candidates=("neighbours",), list_order="lex")
+        made = spread(phrases, graph, None, settings)
+        found[method] = {(f, e): p for f, e, p in zip(made.row, made.column, made.probability, strict=True)}
+    assert found["nearest"] == pytest.approx({(2, 0): 3 / 4, (2, 1): 1 / 4, (3, 1): 1})
+    assert found["lp"] == pytest.approx({(2, 0): 1 / 2, (2, 1): 1 / 2, (3, 1): 1})

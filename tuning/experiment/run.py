@@ -207,7 +207,19 @@ def check_corpus(experiment: Experiment) -> None:
         check_plain(lines, source)
         for reference in references:
             check_length(len(read_lines(reference)), reference, len(lines), source)
+    _warn_of_leaks(experiment)
     _check_charted(experiment, len(read_lines(corpus.test_source)), corpus.test_source)
+
+
+def _warn_of_leaks(experiment: Experiment) -> None:
+    """Says how many references the monolingual text has: they flatter the language model and new rules."""
+    corpus, texts = experiment.corpus, experiment.monolingual.target
+    assert not isinstance(corpus, RawCorpus)
+    known = {line for path in texts for line in read_lines(path)} if texts else set()
+    for reference in (*corpus.dev_reference, *corpus.test_reference):
+        lines = read_lines(reference)
+        if count := sum(line in known for line in lines):
+            log.warn(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
 
 
 def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
@@ -265,7 +277,25 @@ def _results(run: Run) -> dict[str, Any]:
         "test sentences": len(references[0]),
         "derivations": run.json(run.plan.derivations / rules.STATISTICS),
         "systems": rows,
+        "sampling": _sampling(run),
     }
+
+
+def _sampling(run: Run) -> list[dict[str, Any]]:
+    """How chains of sampled rules went; those of several systems once, if they are the same."""
+    found: list[dict[str, Any]] = []
+    for name, system in run.plan.systems.items():
+        for stage in (system.rules, *system.rules.sources):
+            made = stage / rules.FOUND
+            if stage.work is not rules.grammar or not run.cache.path(made).exists():
+                continue
+            history = run.json(made)
+            same = next((item for item in found if item == {"systems": item["systems"], **history}), None)
+            if same:
+                same["systems"].append(name)
+            else:
+                found.append({"systems": [name], **history})
+    return found
 
 
 def _restored(run: Run, system: str) -> list[dict[str, Any]]:

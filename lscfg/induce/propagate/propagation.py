@@ -14,7 +14,7 @@ from scipy import sparse
 
 from lscfg.log import progress
 
-METHODS = ("slp", "lp")
+METHODS = ("slp", "lp", "nearest")
 TARGETS = ("list", "graph")
 SOLVERS = ("linear", "sweeps")
 TOLERANCE = 1e-6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,8 @@ class PropagationSettings(Declared):
 
     method: str = setting(
         "slp",
-        "propagation: structured (slp) or plain (lp); gold takes the rules of a fuller grammar, to see what can be won",
+        "propagation: structured (slp), plain (lp), or none beyond the nearest labels (nearest); "
+        "gold takes the rules of a fuller grammar, to see what can be won",
         choices=(*METHODS, GOLD),
     )
     shares: str = setting("list", "what similarities of targets are shared out over", choices=TARGETS)
@@ -119,6 +121,8 @@ def spread(
         vectors = settings.target_vectors
         similar = similar + similar_phrases(phrases.target, phrases.words, space, settings.k, vectors, used, threads)
     step = make_step(walk, made.lists, phrases.labelled, similar.tocsr(), settings.shares)
+    if settings.method == "nearest":  # unlabelled phrases say nothing to each other
+        step = dataclasses.replace(step, operator=sparse.csr_matrix(step.operator.shape))
     chosen, lists = made.origin > 0, made.lists
     solution = solve(step, lists.data[chosen], settings.solver, settings.sweeps)
     row = np.repeat(np.arange(lists.shape[0]), np.diff(lists.indptr))[chosen]

@@ -214,8 +214,8 @@ typedef struct {
 
 lscfg_biparse_counts *lscfg_biparse_counts_new(const lscfg_bitexts *);
 void lscfg_biparse_counts_free(lscfg_biparse_counts *);
-/* Adds a sentence to be translated, -1 for words that the text has not, before any visits. With such, only rules of best
- * derivations are kept and those whose source side has words that some sentence has side by side. */
+/* Adds a sentence to be translated, -1 for words that the text has not, before any visits. With such, only rules of
+ * best derivations are kept, and those whose source side has words that some sentence has side by side. */
 int lscfg_biparse_want(lscfg_biparse_counts *, const int32_t *words, int64_t n);
 /* Adds what visits expect of pairs, with the weights that a model of the same text has, which need not be theirs; all
  * visits with weights, or, where the model is NULL, all without. */

@@ -10,7 +10,7 @@ from lscfg.errors import InputError
 from lscfg.io.tensors import load
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
-from lscfg.tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.run import check_corpus, run_experiment
 
 WORDS, SENTENCES, NEW = 8, 120, 3
 
@@ -112,6 +112,18 @@ def test_systems_differ_by_what_monolingual_text_says(done):
 def test_the_language_model_knows_the_monolingual_text(done):
     text = (stage(done, "lm") / "lm.arpa").read_text()
     assert f"e{WORDS - 1}" in text
+
+
+def test_references_in_monolingual_text_are_told(tmp_path, capsys):
+    write_corpus(tmp_path)
+    (tmp_path / "run.toml").write_text(EXPERIMENT)
+    known = (tmp_path / "mono.e").read_text().splitlines()
+    references = {"dev": [*known[:20], *["new words"] * 4], "test": ["new words"] * 24}
+    for name, lines in references.items():
+        (tmp_path / f"{name}.e").write_text("".join(line + "\n" for line in lines))
+    check_corpus(read_experiment(tmp_path / "run.toml"))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "dev.e: the monolingual text has 20 of 24 lines" in line
 
 
 def test_weights_begin_as_those_of_their_counterparts(done):
