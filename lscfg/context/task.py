@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from lscfg import log
 from lscfg.context.cca import WHITENINGS, Correlation, correlate
@@ -58,6 +59,7 @@ class Fitted:
         kind: one of the kernel's.
         vectors: [items, m], of the words around; shift: [m]; rules: [rows, width]; bias: [rows].
         hidden: [h, m], [h] and [h], of kinds that have it.
+        weights: [rows, items], of the kind ``sparse``, whose m is 0.
     """
 
     kind: str
@@ -66,10 +68,13 @@ class Fitted:
     rules: np.ndarray
     bias: np.ndarray
     hidden: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    weights: sparse.csr_matrix | None = None
 
-    def scores(self, around: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """float64 [n]: the score of each row beside the words that are around it, [n, m], as in the kernel."""
-        rules = self.rules[rows]
+    def scores(self, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
+        """float64 [n]: the score of each row beside the words that are around it, [n, items], as in the kernel."""
+        if self.weights is not None:
+            return np.asarray(items.multiply(self.weights[rows]).sum(axis=1)).ravel() + self.bias[rows]
+        around, rules = np.asarray(items @ self.vectors) + self.shift, self.rules[rows]
         if self.kind == "cosine":
             return np.asarray((normalised_rows(around) * rules).sum(axis=1))
         if self.kind == "dot":
@@ -233,7 +238,9 @@ def add_scorer(
     calibration = _calibrate(task, learner, settings)
     fitted = learner.fit(task, settings)
     single = [array.astype(np.float32) for array in (fitted.vectors, fitted.shift, fitted.rules, fitted.bias)]
-    if not all(np.isfinite(array).all() for array in single):
+    matrix = fitted.weights
+    weights = (matrix.indptr, matrix.indices, matrix.data.astype(np.float32)) if matrix is not None else None
+    if not all(np.isfinite(array).all() for array in (*single, *(weights or ()))):
         raise InputError(f"the scorer {name} diverged: it holds values that are not finite; choose a smaller rate")
     sense = SenseModel(
         fitted.kind,
@@ -247,6 +254,7 @@ def add_scorer(
         single[3],
         calibration,
         fitted.hidden,
+        weights,
     )
     rules = task.tokens.rules
     if model.context:
@@ -256,7 +264,8 @@ def add_scorer(
     else:
         counts = np.bincount(task.tokens.places[:, 0], minlength=len(rules)).astype(np.float64)
         context = ContextModel.without_weights(rules, counts, sense)
-    log.info(f"scorer {name}: {task.rows} rules, {len(task.views.items)} items, {fitted.vectors.shape[1]} dimensions")
+    size = f"{fitted.vectors.shape[1]} dimensions" if weights is None else f"{len(weights[2])} weights"
+    log.info(f"scorer {name}: {task.rows} rules, {len(task.views.items)} items, {size}")
     about = {"model": name, **settings.facts()}
     return replace(model, context=context, about=model.about | {"sense": about})
 
@@ -270,8 +279,7 @@ def _calibrate(task: Task, learner: SenseLearner, settings: ViewSettings) -> np.
         return np.array([1.0, 1.0])
     fitted = learner.fit(part, settings)
     choices, rows = part.choices(asked)
-    around = np.asarray(part.views.matrix[asked] @ fitted.vectors) + fitted.shift
-    scores = fitted.scores(np.repeat(around, choices.sizes, axis=0), rows)
+    scores = fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)
     plain = np.log(np.maximum(part.counts[rows], 0.5))
     weights = fit_choices(choices, np.column_stack([plain, scores]))
     loss = choices.losses(np.column_stack([plain, scores]) @ weights).mean()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -87,22 +88,8 @@ class SenseTrainer:
         return self._pass(order, gradient), gradient
 
     def _pass(self, order: np.ndarray, gradient: np.ndarray | None) -> float:
-        order = np.ascontiguousarray(order, np.int64)
-        if len(order) and not 0 <= order.min() <= order.max() < len(self.own):
-            raise ValueError("tokens out of range")
-        loss, error = ffi.new("double *"), ffi.new("lscfg_error *")
-        code = lib.lscfg_sense_learn(
-            self._problem,
-            ffi.from_buffer("double[]", self.parameters),
-            ffi.from_buffer("double[]", self._squares),
-            ffi.NULL if gradient is None else ffi.from_buffer("double[]", gradient),
-            ffi.from_buffer("int64_t[]", order),
-            len(order),
-            loss,
-            error,
-        )
-        check(code, error)
-        return float(loss[0])
+        learn = lib.lscfg_sense_learn
+        return _learn(learn, self._problem, self.parameters, self._squares, gradient, order, len(self.own))
 
     def parts(self) -> dict[str, np.ndarray]:
         """Views of the parameters: ``rules``, ``bias``, ``hidden``, ``other``, ``hidden_bias``, ``out``."""
@@ -122,6 +109,110 @@ class SenseTrainer:
             found[name] = self.parameters[begin:end].reshape(shape)
             begin = end
         return found
+
+
+@dataclass
+class WeightsTrainer:
+    """Learns a weight of each row for each item that its source side has around it, by AdaGrad.
+
+    Attributes:
+        loss: one of ``SENSE_LOSSES`` but ``match``.
+        begin: int [tokens + 1]; items: int, of each token, numbered from 0 for each source side.
+        own, first, size, counts: as of ``SenseTrainer``.
+        offsets: int [rows + 1], where the weights of each row begin.
+        absolute: whether the penalty is of absolute values (l1), or of halves of squares (l2).
+        rate, penalty: of learning, and of each visit of a weight.
+    """
+
+    loss: str
+    begin: np.ndarray
+    items: np.ndarray
+    own: np.ndarray
+    first: np.ndarray
+    size: np.ndarray
+    counts: np.ndarray
+    offsets: np.ndarray
+    absolute: bool = False
+    rate: float = 0.1
+    penalty: float = 0.0
+
+    def __post_init__(self) -> None:
+        tokens, lengths = len(self.own), np.diff(self.offsets)
+        inside = (self.first >= 0) & (self.own >= self.first) & (self.own < self.first + self.size)
+        if not (len(self.first) == len(self.size) == len(self.begin) - 1 == tokens and inside.all()):
+            raise ValueError("items, rows and choices do not fit")
+        if len(self.offsets) != len(self.counts) + 1 or self.offsets[0] != 0 or (lengths < 0).any():
+            raise ValueError("weights and rows do not fit")
+        if tokens and (self.first + self.size).max() > len(self.counts):
+            raise ValueError("choices beyond the rows")
+        if self.begin[0] != 0 or self.begin[-1] != len(self.items) or (np.diff(self.begin) < 0).any():
+            raise ValueError("items and tokens do not fit")
+        several = np.repeat(np.arange(tokens), self.size)
+        rows = np.arange(len(several)) - np.repeat(np.cumsum(self.size) - self.size - self.first, self.size)
+        most = np.full(tokens, -1)
+        np.maximum.at(most, np.repeat(np.arange(tokens), np.diff(self.begin)), self.items)
+        if (self.items < 0).any() or (most[several] >= lengths[rows]).any():
+            raise ValueError("items beyond the weights")
+        kept = {
+            "begin": ("int64_t[]", np.ascontiguousarray(self.begin, np.int64)),
+            "items": ("int32_t[]", np.ascontiguousarray(self.items, np.int32)),
+            "own": ("int32_t[]", np.ascontiguousarray(self.own, np.int32)),
+            "first": ("int64_t[]", np.ascontiguousarray(self.first, np.int64)),
+            "size": ("int64_t[]", np.ascontiguousarray(self.size, np.int64)),
+            "counts": ("double[]", np.ascontiguousarray(self.counts, np.float64)),
+            "offsets": ("int64_t[]", np.ascontiguousarray(self.offsets, np.int64)),
+        }
+        numbers: dict[str, float] = {"loss": SENSE_LOSSES[self.loss], "absolute": self.absolute}
+        numbers |= {"rate": self.rate, "penalty": self.penalty}
+        self._kept = kept
+        arrays = {name: ffi.from_buffer(kind, array) for name, (kind, array) in kept.items()}
+        self._problem = ffi.new("lscfg_weights_problem *", numbers | arrays)
+        self.weights = np.zeros(self.offsets[-1])
+        self._squares = np.zeros(len(self.weights))
+
+    def learn(self, order: np.ndarray) -> float:
+        """Learns from some tokens, one by one; the sum of their losses before each.
+
+        Threads may call it with tokens of different source sides.
+        """
+        return self._pass(order, None)
+
+    def gradient(self, order: np.ndarray) -> tuple[float, np.ndarray]:
+        """The sum of the losses of some tokens, without the penalty, and its gradient."""
+        gradient = np.zeros(len(self.weights))
+        return self._pass(order, gradient), gradient
+
+    def _pass(self, order: np.ndarray, gradient: np.ndarray | None) -> float:
+        learn = lib.lscfg_weights_learn
+        return _learn(learn, self._problem, self.weights, self._squares, gradient, order, len(self.own))
+
+
+def _learn(
+    learn: Any,
+    problem: Any,
+    parameters: np.ndarray,
+    squares: np.ndarray,
+    gradient: np.ndarray | None,
+    order: np.ndarray,
+    tokens: int,
+) -> float:
+    """Lets the kernel learn from some of so many tokens, or find a gradient; the sum of their losses."""
+    order = np.ascontiguousarray(order, np.int64)
+    if len(order) and not 0 <= order.min() <= order.max() < tokens:
+        raise ValueError("tokens out of range")
+    loss, error = ffi.new("double *"), ffi.new("lscfg_error *")
+    code = learn(
+        problem,
+        ffi.from_buffer("double[]", parameters),
+        ffi.from_buffer("double[]", squares),
+        ffi.NULL if gradient is None else ffi.from_buffer("double[]", gradient),
+        ffi.from_buffer("int64_t[]", order),
+        len(order),
+        loss,
+        error,
+    )
+    check(code, error)
+    return float(loss[0])
 
 
 def skip_grams(

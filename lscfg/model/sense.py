@@ -7,20 +7,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lscfg.io.layout import check_layout, check_range
+from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.kernel import SENSE_KINDS, SENSE_WORDS
 
 LAYOUT = {
     "window": "int32 [2]",
     "items": "int32 [items]",
-    "vectors": "float32 [items, m]",
-    "shift": "float32 [m]",
     "row": "int32 [rules]",
-    "rules": "float32 [rows, width]",
     "bias": "float32 [rows]",
     "calibration": "float64 [2]",
 }
+VECTORS = {"vectors": "float32 [items, m]", "shift": "float32 [m]", "rules": "float32 [rows, width]"}
 HIDDEN = {"hidden": "float32 [h, m]", "hidden_bias": "float32 [h]", "out": "float32 [h]"}
+WEIGHTS = {"offsets": "int64 [rows + 1]", "columns": "int32 [weights]", "weights": "float32 [weights]"}
 """The arrays of a scorer in a file, without ``sense.`` (docs/FORMATS.md)."""
 
 
@@ -35,6 +34,8 @@ class SenseModel:
         row: int32 [rules], of the context model, -1: none; rules: float32 [rows, width]; bias: float32 [rows].
         calibration: float64 [2], weights of the logarithm of a rule's count and of its score in ln P(e|f, context).
         hidden: of kinds with a hidden layer: float32 [h, m], [h] and [h].
+        weights: of the kind ``sparse``, whose vectors have m = 0: int64 [rows + 1], where those of each row begin;
+            int32 [weights], the place of each one's item, ascending in a row; float32 [weights].
     """
 
     kind: str
@@ -48,13 +49,17 @@ class SenseModel:
     bias: np.ndarray
     calibration: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0]))
     hidden: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    weights: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """By their names in model files."""
-        own = {name: getattr(self, name) for name in LAYOUT if name != "window"}
+        names = LAYOUT if self.weights else LAYOUT | VECTORS
+        own = {name: getattr(self, name) for name in names if name != "window"}
         own["window"] = np.array([self.window, self.bag])
         if self.hidden:
             own |= dict(zip(HIDDEN, self.hidden, strict=True))
+        if self.weights:
+            own |= dict(zip(WEIGHTS, self.weights, strict=True))
         return {f"sense.{name}": array.astype(_type(name)) for name, array in own.items()}
 
     def with_more(self, words: int, new_words: int, new_rules: int) -> SenseModel:
@@ -77,23 +82,47 @@ class SenseModel:
         own = {name.removeprefix("sense."): array for name, array in arrays.items() if name.startswith("sense.")}
         if kind not in SENSE_KINDS:
             raise ValueError(f"no scorer of target sides is of the kind {kind!r:.30}")
-        hidden = "hidden" in own
-        sizes = check_layout(own, LAYOUT | (HIDDEN if hidden else {}))
+        hidden, weighted = "hidden" in own, "weights" in own
+        parts = (WEIGHTS if weighted else VECTORS) | (HIDDEN if hidden else {})
+        sizes = check_layout(own, LAYOUT | parts)
         window, bag = own["window"].tolist()
         check_range("sense.window", own["window"][:1], 1, 1001)
         check_range("sense.items", own["items"], 0, 2 * window * (words + SENSE_WORDS))
         check_range("sense.row", own["row"], -1, sizes["rows"])
         if (np.diff(own["items"]) <= 0).any():
             raise ValueError("array 'sense.items' does not ascend")
-        if sizes["rules"] != rules or sizes["width"] != (sizes["h"] if hidden else sizes["m"]):
-            raise ValueError("array 'sense.rules' or 'sense.row' is not of the context's rules")
+        if weighted:
+            _check_weights(own, sizes)
+            own |= {
+                "vectors": np.zeros((sizes["items"], 0)),
+                "shift": np.zeros(0),
+                "rules": np.zeros((sizes["rows"], 0)),
+            }
+        elif sizes["width"] != (sizes["h"] if hidden else sizes["m"]):
+            raise ValueError("array 'sense.rules' is not of the scorer's dimensions")
+        if sizes["rules"] != rules:
+            raise ValueError("array 'sense.row' is not of the context's rules")
         for name, array in own.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"array 'sense.{name}' holds a value that is not finite")
         layer = (own["hidden"], own["hidden_bias"], own["out"]) if hidden else None
-        values = {name: own[name] for name in LAYOUT if name != "window"}
-        return cls(kind, window, bool(bag), **values, hidden=layer)
+        weights = (own["offsets"], own["columns"], own["weights"]) if weighted else None
+        values = {name: own[name] for name in LAYOUT | VECTORS if name != "window"}
+        return cls(kind, window, bool(bag), **values, hidden=layer, weights=weights)
+
+
+def _check_weights(own: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
+    """Refuses weights that are of no rows and items.
+
+    Raises:
+        ValueError: the array that is wrong.
+    """
+    check_offsets("sense.offsets", own["offsets"], sizes["weights"])
+    check_range("sense.columns", own["columns"], 0, sizes["items"])
+    falls = np.nonzero(np.diff(own["columns"]) <= 0)[0] + 1
+    if not np.isin(falls, own["offsets"]).all():
+        raise ValueError("array 'sense.columns' does not ascend within a row")
 
 
 def _type(name: str) -> str:
-    return (LAYOUT | HIDDEN)[name].split(" ")[0]
+    return (LAYOUT | VECTORS | HIDDEN | WEIGHTS)[name].split(" ")[0]

@@ -1,7 +1,6 @@
 /* Scorers of target sides, learned token by token with a step of its own for each parameter (AdaGrad: Duchi, Hazan and
  * Singer 2011); and skip-grams of rules with the words around them (Mikolov et al. 2013). */
-#include "lscfg/estimate.h"
-#include "base/common.h"
+#include "estimate/senses.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -66,46 +65,6 @@ static double product(const double *a, const double *b, int64_t n) {
 
 /* ---- linear scores and those of a hidden layer: one score for each option ---- */
 
-/* Leaves shares of exp(scores) in place and returns the loss of the right one. */
-static double to_shares(double *scores, int64_t n, int64_t right) {
-  double most = scores[0], sum = 0;
-  for (int64_t k = 1; k < n; k++) most = scores[k] > most ? scores[k] : most;
-  double own = scores[right] - most;
-  for (int64_t k = 0; k < n; k++) sum += scores[k] = exp(scores[k] - most);
-  for (int64_t k = 0; k < n; k++) scores[k] /= sum;
-  return log(sum) - own;
-}
-
-/* Makes what the scores of a token should be; see lscfg_sense_problem. */
-static void make_targets(const trainer *t, int64_t first, int64_t n, int64_t right, double *targets) {
-  const double *counts = t->problem->counts + first;
-  double others = 0;
-  for (int64_t k = 0; k < n; k++) others += k == right ? 0 : counts[k];
-  for (int64_t k = 0; k < n; k++) {
-    if (t->problem->loss == LSCFG_SENSE_INDICATORS)
-      targets[k] = k == right;
-    else
-      targets[k] = k == right ? 0 : -(counts[k] + 1) * (double)n / (others > 0 ? others : 1);
-  }
-}
-
-/* Turns scores into the gradient of the loss by them, and returns the loss. */
-static double to_gradient(trainer *t, int64_t first, int64_t n, int64_t right) {
-  double *scores = t->scores.data, loss = 0;
-  if (t->problem->loss == LSCFG_SENSE_SOFTMAX) {
-    for (int64_t k = 0; k < n; k++) scores[k] += log(t->problem->counts[first + k]);
-    loss = to_shares(scores, n, right);
-    scores[right] -= 1;
-    return loss;
-  }
-  make_targets(t, first, n, right, t->targets.data);
-  for (int64_t k = 0; k < n; k++) {
-    scores[k] -= t->targets.data[k];
-    loss += scores[k] * scores[k] / 2;
-  }
-  return loss;
-}
-
 static double learn_scores(trainer *t, const double *context, int64_t first, int64_t n, int64_t right) {
   const lscfg_sense_problem *p = t->problem;
   const layout *at = &t->at;
@@ -119,7 +78,7 @@ static double learn_scores(trainer *t, const double *context, int64_t first, int
   for (int64_t k = 0; k < n; k++)
     t->scores.data[k] = product(t->parameters + at->rules + (first + k) * at->width, input, at->width) +
                         t->parameters[at->bias + first + k];
-  double loss = to_gradient(t, first, n, right);
+  double loss = sense_gradient(p->loss, p->counts + first, n, right, t->scores.data, t->targets.data);
   for (int64_t k = 0; k < n; k++) {
     double along = t->scores.data[k];
     int64_t rule = at->rules + (first + k) * at->width;

@@ -4,7 +4,8 @@
 #include <math.h>
 
 /* One row for each kind. */
-static const scorer_kind *const kinds[] = {&dot_scorer, &cosine_scorer, &mlp_scorer, &match_scorer};
+static const scorer_kind *const kinds[] = {&dot_scorer, &cosine_scorer, &mlp_scorer, &match_scorer,
+                                          &sparse_scorer};
 enum { N_KINDS = sizeof kinds / sizeof *kinds, MOST_DIMENSIONS = 1 << 16 };
 
 const scorer_kind *find_scorer(const char *name, size_t length) {
@@ -67,22 +68,56 @@ static int map_hidden(const tensor_file *file, sense_model *s, lscfg_error *erro
   return LSCFG_OK;
 }
 
+static int map_vectors(const tensor_file *file, sense_model *s, lscfg_error *error) {
+  tensor_view view;
+  int code = get(file, "sense.vectors", "F32", s->n_items, -1, 2, &view, error);
+  if (code) return code;
+  s->vectors = view.data;
+  s->m = view.shape[1];
+  if (s->m < 1 || s->m > MOST_DIMENSIONS) return wrong("sense.vectors", "has no such number of dimensions", error);
+  if ((code = get(file, "sense.shift", "F32", s->m, -1, 1, &view, error))) return code;
+  s->shift = view.data;
+  if (s->kind->hidden && (code = map_hidden(file, s, error))) return code;
+  if ((code = get(file, "sense.rules", "F32", s->n_rows, s->kind->width(s), 2, &view, error))) return code;
+  s->rules = view.data;
+  s->width = view.shape[1];
+  return LSCFG_OK;
+}
+
+static int map_weights(const tensor_file *file, sense_model *s, lscfg_error *error) {
+  tensor_view view;
+  int code = get(file, "sense.weights", "F32", -1, -1, 1, &view, error);
+  if (code) return code;
+  int64_t n = view.shape[0];
+  s->weights = view.data;
+  if ((code = get(file, "sense.columns", "I32", n, -1, 1, &view, error))) return code;
+  s->columns = view.data;
+  if ((code = get(file, "sense.offsets", "I64", s->n_rows + 1, -1, 1, &view, error))) return code;
+  s->offsets = view.data;
+  if (s->offsets[0] != 0 || s->offsets[s->n_rows] != n) return wrong("sense.offsets", "is not of the weights", error);
+  for (int64_t r = 0; r < s->n_rows; r++)
+    if (s->offsets[r] > s->offsets[r + 1]) return wrong("sense.offsets", "does not ascend", error);
+  for (int64_t r = 0; r < s->n_rows; r++)
+    for (int64_t k = s->offsets[r]; k < s->offsets[r + 1]; k++)
+      if (s->columns[k] < 0 || s->columns[k] >= s->n_items ||
+          (k > s->offsets[r] && s->columns[k] <= s->columns[k - 1]))
+        return wrong("sense.columns", "does not ascend within a row, or points nowhere", error);
+  return LSCFG_OK;
+}
+
 static int map_rows(const tensor_file *file, int64_t n_rules, sense_model *s, lscfg_error *error) {
   tensor_view view;
-  int code = get(file, "sense.rules", "F32", -1, s->kind->width(s), 2, &view, error);
+  int code = get(file, "sense.bias", "F32", -1, -1, 1, &view, error);
   if (code) return code;
-  s->rules = view.data;
-  s->n_rows = view.shape[0];
-  s->width = view.shape[1];
-  if ((code = get(file, "sense.bias", "F32", s->n_rows, -1, 1, &view, error))) return code;
   s->bias = view.data;
+  s->n_rows = view.shape[0];
   if ((code = get(file, "sense.row", "I32", n_rules, -1, 1, &view, error))) return code;
   s->row = view.data;
   for (int64_t r = 0; r < n_rules; r++)
     if (s->row[r] < -1 || s->row[r] >= s->n_rows) return wrong("sense.row", "points nowhere", error);
   if ((code = get(file, "sense.calibration", "F64", 2, -1, 1, &view, error))) return code;
   s->calibration = view.data;
-  return LSCFG_OK;
+  return s->kind->score_items ? map_weights(file, s, error) : map_vectors(file, s, error);
 }
 
 int map_sense(const tensor_file *file, int64_t n_rules, int64_t n_words, sense_model *s, lscfg_error *error) {
@@ -105,12 +140,5 @@ int map_sense(const tensor_file *file, int64_t n_rules, int64_t n_words, sense_m
   s->items = view.data;
   s->n_items = view.shape[0];
   if ((code = check_items(s, error))) return code;
-  if ((code = get(file, "sense.vectors", "F32", s->n_items, -1, 2, &view, error))) return code;
-  s->vectors = view.data;
-  s->m = view.shape[1];
-  if (s->m < 1 || s->m > MOST_DIMENSIONS) return wrong("sense.vectors", "has no such number of dimensions", error);
-  if ((code = get(file, "sense.shift", "F32", s->m, -1, 1, &view, error))) return code;
-  s->shift = view.data;
-  if (kind->hidden && (code = map_hidden(file, s, error))) return code;
   return map_rows(file, n_rules, s, error);
 }

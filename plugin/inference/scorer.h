@@ -1,7 +1,8 @@
 /* Scores of target sides from the source words around a rule, in few dimensions (thesis, section 4.1).
  *
  * Words around a span have vectors, by side and distance, whose sum stands for all of them. Each kind of scorer
- * compares it with what the model has of a rule: it is a file that defines one, and a row in scorer.c. */
+ * compares it with what the model has of a rule; a sparse kind has a weight of each rule for each word instead. A kind
+ * is a file that defines it, and a row in scorer.c. */
 #ifndef LSCFG_SCORER_H
 #define LSCFG_SCORER_H
 
@@ -23,6 +24,9 @@ typedef struct {
   const int32_t *row;   /* [rules of the context], -1: none */
   const float *rules;   /* [n_rows][width] */
   const float *bias;    /* [n_rows] */
+  const int64_t *offsets; /* [n_rows + 1] of sparse kinds, which have neither vectors nor shift nor rules: */
+  const int32_t *columns; /* those of a row are numbers of items, ascending, */
+  const float *weights;   /* and their weights */
   int64_t n_hidden;     /* 0: the kind has no hidden layer */
   const float *hidden;  /* [n_hidden][m] */
   const float *hidden_bias, *out; /* [n_hidden] */
@@ -44,9 +48,11 @@ struct scorer_kind {
   int64_t (*width)(const sense_model *);
   void (*prepare)(const sense_model *, const float *around, float *prepared);
   double (*score)(const sense_model *, const float *prepared, int64_t row);
+  /* of sparse kinds, in place of these three: what some items, by their numbers, add to the bias of a row */
+  double (*score_items)(const sense_model *, const int32_t *items, int32_t n, int64_t row);
 };
 
-extern const scorer_kind dot_scorer, cosine_scorer, mlp_scorer, match_scorer;
+extern const scorer_kind dot_scorer, cosine_scorer, mlp_scorer, match_scorer, sparse_scorer;
 
 /* The kind of that name, NULL if there is none. */
 const scorer_kind *find_scorer(const char *name, size_t length);

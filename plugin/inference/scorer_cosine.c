@@ -14,4 +14,4 @@ static double score(const sense_model *s, const float *prepared, int64_t row) {
   return inner_product(prepared, s->rules + row * s->width, s->width);
 }
 
-const scorer_kind cosine_scorer = {"cosine", 0, width, prepare, score};
+const scorer_kind cosine_scorer = {"cosine", 0, width, prepare, score, NULL};

@@ -19,4 +19,4 @@ static double score(const sense_model *s, const float *prepared, int64_t row) {
   return sum;
 }
 
-const scorer_kind match_scorer = {"match", 1, width, prepare, score};
+const scorer_kind match_scorer = {"match", 1, width, prepare, score, NULL};

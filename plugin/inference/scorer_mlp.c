@@ -14,4 +14,4 @@ static double score(const sense_model *s, const float *prepared, int64_t row) {
   return inner_product(prepared, s->rules + row * s->width, s->width) + (double)s->bias[row];
 }
 
-const scorer_kind mlp_scorer = {"mlp", 1, width, prepare, score};
+const scorer_kind mlp_scorer = {"mlp", 1, width, prepare, score, NULL};

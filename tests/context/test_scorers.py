@@ -10,7 +10,6 @@ from scipy import linalg
 
 from lscfg.cli import main
 from lscfg.context import ls
-from lscfg.context.match import Settings as MatchSettings
 from lscfg.context.task import Task, ViewSettings, add_scorer
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
@@ -19,7 +18,7 @@ from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import write_lines
 from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS, Binding, FeatureOptions, Grammar, Model, X
 from lscfg.kernel import ParseOptions as Parsing
-from lscfg.kernel.senses import SenseTrainer, skip_grams
+from lscfg.kernel.senses import SenseTrainer, WeightsTrainer, skip_grams
 from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.model.parameters import Parameters
 
@@ -158,6 +157,59 @@ def reference_loss(trainer, loss, hidden, vectors):
     return total
 
 
+def weights_trainer(loss="indicators", **more):
+    """Four tokens of two source sides with three and two rules, and two and three items."""
+    items, begin = np.array([0, 1, 1, 0, 2, 2, 1]), np.array([0, 2, 3, 5, 7])
+    first, size, own = np.array([0, 0, 3, 3]), np.array([3, 3, 2, 2]), np.array([0, 2, 3, 4])
+    offsets = np.array([0, 2, 4, 6, 9, 12])
+    return WeightsTrainer(loss, begin, items, own, first, size, np.arange(1.0, 6), offsets, **more)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "indicators", "costs"])
+def test_gradients_of_weights_are_those_of_the_losses(loss):
+    """A weight for each item is a linear score of contexts that count the items."""
+    rng, trainer = np.random.default_rng(4), weights_trainer(loss)
+    trainer.weights[:] = rng.normal(size=12)
+    dense = np.zeros((4, 3))
+    for token in range(4):
+        np.add.at(dense[token], trainer.items[slice(*trainer.begin[token : token + 2])], 1)
+    reference = SenseTrainer(loss, dense, trainer.own, trainer.first, trainer.size, trainer.counts)
+    for row in range(5):
+        own = trainer.weights[slice(*trainer.offsets[row : row + 2])]
+        reference.parts()["rules"][row, : len(own)] = own
+    order = np.array([3, 0, 2, 1])
+    total, gradient = trainer.gradient(order)
+    expected, expected_gradient = reference.gradient(order)
+    assert total == pytest.approx(expected) == pytest.approx(reference_loss(reference, loss, 0, None))
+    rows = expected_gradient[:15].reshape(5, 3)
+    assert gradient == pytest.approx(np.concatenate([rows[:3, :2].ravel(), rows[3:].ravel()]), abs=1e-9)
+
+
+def test_steps_of_weights():
+    """AdaGrad's first step has the length of the rate; a penalty of sizes ends at 0, one of squares before it."""
+    order = np.arange(4)
+    for absolute in (False, True):
+        trainer = weights_trainer(absolute=absolute, penalty=1e-3)
+        trainer.learn(order[:1])
+        assert trainer.weights[:6] == pytest.approx([0.1, 0.1, 0, 0, 0, 0], abs=2e-4)
+    kept = []
+    for absolute in (False, True):
+        trainer = weights_trainer(absolute=absolute, penalty=1.0)
+        for _ in range(20):
+            trainer.learn(order)
+        kept.append(np.count_nonzero(trainer.weights))
+    assert kept == [10, 0]  # the two weights of a row that is never right stay where they are
+
+
+def test_bad_weights():
+    fine = weights_trainer()
+    wanted = {"begin": fine.begin[:-1], "items": fine.items + 2, "own": fine.own + 5, "offsets": fine.offsets[:-1]}
+    wanted |= {"counts": fine.counts[:-1], "size": fine.size + 1}
+    for name, value in wanted.items():
+        with pytest.raises(ValueError, match=r"fit|beyond"):
+            dataclasses.replace(fine, **{name: value})
+
+
 def test_online_least_squares_tend_to_least_squares():
     """Of one source side with all rules as options, the rate falling."""
     rng = np.random.default_rng(6)
@@ -193,14 +245,14 @@ def test_skip_grams_converge_to_mutual_information():
 
 @pytest.mark.parametrize("name", kinds(SENSE_MODELS))
 def test_each_kind_finds_the_topic(tmp_path, planted, name):
-    """Of one dimension a side, and as the kernel has it; the same bytes twice."""
+    """Of one dimension a side, and as the kernel has it; the same bytes with one thread and with two."""
     derivations, source = planted
     cls = kind(SENSE_MODELS, name).Settings
     own = {field.name for field in dataclasses.fields(cls)}
     wanted = {**SMALL, "k": 1, "m": 1, "dims": 2, "passes": 12 if name == "sg" else 8, "hidden": 4, "rate": 0.1}
     settings = cls(**{key: value for key, value in wanted.items() if key in own})
-    for file in ("one", "two"):
-        model = add_scorer(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source)
+    for threads, file in enumerate(("one", "two"), 1):
+        model = add_scorer(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source, threads)
         model.save(tmp_path / file)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert model.about["sense"]["model"] == name
@@ -217,14 +269,31 @@ def test_each_kind_finds_the_topic(tmp_path, planted, name):
     assert np.mean(ranks, axis=0) == pytest.approx([1, 1], abs=0.03)
 
 
-def test_scores_in_python_are_the_kernels(tmp_path, planted):
+@pytest.mark.parametrize("name", ["cca+mm", "mlr"])
+def test_scores_in_python_are_the_kernels(tmp_path, planted, name):
     """What calibrates is what decodes."""
     derivations, source = planted
-    settings = MatchSettings(**SMALL, k=2, m=2, hidden=3)
-    model = add_scorer("cca+mm", settings, estimate_mle(derivations), phrase_tokens(derivations), source)
-    model.save(tmp_path / "m")
-    sense = Parameters.load(tmp_path / "m").context.sense
-    assert sense.kind == "match" and sense.calibration[1] > 0 and np.isfinite(sense.calibration).all()
+    cls = kind(SENSE_MODELS, name).Settings
+    settings = cls(**SMALL, k=2, m=2, hidden=3) if name == "cca+mm" else cls(**SMALL)
+    task = task_of(planted, settings)
+    fitted = kind(SENSE_MODELS, name).fit(task, settings)
+    asked = task.asked(task.used)[:20]
+    choices, rows = task.choices(asked)
+    found = fitted.scores(task.views.matrix[np.repeat(asked, choices.sizes)], rows)
+    add_scorer(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source).save(tmp_path / "m")
+    grammar = Grammar()
+    grammar.read_text("[X] ||| b ||| B\n[X] ||| b ||| C\n[X] ||| [X,1] [X,2] ||| [X,1] [X,2]\n")
+    grammar.finish()
+    binding = Binding(Model(tmp_path / "m"), grammar)
+    for k, token in enumerate(asked.tolist()):
+        forest = grammar.parse(grammar.vocab.add_line(source[task.tokens.places[token, 1]]), Parsing(9, False, 1, X))
+        scores = binding.features(forest, None, FeatureOptions(names=("SenseScore",)))[:, 0]
+        by_rule = {
+            task.tokens.rules.tgt_text(task.scored[row]): found[choices.begin[k] + i]
+            for i, row in enumerate(rows[choices.begin[k] : choices.begin[k + 1]].tolist())
+        }
+        for rule, target in enumerate("BC"):
+            assert scores[forest.app_rule == rule] == pytest.approx([by_rule[target]], abs=1e-4)
 
 
 def options(folder, planted, *words):

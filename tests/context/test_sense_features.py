@@ -35,9 +35,9 @@ COLUMN = {name: k for k, name in enumerate(SENSE_FEATURES)}
 
 
 def around(sense, vocabulary, words, i, j):
-    """The vector of the words around a span, None where none has an item."""
+    """How often each item is around a span, None where none is."""
     base, numbers = len(vocabulary) + 3, {int(item): k for k, item in enumerate(sense.items)}
-    total, found = sense.shift.astype(float), False
+    found = np.zeros(len(numbers))
     for side, places in enumerate((range(i - 1, i - 1 - sense.window, -1), range(j, j + sense.window))):
         for distance, place in enumerate(places):
             slot = side * sense.window + (0 if sense.bag else distance)
@@ -49,14 +49,19 @@ def around(sense, vocabulary, words, i, j):
                 items = [slot * base + vocabulary.get(words[place], len(vocabulary) + SENSE_UNKNOWN), unknown]
             known = [numbers[item] for item in items if item in numbers]
             if known:
-                total, found = total + sense.vectors[known[0]], True
+                found[known[0]] += 1
             if not 0 <= place < len(words):
                 break
-    return total if found else None
+    return found if found.any() else None
 
 
-def score(sense, vector, row):
+def score(sense, items, row):
     rule, bias = sense.rules[row].astype(float), float(sense.bias[row])
+    if sense.kind == "sparse":
+        offsets, columns, weights = sense.weights
+        own = slice(*offsets[row : row + 2])
+        return items[columns[own]] @ weights[own] + bias
+    vector = items @ sense.vectors + sense.shift
     length = np.linalg.norm(vector)
     if sense.kind == "cosine":
         return vector @ rule / length
@@ -85,11 +90,11 @@ def expected(forest, words, grammar, context):
         for a in apps:
             if a in scored or not bare:
                 out[a, COLUMN["SenseOn" if a in scored else "SenseOff"]] = 1
-        vector = around(sense, vocabulary, words, *forest.node_span[head])
-        if vector is None or not scored:
+        items = around(sense, vocabulary, words, *forest.node_span[head])
+        if items is None or not scored:
             continue
         numbers = [own[forest.app_rule[a]] for a in scored]
-        scores = np.array([score(sense, vector, sense.row[rule]) for rule in numbers])
+        scores = np.array([score(sense, items, sense.row[rule]) for rule in numbers])
         order = np.argsort(-scores, kind="stable")
         out[np.array(scored)[order], COLUMN["SenseRank"]] = 1 / (1 + np.arange(len(order)))
         out[scored[order[0]], COLUMN["SenseBest"]] = 1
@@ -217,9 +222,15 @@ def _cut(name):
         ("dot", _put("sense.items", 1, 0), "sense.items"),
         ("dot", _put("sense.window", 0, 0), "sense.window"),
         ("dot", _put("sense.calibration", 0, np.nan), "sense.calibration"),
-        ("dot", _cut("sense.bias"), "array|sense.bias"),
+        ("dot", _cut("sense.bias"), "bias|rules|row"),
         ("cosine", _cut("sense.shift"), "array|sense.shift"),
         ("mlp", _cut("sense.hidden_bias"), "array|sense.hidden_bias"),
+        ("sparse", _put("sense.columns", 1, 0), "sense.columns"),
+        ("sparse", _put("sense.columns", 0, 10**6), "sense.columns"),
+        ("sparse", _put("sense.weights", 0, np.nan), "sense.weights"),
+        ("sparse", _put("sense.offsets", -1, 0), "sense.offsets"),
+        ("sparse", _put("sense.offsets", 1, 10**6), "sense.offsets"),
+        ("sparse", _cut("sense.columns"), "array|sense.columns"),
         ("match", _cut("sense.out"), "array|sense.out"),
         ("match", lambda arrays: arrays.pop("sense.out"), "out"),
     ],

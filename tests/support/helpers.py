@@ -92,6 +92,13 @@ def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2
     if kind == "cosine":
         scored /= np.linalg.norm(scored, axis=1, keepdims=True)
     layer = (rng.normal(size=(h, m)), rng.normal(size=h), rng.normal(size=h))
+    weights = None
+    if kind == "sparse":
+        matrix = np.where(rng.random((len(scored), len(items))) < 0.6, rng.normal(size=(len(scored), len(items))), 0)
+        rows, columns = np.nonzero(matrix)
+        offsets = np.searchsorted(rows, np.arange(len(scored) + 1))
+        weights = (offsets.astype(np.int64), columns.astype(np.int32), matrix[rows, columns].astype(np.float32))
+        vectors, m, scored = vectors[:, :0], 0, scored[:, :0]
     single = [array.astype(np.float32) for array in (vectors, rng.normal(size=m), scored, rng.normal(size=len(scored)))]
     return SenseModel(
         kind,
@@ -103,6 +110,7 @@ def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2
         *single[2:],
         np.array([0.8, 1.5]),
         tuple(array.astype(np.float32) for array in layer) if hidden else None,  # type: ignore[arg-type]
+        weights,
     )
 
 

@@ -93,6 +93,24 @@ int64_t lscfg_sense_parameters(const lscfg_sense_problem *);
 int lscfg_sense_learn(const lscfg_sense_problem *, double *parameters, double *squares, double *gradient,
                       const int64_t *order, int64_t n, double *loss, lscfg_error *);
 
+/* Rows with a weight for each item that their source side has around it. The score of a row is the sum of its weights
+ * for a token's items. */
+typedef struct {
+  int32_t loss;                /* not LSCFG_SENSE_MATCH */
+  const int64_t *begin;        /* [tokens + 1] */
+  const int32_t *items;        /* of token k those from begin[k] on, numbered from 0 for each source side */
+  const int32_t *own;          /* as above */
+  const int64_t *first, *size;
+  const double *counts;
+  const int64_t *offsets;      /* [rows] the weight of each row for item 0 of its source side */
+  int32_t absolute;            /* whether the penalty is of absolute values, or of halves of squares */
+  double rate, penalty;        /* of each visit of a weight */
+} lscfg_weights_problem;
+
+/* As lscfg_sense_learn. Source sides share nothing, so threads may learn those of different ones at a time. */
+int lscfg_weights_learn(const lscfg_weights_problem *, double *weights, double *squares, double *gradient,
+                        const int64_t *order, int64_t n, double *loss, lscfg_error *error);
+
 /* Rules and the words around them. */
 typedef struct {
   int64_t dims, n_words, n_tokens;

@@ -1,0 +1,88 @@
+/* The items of a scorer around the boundaries of a sentence, and the sums of their vectors. */
+#include "inference/around.h"
+
+#include <math.h>
+
+/* The word at a place by the model's numbers. */
+static int64_t word_at(const words_around *w, int32_t place) {
+  const lscfg_binding *b = w->binding;
+  int64_t n_words = w->model->base - SENSE_WORDS;
+  int32_t id = w->forest->words[place];
+  int64_t word = id >= 0 && id < b->n_vocab ? b->word_in_context[id] : -1;
+  return word < 0 ? n_words + SENSE_UNKNOWN : word;
+}
+
+/* 1 if the model has the item. */
+static int add_item(words_around *w, int side, int64_t boundary, int32_t distance, int64_t word) {
+  const sense_model *s = w->model;
+  int64_t item = find_item(s, ((int64_t)side * s->window + distance - 1) * s->base + word);
+  if (item < 0) return 0;
+  w->items[boundary * w->most + w->n_items[boundary]++] = (int32_t)item;
+  float *sum = w->sums + boundary * s->m;
+  for (int64_t k = 0; k < s->m; k++) sum[k] += s->vectors[item * s->m + k];
+  return 1;
+}
+
+/* Adds up what is on one side of a boundary, which has the number `boundary` among all. */
+static void add_side(words_around *w, int side, int32_t at, int64_t boundary) {
+  const sense_model *s = w->model;
+  int64_t n_words = s->base - SENSE_WORDS;
+  for (int32_t d = 1; d <= s->window; d++) {
+    int32_t place = side ? at + d - 1 : at - d, distance = s->bag ? 1 : d;
+    if (place < 0 || place >= w->n) {
+      add_item(w, side, boundary, 1, n_words + (side ? SENSE_END : SENSE_BEGIN));
+      return;
+    }
+    if (!add_item(w, side, boundary, distance, word_at(w, place)))
+      add_item(w, side, boundary, distance, n_words + SENSE_UNKNOWN);
+  }
+}
+
+int start_around(words_around *w, const lscfg_binding *binding, const lscfg_forest *forest) {
+  const sense_model *s = &binding->model->context->sense;
+  *w = (words_around){.binding = binding, .forest = forest, .model = s, .n = forest->n_words};
+  w->most = s->window <= w->n ? s->window : w->n + 1;
+  size_t boundaries = 2 * ((size_t)w->n + 1);
+  w->items = malloc(boundaries * (size_t)w->most * sizeof *w->items);
+  w->n_items = calloc(boundaries, sizeof *w->n_items);
+  w->sums = calloc(boundaries * (size_t)s->m + 1, sizeof *w->sums);
+  w->around = malloc((size_t)s->m * sizeof *w->around + 1);
+  w->prepared = malloc((size_t)s->width * sizeof *w->prepared + 1);
+  if (!w->items || !w->n_items || !w->sums || !w->around || !w->prepared) return LSCFG_ENOMEM;
+  for (int side = 0; side < 2; side++)
+    for (int32_t at = 0; at <= w->n; at++) add_side(w, side, at, (int64_t)side * (w->n + 1) + at);
+  return LSCFG_OK;
+}
+
+void stop_around(words_around *w) {
+  free(w->items);
+  free(w->n_items);
+  free(w->sums);
+  free(w->around);
+  free(w->prepared);
+}
+
+int look_around_span(words_around *w, const int32_t *span) {
+  const sense_model *s = w->model;
+  w->left = span[0];
+  w->right = (int64_t)w->n + 1 + span[1];
+  if (!w->n_items[w->left] && !w->n_items[w->right]) return 0;
+  if (s->kind->score_items) return 1;
+  for (int64_t k = 0; k < s->m; k++)
+    w->around[k] = s->shift[k] + (w->sums[w->left * s->m + k] + w->sums[w->right * s->m + k]);
+  s->kind->prepare(s, w->around, w->prepared);
+  return 1;
+}
+
+double score_around(const words_around *w, int64_t row) {
+  const sense_model *s = w->model;
+  double score;
+  if (s->kind->score_items) {
+    score = s->bias[row];
+    score += s->kind->score_items(s, w->items + w->left * w->most, w->n_items[w->left], row);
+    score += s->kind->score_items(s, w->items + w->right * w->most, w->n_items[w->right], row);
+  } else {
+    score = s->kind->score(s, w->prepared, row);
+  }
+  return isfinite(score) ? score : 0;
+}

@@ -1,0 +1,33 @@
+/* What a scorer (scorer.h) sees of the words around the spans of a sentence. */
+#ifndef LSCFG_AROUND_H
+#define LSCFG_AROUND_H
+
+#include "forest/forest.h"
+#include "inference/binding.h"
+#include "inference/scorer.h"
+
+/* The sentence by its boundaries: what is to the left of each, and what is to its right. */
+typedef struct {
+  const lscfg_binding *binding;
+  const lscfg_forest *forest;
+  const sense_model *model;
+  int32_t n;
+  int64_t most;     /* items on one side */
+  int32_t *items;   /* [2][n + 1][most]: numbers of the model's items */
+  int32_t *n_items; /* [2][n + 1] */
+  float *sums;      /* [2][n + 1][m] of their vectors */
+  float *around, *prepared; /* of the span in hand */
+  int64_t left, right;      /* its boundaries in n_items */
+} words_around;
+
+/* The model has a scorer. LSCFG_OK or LSCFG_ENOMEM; stop_around frees what there is in either case. */
+int start_around(words_around *, const lscfg_binding *, const lscfg_forest *);
+void stop_around(words_around *);
+
+/* Takes a span in hand; 0 if no word around it is known. */
+int look_around_span(words_around *, const int32_t *span);
+
+/* The score of a row around the span in hand; sums of finite numbers that are too large are 0. */
+double score_around(const words_around *, int64_t row);
+
+#endif
