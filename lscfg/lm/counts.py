@@ -92,7 +92,7 @@ def read_corpus(path: str | os.PathLike[str], room: Room) -> tuple[list[str], Co
     return list(index), text, longest
 
 
-def count_ngrams(words: int, text: Column, order: int, room: Room) -> list[Counts]:
+def count_orders(words: int, text: Column, order: int, room: Room) -> list[Counts]:
     """Counts the n-grams of orders 1 to ``order``; an n-gram has ``<s>`` at most as its first word.
 
     Unigrams are all words, so that row and word index are the same; ``<unk>`` and ``<s>`` have count 0, for neither is

@@ -25,7 +25,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.text import atomic_write
 from lscfg.lm.columns import EVERYTHING, Column, Exchange, Room, ranges, row_type
-from lscfg.lm.counts import EOS, SPECIALS, UNK, Counts, adjusted_counts, count_ngrams, read_corpus
+from lscfg.lm.counts import EOS, SPECIALS, UNK, Counts, adjusted_counts, count_orders, read_corpus
 
 MIN_ORDER, MAX_ORDER = 2, 6
 """Of a language model; KenLM reads no model of single words."""
@@ -195,7 +195,7 @@ def estimate_ngrams(
         raise InputError(
             f"no {order}-grams: the longest sentence has {longest} words with <s> and </s>; use a lower order", path
         )
-    counted = count_ngrams(len(words), text, order, room)
+    counted = count_orders(len(words), text, order, room)
     del text
     adjusted = adjusted_counts(counted, room)
 
