@@ -302,7 +302,7 @@ def _biparse(args: argparse.Namespace) -> None:
 
     settings = from_options(BiparseSettings, args)
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
-    inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
+    inputs = RuleInputs(args.source, args.target, tuple(args.alignment), wanted=sentences)
     found = induce(inputs, settings, args.jobs, folder, args.resume)
     log.table(found.rules.statistics())
     for path, links in ((args.best_links, found.best_links), (args.likely_links, found.likely_links)):
