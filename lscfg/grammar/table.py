@@ -179,7 +179,7 @@ class RuleTable:
         check_offsets("rules.offsets", offsets, len(symbols))
         check_range("rules.symbols", symbols, -len(symbols), sizes["words"])
         _check_sides(symbols, offsets, src_length, arity)
-        return cls(read_words(arrays), symbols, offsets, src_length, arity)
+        return cls(vocabulary_words(arrays), symbols, offsets, src_length, arity)
 
     def check_distinct(self) -> None:
         """Refuses a table that has a rule twice.
@@ -192,7 +192,7 @@ class RuleTable:
             raise ValueError("two rules are the same")
 
 
-def read_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
+def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
     """The vocabulary: words that can stand in a grammar, each once.
 
     Raises:

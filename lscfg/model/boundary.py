@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.grammar.table import read_words
+from lscfg.grammar.table import vocabulary_words
 from lscfg.io.layout import check_layout, check_range
 
 LAYOUT = {
@@ -83,7 +83,7 @@ class BoundaryModel:
         start = "boundary."
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         sizes = check_layout(own, LAYOUT)
-        words = read_words(own)
+        words = vocabulary_words(own)
         for kind in ("ends", "sides"):
             pairs = own[f"{kind}.words"]
             check_range(f"boundary.{kind}.words", pairs, -1, sizes["words"])

@@ -178,7 +178,8 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   if (b->rule_row && b->sums && b->rule_target && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
-    if (!code && (bind_context(b) || bind_boundary(b) || make_inner(b) || make_one_state(b))) code = out_of_memory(error);
+    if (!code && (bind_context(b) || bind_boundary(b) || make_inner(b) || make_one_state(b)))
+      code = out_of_memory(error);
   } else {
     code = out_of_memory(error);
   }
