@@ -73,7 +73,7 @@ class Fitted:
     def scores(self, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
         """float64 [n]: the score of each row beside the words that are around it, [n, items], as in the kernel."""
         if self.weights is not None:
-            return np.asarray(items.multiply(self.weights[rows]).sum(axis=1)).ravel() + self.bias[rows]
+            return sums_of_weights(self.weights, items, rows) + self.bias[rows]
         around, rules = np.asarray(items @ self.vectors) + self.shift, self.rules[rows]
         if self.kind == "cosine":
             return np.asarray((normalised_rows(around) * rules).sum(axis=1))
@@ -203,6 +203,16 @@ class Task:
     def contexts(self, settings: CcaSettings) -> np.ndarray:
         """float64 [used tokens, 2k], the context of each."""
         return np.asarray(self.views.matrix[self.used] @ self.basis(settings))
+
+
+def sums_of_weights(weights: sparse.csr_matrix, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
+    """float64 [n], the sum of each row's weights for its items, [n, items]; they are looked up, since rows are long."""
+    keys = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr)) * weights.shape[1] + weights.indices
+    keys, values = np.append(keys, np.iinfo(np.int64).max), np.append(weights.data, 0)
+    asked = np.repeat(np.arange(len(rows)), np.diff(items.indptr))
+    wanted = rows[asked] * weights.shape[1] + items.indices
+    at = np.searchsorted(keys, wanted)
+    return np.bincount(asked, np.where(keys[at] == wanted, values[at], 0) * items.data, len(rows))
 
 
 class SenseLearner(Protocol):
