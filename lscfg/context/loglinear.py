@@ -113,6 +113,24 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, 
     Raises:
         InputError: no source side has a choice.
     """
+    return learn_context(tokens, source, settings, threads)[0]
+
+
+def learn_context(
+    tokens: RuleTokens,
+    source: list[str],
+    settings: Settings,
+    threads: int = 1,
+    dense: tuple[np.ndarray, np.ndarray, float] | None = None,
+) -> tuple[ContextModel, np.ndarray]:
+    """The context model, and float32 [rules, 2 dims], what each rule has of dense values.
+
+    Args:
+        dense: as of ``ContextTrainer``.
+
+    Raises:
+        InputError: no source side has a choice.
+    """
     tokens = tokens.with_choice()
     rules, places = tokens.rules, tokens.places
     counts = np.bincount(places[:, 0], minlength=len(rules))
@@ -141,9 +159,10 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, 
             learned,
             (settings.min_count, penalty, settings.rate),
             engine,
+            dense,
         )
         _learn(trainer, learned, side, settings)
-        return ContextModel(rules, counts.astype(np.float64), *trainer.weights())
+        return ContextModel(rules, counts.astype(np.float64), *trainer.weights()), trainer.dense_sums()
 
 
 def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray, np.ndarray]:

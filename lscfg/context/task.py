@@ -268,6 +268,8 @@ def add_scorer(
     )
     rules = task.tokens.rules
     if model.context:
+        if model.context.sense:
+            raise InputError("a joint context model has a scorer of its own; choose --context-model loglinear")
         if [*map(len, (model.context.rules.symbols, model.context.rules))] != [len(rules.symbols), len(rules)]:
             raise InputError("the model has a context of other rules")
         context = replace(model.context, sense=sense)

@@ -73,6 +73,23 @@ class Views:
         matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
         return cls(window, bag, kept.astype(np.int32), split, matrix)
 
+    def matrix_of(self, words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray) -> sparse.csr_matrix:
+        """[places, items], how often each of these items is around other places, as a decoder counts them.
+
+        Args:
+            words, n_words, places: as of ``Views.of``; an empty span is a boundary.
+        """
+        base = n_words + SENSE_WORDS
+        sides = [_side(words, n_words, places, self.window, self.bag, side) for side in (0, 1)]
+        found = np.concatenate(sides, axis=1)
+        known = np.isin(found, self.items)
+        instead = found // base * base + n_words + SENSE_UNKNOWN
+        found = np.where(known | (found < 0) | (found % base >= n_words), found, instead)
+        there = np.isin(found, self.items)
+        rows = np.repeat(np.arange(len(places)), there.sum(axis=1))
+        entries = (np.ones(len(rows)), (rows, np.searchsorted(self.items, found[there])))
+        return sparse.csr_matrix(entries, (len(places), len(self.items)))
+
 
 def _side(
     words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int, bag: bool, side: int
