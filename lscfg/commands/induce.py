@@ -302,7 +302,7 @@ def _biparse(args: argparse.Namespace) -> None:
 
     settings = from_options(BiparseSettings, args)
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
-    inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
+    inputs = RuleInputs(args.source, args.target, tuple(args.alignment), wanted=sentences)
     found = induce(inputs, settings, args.jobs, folder, args.resume)
     log.table(found.rules.statistics())
     for path, links in ((args.best_links, found.best_links), (args.likely_links, found.likely_links)):
@@ -316,7 +316,7 @@ def _biparse(args: argparse.Namespace) -> None:
 def _sample(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.grammar.source import RuleInputs
-    from lscfg.induce.sample.convergence import FAR, convergence
+    from lscfg.induce.sample.convergence import FAR
     from lscfg.induce.sample.rules import SamplingSettings, sample_rules
     from lscfg.settings import from_options
 
@@ -335,7 +335,7 @@ def _sample(args: argparse.Namespace) -> None:
         log.info(f"wrote {args.derivations}")
     if told := [record["held_out"] for record in found.trace if "held_out" in record]:
         log.table({"held-out log-likelihood of a target word": round(sum(told) / len(told), 4)})
-    if measures := {} if settings.level_sweeps else convergence(found.trace, settings.burn_in):
+    if measures := found.rules.history["convergence"]:
         log.table(measures)
         if max(value for name, value in measures.items() if name.startswith("R-hat")) > FAR:
             log.info(f"R-hat above {FAR}: the chains are still on their way; give more burn-in or sweeps")

@@ -43,8 +43,10 @@ from lscfg.settings import Declared, setting
 HELP = "expectation maximisation"
 VERSION = 2
 
-INITIAL = ("random", "matsuzaki")
-"""Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005)."""
+INITIAL = ("random", "matsuzaki", "samples")
+"""Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
+counts of rules with the states that ``lscfg induce sample --states`` drew, which without an iteration are a Bayesian
+estimate."""
 
 CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
 """Files of a checkpoint folder: where EM stands, and the best model so far."""
@@ -104,7 +106,11 @@ class Iterations(Declared):
 class Settings(Iterations):
     """What EM from random numbers may be told."""
 
-    init: str = setting("random", "start: random numbers, or relative frequencies times noise", choices=INITIAL)
+    init: str = setting(
+        "random",
+        "start: random numbers, relative frequencies times noise, or mean counts of sampled states",
+        choices=INITIAL,
+    )
 
 
 @dataclass(frozen=True)
@@ -403,7 +409,7 @@ class EMRun:
         lexical, unk = share(weights.tensors[0][rows[0]] * weights.scale, counts)
         settings = self.settings
         about = {
-            "method": "clusters" if self.beginning else "em",
+            "method": "clusters" if self.initial == "clusters" else "em",
             "rule tokens": examples.n_examples,
             "sentences": len(self.derivations),
             "settings": settings.facts() | {"init": self.initial},
@@ -428,8 +434,8 @@ class EMRun:
         d = self.derivations
         digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
         forests = d.forests.arrays().values() if self.settings.forests and d.forests else ()
-        weight = () if d.weight is None else (d.weight,)
-        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests, *weight):
+        others = [array for array in (d.weight, d.state) if array is not None]
+        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests, *others):
             digest.update(array.tobytes())
         return digest.hexdigest()
 
@@ -501,9 +507,20 @@ def estimate(
         folder: gets the state of each iteration; resume: go on from there.
 
     Raises:
-        InputError: nothing to count, or a checkpoint of other settings or derivations.
+        InputError: nothing to count, nodes have no states to begin with, or too many, or a checkpoint of other settings
+            or derivations.
     """
-    return EMRun(derivations, settings, settings.init, threads, None, folder, resume).run()
+    beginning = _sampled_states(derivations, settings.m) if settings.init == "samples" else None
+    return EMRun(derivations, settings, settings.init, threads, beginning, folder, resume).run()
+
+
+def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.ndarray, int], np.ndarray]:
+    if derivations.state is None:
+        raise InputError("the derivations have no hidden states; make the file with lscfg induce sample --states M")
+    states = derivations.state.astype(np.int64)
+    if int(states.max(initial=0)) >= m:
+        raise InputError(f"the derivations have {states.max() + 1} hidden states; give -m {states.max() + 1}")
+    return lambda examples, training, restart: states
 
 
 def _expanded(weights: Weights, rows: np.ndarray, arity: int) -> Blocks:

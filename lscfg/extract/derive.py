@@ -40,6 +40,9 @@ NODES = {
 SAMPLES = {"trees.sample": "int32 [trees]", "trees.weight": "float64 [trees]"}
 """Those of sampled trees."""
 
+STATES = {"node.state": "int32 [nodes]"}
+"""That of trees whose nodes have hidden states."""
+
 BLOCK = 2000
 """Sentence pairs that are read, derived and written at a time."""
 
@@ -65,6 +68,7 @@ class Derivations:
         forests: all minimal derivations of the same pairs; None if they were not wanted.
         sample: int32 [trees], of sampled trees the sample that each is of; None for others.
         weight: float64 [trees], how much of a token each rule of the tree counts; None: a whole one.
+        state: int32 [nodes], hidden states of the nonterminals that the nodes rewrite; None: they have none.
     """
 
     rules: RuleTable
@@ -81,6 +85,7 @@ class Derivations:
     forests: Forests | None = None
     sample: np.ndarray | None = None
     weight: np.ndarray | None = None
+    state: np.ndarray | None = None
 
     def __len__(self) -> int:
         """The number of trees, without nodes or with."""
@@ -111,7 +116,7 @@ class Derivations:
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
         arrays = {**dict(zip(NODES, nodes, strict=True)), **(self.forests or self).rules.arrays()}
         arrays |= self.forests.arrays() if self.forests else {}
-        samples = zip(SAMPLES, (self.sample, self.weight), strict=True)
+        samples = zip(SAMPLES | STATES, (self.sample, self.weight, self.state), strict=True)
         arrays |= {name: array for name, array in samples if array is not None}
         tensors.save(path, arrays, _metadata(self.options, self.dropped, self.alignments))
 
@@ -141,8 +146,9 @@ class Derivations:
     def _of(
         cls, arrays: Mapping[str, np.ndarray], options: DeriveOptions, dropped: Mapping[str, int], alignments: int = 1
     ) -> Derivations:
-        has_forests, sampled = (not names.keys().isdisjoint(arrays) for names in (FORESTS, SAMPLES))
-        check_layout(arrays, NODES | (FORESTS if has_forests else {}) | (SAMPLES if sampled else {}))
+        parts = [names for names in (FORESTS, SAMPLES, STATES) if not names.keys().isdisjoint(arrays)]
+        has_forests = FORESTS in parts
+        check_layout(arrays, {**NODES, **{name: kind for names in parts for name, kind in names.items()}})
         trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in NODES)
         rules, forests = RuleTable.from_arrays(arrays), None
         if has_forests:  # the rules of forests alone behind all others
@@ -153,8 +159,8 @@ class Derivations:
             number[order] = np.arange(len(order))
             forests = Forests.of(arrays, rules.select(order), number)
             rules, rule = rules.select(order[: int((~alone).sum())]), number[rule].astype(np.int32)
-        samples = [arrays.get(name) for name in SAMPLES]
-        facts = options, dropped, alignments, forests, samples[0], samples[1]
+        sample, weight, state = (arrays.get(name) for name in SAMPLES | STATES)
+        facts = options, dropped, alignments, forests, sample, weight, state
         return cls(rules, trees, rule, parent, slot, span, lexicon, count, *facts)
 
     @cached_property
@@ -179,6 +185,8 @@ class Derivations:
         if self.sample is not None and self.weight is not None:
             check_range("trees.sample", self.sample, 0, np.inf)
             check_range("trees.weight", self.weight, np.finfo(np.float64).tiny, np.inf)
+        if self.state is not None:
+            check_range("node.state", self.state, 0, 255)
         check_range("lexicon.words", self.lexicon, -1, len(self.rules.words))
         check_range("lexicon.count", self.lexicon_count, 1, 2**53)  # a double has room for each
         if (self.lexicon.max(axis=1, initial=-1) < 0).any():

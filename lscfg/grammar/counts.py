@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class RuleCounts:
         max_arity: most nonterminals of a rule that has a place in a grammar.
         target_count: float64 [target sides], how often all rules of the corpus have each target side (by
             ``rules.target_id``), where ``rules`` are not all; None where they are.
+        history: how the rules were found, as JSON has it, for reports; empty where they were counted.
     """
 
     rules: RuleTable
@@ -50,6 +52,7 @@ class RuleCounts:
     lexicon_count: np.ndarray
     max_arity: int = field(default=MAX_TENSOR_ARITY, kw_only=True)
     target_count: np.ndarray | None = field(default=None, kw_only=True)
+    history: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     own_glue: ClassVar[bool] = False
     """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""

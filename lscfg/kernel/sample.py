@@ -48,13 +48,13 @@ class PhraseForests(Collector):
     """The phrase-decomposition forests of word-aligned pairs.
 
     Args:
-        max_cut: phrases with more words on a side are always heads of rules.
+        max_cut: phrases with more words on a side are always heads of rules; 0: all are, and rules minimal.
         max_words: longer pairs are left out; 0: none is too long.
         drop: leave out all other bad pairs too.
     """
 
     def __init__(self, max_cut: int = 7, max_words: int = 0, drop: bool = False):
-        if not 1 <= max_cut <= 1_000_000:
+        if not 0 <= max_cut <= 1_000_000:
             raise ValueError(f"max_cut {max_cut} out of range")
         super().__init__(lib.lscfg_phrase_forests_new(max_cut, max_words, drop), lib.lscfg_phrase_forests_free)
 
@@ -93,6 +93,7 @@ CHECKPOINT = {
     "places": "int32 [places, 8]",
     "edge": "int32 [nodes]",
     "cut": "uint8 [nodes]",
+    "node_state": "uint8 [nodes]",
     "rule": "int32 [nodes]",
     "length.tokens": "int64 [lengths]",
     "length.tables": "float64 [lengths]",
@@ -167,6 +168,8 @@ class SamplerOptions:
         max_phrase: longest spans of rules that ``kept`` counts as short.
         places: keep where the rules are.
         held_out: pairs at the end that are not sampled.
+        states: hidden states of the nodes that begin rules, up to 255; more than one not with moves ``blocked`` or
+            ``type``, nor with held-out pairs.
     """
 
     model: str = "py"
@@ -187,11 +190,15 @@ class SamplerOptions:
     max_phrase: int = 10
     places: bool = False
     held_out: int = 0
+    states: int = 1
 
     def __post_init__(self) -> None:
         sizes = self.alpha > 0 and 0 <= self.discount < 1 and self.mean_length > 0 and self.held_out >= 0
         if not (sizes and 0 <= self.chain < 4096 and 0 <= self.seed < 2**64):
             raise ValueError("settings of the sampler out of range")
+        hidden = self.states > 1 and (self.moves in ("blocked", "type") or self.held_out)
+        if not 1 <= self.states < 256 or hidden:
+            raise ValueError("states of the sampler out of range, or where there may be none")
 
     def numbers(self) -> dict[str, int | float]:
         """As the kernel has them."""
@@ -350,11 +357,11 @@ class TreeSampler(Collector):
         """All that ``restore`` needs, as copies, by the names of ``CHECKPOINT``."""
         v = self._view()
         state = {name: value for name, value in asdict(self.state()).items() if isinstance(value, int)}
-        counts = self._copy(v.by_length, v.max_length + 1, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
+        counts = self._copy(v.by_length, v.n_restaurants, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
         arrays = self.arrays() | self.trees()
         arrays |= {"length.tokens": counts["tokens"].copy(), "length.tables": counts["tables"].copy()}
         of_length = self._copy(
-            v.processes, (v.max_length + 1), np.dtype([("alpha", np.float64), ("discount", np.float64)])
+            v.processes, v.n_restaurants, np.dtype([("alpha", np.float64), ("discount", np.float64)])
         )
         arrays |= {"length.alpha": of_length["alpha"].copy(), "length.discount": of_length["discount"].copy()}
         arrays |= {"mean_length": np.array([v.mean_length]), "seats": self._copy(v.seats, (v.n_seats, 3), np.int32)}
@@ -390,6 +397,7 @@ class TreeSampler(Collector):
             "places": pointer("places", "int32_t"),
             "edge": pointer("edge", "int32_t"),
             "cut": pointer("cut", "uint8_t"),
+            "node_state": pointer("node_state", "uint8_t"),
             "rule": pointer("rule", "int32_t"),
             "by_length": pointer("lengths", "lscfg_length_counts"),
             "processes": pointer("processes", "lscfg_process"),
@@ -407,7 +415,7 @@ class TreeSampler(Collector):
         for name, buffer in tables.items():
             setattr(v.tables, name, buffer)
         v.n_kept, v.n_places, v.n_nodes = sizes["rules"], sizes["places"], sizes["nodes"]
-        v.max_length, v.log_ways, v.mean_length = sizes["lengths"] - 1, arrays["log_ways"][0], arrays["mean_length"][0]
+        v.n_restaurants, v.log_ways, v.mean_length = sizes["lengths"], arrays["log_ways"][0], arrays["mean_length"][0]
         v.n_seats, v.n_rates = sizes["seats"], sizes["rates"]
         v.tables.n_rules, v.tables.n_symbols = sizes["rules"], sizes["symbols"]
         tokens, types, *decisions = map(int, arrays["state"])
@@ -418,12 +426,14 @@ class TreeSampler(Collector):
             raise ValueError(str(error)) from None
 
     def trees(self) -> dict[str, np.ndarray]:
-        """Of all nodes of all forests, as copies: ``edge`` and ``rule`` int32, ``cut`` uint8. See lscfg/sample.h."""
+        """Of all nodes of all forests, as copies: ``edge`` and ``rule`` int32, ``cut`` and ``node_state`` uint8. See
+        lscfg/sample.h."""
         v = self._view()
         return {
             "edge": self._copy(v.edge, v.n_nodes, np.int32),
             "rule": self._copy(v.rule, v.n_nodes, np.int32),
             "cut": self._copy(v.cut, v.n_nodes, np.uint8),
+            "node_state": self._copy(v.node_state, v.n_nodes, np.uint8),
         }
 
     def arrays(self) -> dict[str, np.ndarray]:

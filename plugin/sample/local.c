@@ -35,24 +35,32 @@ static int draw_edge(lscfg_sampler *s, int32_t node, int32_t head) {
   return taken < 0 ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
+static void set_cut(lscfg_sampler *s, int32_t node, int32_t option, int32_t n_free) {
+  s->cut_of[node] = option >= n_free;
+  if (option >= n_free) s->state_of[node] = (uint8_t)(option - n_free);
+}
+
+/* Whether a node is cut, and with which state. The options of a free node are not to be cut, and each state. */
 static int draw_cut(lscfg_sampler *s, int32_t node, int32_t above) {
-  int32_t current = s->cut_of[node];
+  int32_t n_free = !s->nodes[node].must_cut, n = n_free + s->rules.options.states;
+  int32_t current = s->cut_of[node] ? n_free + s->state_of[node] : 0;
+  uint8_t was_cut = s->cut_of[node];
   sampler_begin_options(s);
   if (ARRAY_RESERVE(s->left, 2)) return LSCFG_ENOMEM;
-  sampler_leave(s, above);
+  if (above != node) sampler_leave(s, above);
   sampler_leave(s, node);
-  for (uint8_t option = 0; option < 2; option++) {
-    s->cut_of[node] = option;
-    if (option == current ? sampler_recall(s, above) : sampler_spell(s, above)) return LSCFG_ENOMEM;
-    if (current ? sampler_recall(s, node) : sampler_spell(s, node)) return LSCFG_ENOMEM;
+  for (int32_t option = 0; option < n; option++) {
+    int (*add)(lscfg_sampler *, int32_t) = option == current ? sampler_recall : sampler_spell;
+    set_cut(s, node, option, n_free);
+    if ((above != node && add(s, above)) || add(s, node)) return LSCFG_ENOMEM;
     sampler_end_option(s, option, 0);
   }
-  int32_t chosen = sampler_choose(s, 2);
+  int32_t chosen = sampler_choose(s, n);
   int taken = sampler_take(s, chosen, current);
   if (!taken) chosen = current;
-  s->cut_of[node] = (uint8_t)chosen;
-  s->state.cuts_drawn++;
-  s->state.cuts_moved += chosen != current;
+  set_cut(s, node, chosen, n_free);
+  s->state.cuts_drawn += n_free;
+  s->state.cuts_moved += s->cut_of[node] != was_cut;
   return taken < 0 ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
@@ -65,7 +73,7 @@ int sampler_draw_nodes(lscfg_sampler *s) {
     const forest_node *at = &s->nodes[v.node];
     if (at->level <= s->max_level) {
       if (at->n_edges > 1 && draw_edge(s, v.node, s->cut_of[v.node] ? v.node : v.above)) return LSCFG_ENOMEM;
-      int done = at->must_cut;
+      int done = at->is_choice || (at->must_cut && s->rules.options.states == 1);
       if (!done && s->places_of.next && sampler_draw_type(s, v.node, v.above, &done)) return LSCFG_ENOMEM;
       if (!done && draw_cut(s, v.node, v.above)) return LSCFG_ENOMEM;
     }

@@ -42,16 +42,25 @@ double sampler_log_derivations(lscfg_sampler *s, int32_t head, int32_t n_childre
   return s->nodes[head].is_plain ? 0 : log(sampler_count_derivations(s, head, n_children));
 }
 
+/* Puts states into the symbols of the last form, whose children are listed. */
+static void spell_states(lscfg_sampler *s, int32_t head, rule_form *f) {
+  int32_t *symbols = s->symbols.data + f->symbols, child = 0;
+  for (int32_t i = 0; i < f->n_src; i++)
+    if (symbols[i] < 0) symbols[i] -= s->child_states[child++];
+  symbols[f->n++] = -1 - s->state_of[head];
+}
+
 int sampler_spell(lscfg_sampler *s, int32_t head) {
   if (!s->cut_of[head]) return LSCFG_OK;
   const int32_t (*span)[2] = s->nodes[head].span;
   int64_t room = (int64_t)span[SRC][1] - span[SRC][0] + span[TGT][1] - span[TGT][0];
-  if (ARRAY_RESERVE(s->symbols, room + 1) || ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;
+  if (ARRAY_RESERVE(s->symbols, room + 2) || ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;
   rule_form *f = &s->forms.data[s->forms.size++];
   *f = (rule_form){.symbols = s->symbols.size, .arity = sampler_list_children(s, head)};
   f->head = (int32_t)s->pair->node + head;
   f->n = pair_spell(s->words, span, (const span_pair *)s->child_spans, f->arity, s->child_at,
                     s->symbols.data + s->symbols.size, &f->n_src);
+  if (s->rules.n_marks) spell_states(s, head, f);
   s->symbols.size += f->n;
   restaurant_find(&s->rules, s->symbols.data, f);
   if (s->rules.options.corrected) f->log_ways = sampler_log_derivations(s, head, f->arity);

@@ -77,7 +77,7 @@ static int64_t count_sizes(const restaurant *r, int32_t group, size_counts *coun
   int64_t largest = 0;
   memset(counts->data, 0, (size_t)counts->size * sizeof *counts->data);
   for (int64_t rule = 0; rule < r->count.size; rule++) {
-    if (restaurant_group(r, r->length.data[rule]) != group) continue;
+    if (r->group.data[rule] != group) continue;
     for (int32_t k = r->seats.first.data[rule]; k >= 0; k = r->seats.groups.data[k].next) {
       const seat_group *g = &r->seats.groups.data[k];
       counts->data[g->size] += g->tables;
@@ -109,7 +109,7 @@ int lscfg_sampler_resample(lscfg_sampler *s, int32_t sweep, lscfg_error *error) 
   size_counts counts = {0};
   if (ARRAY_RESERVE(counts, most + 1)) return out_of_memory(error);
   counts.size = most + 1;
-  for (int32_t k = 0; k <= (one_process ? 0 : r->max_length); k++) {
+  for (int32_t k = 0; k < r->n_groups; k += one_process ? r->max_length + 1 : 1) {
     lscfg_process *p = &r->processes[k];
     evidence e = {.group = &r->groups[k], .process = *p, .of_size = counts.data};
     if (e.group->tokens) e.largest = count_sizes(r, k, &counts);

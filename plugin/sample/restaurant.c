@@ -8,17 +8,20 @@ enum { N_POWERS = 1024 };
 
 int restaurant_init(restaurant *r, const lscfg_sample_options *options, const corpus_tables *text,
                     const int64_t n_types[2], int32_t max_length) {
-  size_t n = (size_t)max_length + 1;
+  size_t n_lengths = (size_t)max_length + 1, n = n_lengths * (size_t)options->states;
   memset(r, 0, sizeof *r);
   r->options = *options;
   r->max_length = max_length;
+  r->n_groups = (int32_t)n;
+  r->n_marks = options->states > 1;
+  r->log_states = log(options->states);
   r->seated = options->tables == LSCFG_TABLES_EXACT;
   seats_init(&r->seats);
   for (int side = 0; side < 2; side++) r->log_types[side] = log(n_types[side] > 0 ? (double)n_types[side] : 1);
   for (int k = 1; k < N_POWERS; k++) r->powers[k] = pow(k, options->discount);
   r->groups = calloc(n, sizeof *r->groups);
   r->processes = malloc(n * sizeof *r->processes);
-  r->log_length = malloc(n * sizeof *r->log_length);
+  r->log_length = malloc(n_lengths * sizeof *r->log_length);
   int failed = rule_table_init(&r->rules) || !r->groups || !r->processes || !r->log_length;
   if (!failed && options->base == LSCFG_BASE_LEXICAL)
     failed = lexical_init(&r->lexical, &text->lexicon, lscfg_vocab_size(&text->vocab));
@@ -26,13 +29,13 @@ int restaurant_init(restaurant *r, const lscfg_sample_options *options, const co
     restaurant_release(r);
     return LSCFG_ENOMEM;
   }
-  for (int32_t k = 0; k <= max_length; k++) r->processes[k] = (lscfg_process){options->alpha, options->discount};
+  for (int32_t k = 0; k < r->n_groups; k++) r->processes[k] = (lscfg_process){options->alpha, options->discount};
   restaurant_set_mean(r, options->mean_length);
   return LSCFG_OK;
 }
 
 int restaurant_init_shard(restaurant *r, const restaurant *base) {
-  size_t n = (size_t)base->max_length + 1;
+  size_t n = (size_t)base->n_groups;
   int64_t n_rules = base->count.size;
   *r = *base;
   r->base = base;
@@ -40,19 +43,22 @@ int restaurant_init_shard(restaurant *r, const restaurant *base) {
   memset(&r->rules, 0, sizeof r->rules);
   memset(&r->count, 0, sizeof r->count);
   memset(&r->length, 0, sizeof r->length);
+  memset(&r->group, 0, sizeof r->group);
   memset(&r->weight, 0, sizeof r->weight);
   r->groups = malloc(n * sizeof *r->groups);
   if (rule_table_init(&r->rules) || !r->groups || ARRAY_RESERVE(r->count, n_rules + 1) ||
-      ARRAY_RESERVE(r->length, n_rules + 1) || ARRAY_RESERVE(r->weight, base->weight.size + 1)) {
+      ARRAY_RESERVE(r->length, n_rules + 1) || ARRAY_RESERVE(r->group, n_rules + 1) ||
+      ARRAY_RESERVE(r->weight, base->weight.size + 1)) {
     restaurant_release(r);
     return LSCFG_ENOMEM;
   }
   memcpy(r->groups, base->groups, n * sizeof *r->groups);
-  r->count.size = r->length.size = n_rules;
+  r->count.size = r->length.size = r->group.size = n_rules;
   r->weight.size = base->weight.size;
   if (n_rules) {
     memcpy(r->count.data, base->count.data, (size_t)n_rules * sizeof(int32_t));
     memcpy(r->length.data, base->length.data, (size_t)n_rules * sizeof(int32_t));
+    memcpy(r->group.data, base->group.data, (size_t)n_rules * sizeof(int32_t));
   }
   if (r->weight.size) memcpy(r->weight.data, base->weight.data, (size_t)r->weight.size * sizeof(double));
   return LSCFG_OK;
@@ -63,6 +69,7 @@ void restaurant_release(restaurant *r) {
   free(r->weight.data);
   free(r->count.data);
   free(r->length.data);
+  free(r->group.data);
   free(r->groups);
   if (!r->base) { /* a shard reads those of its base */
     seats_release(&r->seats);
@@ -102,11 +109,15 @@ static double tables_of(const restaurant *r, int32_t rule) {
 
 /* Of a form whose rule and length are known; of a new rule, the symbols are looked at. */
 static double log_base(const restaurant *r, const int32_t *symbols, const rule_form *f) {
+  double log_states = f->arity * r->log_states;
   switch (r->options.base) {
-    case LSCFG_BASE_LENGTH: return r->log_length[f->length];
-    case LSCFG_BASE_UNIFORM: return -(f->n_src * r->log_types[0] + (f->n - f->n_src) * r->log_types[1]);
+    case LSCFG_BASE_LENGTH: return r->log_length[f->length] - log_states;
+    case LSCFG_BASE_UNIFORM: {
+      int32_t n_tgt = f->n - f->n_src - r->n_marks;
+      return -(f->n_src * r->log_types[0] + n_tgt * r->log_types[1]) - log_states;
+    }
     default:
-      return f->rule < 0 ? lexical_log_weight(&r->lexical, symbols + f->symbols, f->n_src, f->n)
+      return f->rule < 0 ? lexical_log_weight(&r->lexical, symbols + f->symbols, f->n_src, f->n) - log_states
                          : r->weight.data[f->rule];
   }
 }
@@ -114,14 +125,14 @@ static double log_base(const restaurant *r, const int32_t *symbols, const rule_f
 /* Log probability of a form of which there are n tokens at so many tables, beside the others of its restaurant. */
 static double log_probability(const restaurant *r, const rule_form *f, int32_t n, double tables,
                               lscfg_length_counts others) {
-  const lscfg_process *p = &r->processes[restaurant_group(r, f->length)];
+  const lscfg_process *p = &r->processes[f->group];
   double share = p->discount * others.tables + p->alpha;
   double value = n ? log(n - p->discount * tables + share * exp(f->log_base)) : log(share) + f->log_base;
   return r->log_length[f->length] + value - log((double)others.tokens + p->alpha);
 }
 
 double restaurant_log_probability(const restaurant *r, const rule_form *f) {
-  return log_probability(r, f, f->n_rule, f->tables, r->groups[restaurant_group(r, f->length)]);
+  return log_probability(r, f, f->n_rule, f->tables, r->groups[f->group]);
 }
 
 static int32_t find_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, int32_t n) {
@@ -135,7 +146,15 @@ void restaurant_find(const restaurant *r, const int32_t *symbols, rule_form *f) 
   f->rule = find_rule(r, symbols + f->symbols, f->n_src, f->n);
   f->n_rule = f->rule < 0 ? 0 : r->count.data[f->rule];
   f->tables = f->rule < 0 ? 0 : tables_of(r, f->rule);
-  f->length = f->rule < 0 ? rule_length(symbols + f->symbols, f->n_src, f->n, f->arity) : r->length.data[f->rule];
+  if (f->rule < 0) {
+    const int32_t *own = symbols + f->symbols;
+    f->length = rule_length(own, f->n_src, f->n - r->n_marks, f->arity);
+    f->group = r->options.model == LSCFG_SAMPLE_DP ? 0 : f->length;
+    if (r->n_marks) f->group += (-1 - own[f->n - 1]) * (r->max_length + 1);
+  } else {
+    f->length = r->length.data[f->rule];
+    f->group = r->group.data[f->rule];
+  }
   f->log_base = log_base(r, symbols, f);
 }
 
@@ -146,6 +165,7 @@ rule_form restaurant_form(const restaurant *r, int32_t rule, int32_t head) {
                  .n = (int32_t)(t->offsets.data[there + 1] - t->offsets.data[there]),
                  .arity = t->arity.data[there],
                  .length = r->length.data[rule],
+                 .group = r->group.data[rule],
                  .rule = rule,
                  .n_rule = r->count.data[rule],
                  .head = head,
@@ -164,11 +184,11 @@ double restaurant_score(const restaurant *r, const int32_t *symbols, rule_form *
   double sum = 0;
   for (int64_t k = 0; k < n; k++) {
     rule_form *f = &forms[k];
-    int32_t group = restaurant_group(r, f->length), same = f->n_rule;
+    int32_t group = f->group, same = f->n_rule;
     lscfg_length_counts others = r->groups[group];
     double tables = f->tables;
     for (int64_t j = 0; j < k; j++) {
-      if (restaurant_group(r, forms[j].length) != group) continue;
+      if (forms[j].group != group) continue;
       others.tokens++;
       others.tables += forms[j].new_table;
       if (!restaurant_same(symbols, &forms[j], f)) continue;
@@ -183,7 +203,7 @@ double restaurant_score(const restaurant *r, const int32_t *symbols, rule_form *
 }
 
 void restaurant_log_run(const restaurant *r, const rule_form *f, int32_t n, double *sums) {
-  int32_t group = restaurant_group(r, f->length), same = f->n_rule;
+  int32_t group = f->group, same = f->n_rule;
   lscfg_length_counts others = r->groups[group];
   double tables = f->tables, log_all = log((double)others.tokens + r->processes[group].alpha);
   sums[0] = 0;
@@ -201,7 +221,7 @@ int32_t restaurant_intern(restaurant *r, const int32_t *symbols, const rule_form
   int32_t rule = f->rule;
   if (r->seated && seats_reserve(&r->seats, 1)) return LSCFG_ENOMEM;
   if (rule >= 0) return rule;
-  if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1)) return LSCFG_ENOMEM;
+  if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1) || ARRAY_RESERVE(r->group, 1)) return LSCFG_ENOMEM;
   rule = rule_table_intern(&r->rules, symbols + f->symbols, f->n_src, f->n, f->arity);
   if (rule < 0) return rule;
   rule += r->n_base;
@@ -213,6 +233,7 @@ int32_t restaurant_intern(restaurant *r, const int32_t *symbols, const rule_form
   }
   r->count.data[r->count.size++] = 0;
   r->length.data[r->length.size++] = f->length;
+  r->group.data[r->group.size++] = f->group;
   return rule;
 }
 
@@ -220,9 +241,8 @@ int32_t restaurant_new_seat(const restaurant *r, int32_t rule, random_stream *ra
   if (!r->seated) return 0;
   if (!r->count.data[rule]) return 1;
   rule_form f = restaurant_form(r, rule, 0);
-  int32_t group = restaurant_group(r, f.length);
-  const lscfg_process *p = &r->processes[group];
-  double fresh = (p->discount * r->groups[group].tables + p->alpha) * exp(f.log_base);
+  const lscfg_process *p = &r->processes[f.group];
+  double fresh = (p->discount * r->groups[f.group].tables + p->alpha) * exp(f.log_base);
   double number = random_uniform(random) * (f.n_rule - p->discount * f.tables + fresh) - fresh;
   return number < 0 ? 1 : seats_at(&r->seats, rule, number, p->discount) + 1;
 }
@@ -234,7 +254,7 @@ int32_t restaurant_any_seat(const restaurant *r, int32_t rule, random_stream *ra
 }
 
 void restaurant_add(restaurant *r, int32_t rule, int32_t seat) {
-  lscfg_length_counts *group = &r->groups[restaurant_group(r, r->length.data[rule])];
+  lscfg_length_counts *group = &r->groups[r->group.data[rule]];
   int32_t n = r->count.data[rule]++;
   group->tokens++;
   group->tables += r->seated ? seat == 1 : power_tables(r, n + 1) - power_tables(r, n);
@@ -244,7 +264,7 @@ void restaurant_add(restaurant *r, int32_t rule, int32_t seat) {
 }
 
 void restaurant_remove(restaurant *r, int32_t rule, int32_t seat) {
-  lscfg_length_counts *group = &r->groups[restaurant_group(r, r->length.data[rule])];
+  lscfg_length_counts *group = &r->groups[r->group.data[rule]];
   int32_t n = --r->count.data[rule];
   group->tokens--;
   group->tables -= r->seated ? seat == 1 : power_tables(r, n + 1) - power_tables(r, n);
@@ -255,7 +275,7 @@ void restaurant_remove(restaurant *r, int32_t rule, int32_t seat) {
 }
 
 void restaurant_change(restaurant *r, int32_t rule, int32_t tokens) {
-  lscfg_length_counts *group = &r->groups[restaurant_group(r, r->length.data[rule])];
+  lscfg_length_counts *group = &r->groups[r->group.data[rule]];
   int32_t n = r->count.data[rule];
   r->count.data[rule] += tokens;
   group->tokens += tokens;
@@ -274,14 +294,14 @@ double log_rising(double x, double step, double n) {
 /* Of tokens with their seats, by the closed form: in this their order does not count. */
 static double log_seated(const restaurant *r) {
   double sum = 0;
-  for (int32_t k = 0; k <= r->max_length; k++) {
+  for (int32_t k = 0; k < r->n_groups; k++) {
     const lscfg_process *p = &r->processes[k];
     const lscfg_length_counts *g = &r->groups[k];
     sum += log_rising(p->alpha, p->discount, g->tables) - log_rising(p->alpha, 1, (double)g->tokens);
   }
   for (int64_t rule = 0; rule < r->count.size; rule++) {
     rule_form f = restaurant_form(r, (int32_t)rule, 0);
-    double discount = r->processes[restaurant_group(r, f.length)].discount;
+    double discount = r->processes[f.group].discount;
     sum += f.n_rule * r->log_length[f.length] + f.tables * f.log_base;
     for (int32_t k = r->seats.first.data[rule]; k >= 0; k = r->seats.groups.data[k].next) {
       const seat_group *g = &r->seats.groups.data[k];
@@ -293,12 +313,12 @@ static double log_seated(const restaurant *r) {
 
 double restaurant_log_joint(const restaurant *r) {
   if (r->seated) return log_seated(r);
-  lscfg_length_counts *seen = calloc((size_t)r->max_length + 1, sizeof *seen);
+  lscfg_length_counts *seen = calloc((size_t)r->n_groups, sizeof *seen);
   if (!seen) return NAN;
   double sum = 0;
   for (int64_t rule = 0; rule < r->count.size; rule++) {
     rule_form f = restaurant_form(r, (int32_t)rule, 0);
-    lscfg_length_counts *others = &seen[restaurant_group(r, f.length)];
+    lscfg_length_counts *others = &seen[f.group];
     for (int32_t n = 0; n < r->count.data[rule]; n++) {
       double tables = power_tables(r, n);
       sum += log_probability(r, &f, n, tables, *others);
@@ -313,11 +333,15 @@ double restaurant_log_joint(const restaurant *r) {
 /* ---- going on ---- */
 
 /* Whether symbols are a rule: words of the vocabulary, and on each side as many nonterminals as there are. */
-static int is_rule(const int32_t *symbols, int32_t n_src, int64_t n, int32_t arity, int32_t n_words) {
+static int is_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, int64_t n, int32_t arity,
+                   int32_t n_words) {
+  int32_t states = r->options.states;
+  n -= r->n_marks;
+  if (r->n_marks && (n < 0 || symbols[n] >= 0 || symbols[n] < -states)) return 0;
   if (n_src < 1 || n <= n_src || n > INT32_MAX || arity < 0 || 2 * (int64_t)arity > n) return 0;
   int32_t gaps[2] = {0, 0};
   for (int64_t i = 0; i < n; i++) {
-    if (symbols[i] >= n_words || symbols[i] < (i < n_src ? -1 : -arity)) return 0;
+    if (symbols[i] >= n_words || symbols[i] < (i < n_src ? -states : -arity)) return 0;
     gaps[i >= n_src] += symbols[i] < 0;
   }
   return gaps[0] == arity && gaps[1] == arity;
@@ -327,15 +351,15 @@ int restaurant_restore(restaurant *r, const lscfg_tables *t, int32_t n_words) {
   rule_table_release(&r->rules);
   seats_release(&r->seats);
   if (rule_table_init(&r->rules)) return LSCFG_ENOMEM;
-  memset(r->groups, 0, ((size_t)r->max_length + 1) * sizeof *r->groups);
-  r->n_tokens = r->n_types = r->count.size = r->length.size = r->weight.size = 0;
+  memset(r->groups, 0, (size_t)r->n_groups * sizeof *r->groups);
+  r->n_tokens = r->n_types = r->count.size = r->length.size = r->group.size = r->weight.size = 0;
   for (int64_t rule = 0; rule < t->n_rules; rule++) {
     int64_t begin = t->offsets[rule], n = t->offsets[rule + 1] - begin;
     if (begin < 0 || n < 0 || n > t->n_symbols - begin ||
-        !is_rule(t->symbols + begin, t->src_length[rule], n, t->arity[rule], n_words))
+        !is_rule(r, t->symbols + begin, t->src_length[rule], n, t->arity[rule], n_words))
       return LSCFG_EINPUT;
     rule_form f = {.symbols = begin, .n_src = t->src_length[rule], .n = (int32_t)n, .arity = t->arity[rule]};
-    if (rule_length(t->symbols + begin, f.n_src, f.n, f.arity) > r->max_length) return LSCFG_EINPUT;
+    if (rule_length(t->symbols + begin, f.n_src, f.n - r->n_marks, f.arity) > r->max_length) return LSCFG_EINPUT;
     restaurant_find(r, t->symbols, &f);
     int32_t number = restaurant_intern(r, t->symbols, &f);
     if (number < 0) return LSCFG_ENOMEM;

@@ -14,6 +14,7 @@ typedef struct {
   int64_t symbols; /* where they begin */
   int32_t n_src, n, arity;
   int32_t length;   /* words of both sides and scope */
+  int32_t group;    /* its restaurant */
   int32_t rule;     /* -1: it was never in a tree */
   int32_t n_rule;   /* tokens of it in the restaurants */
   int32_t head;     /* node at which it is, of all pairs */
@@ -23,7 +24,9 @@ typedef struct {
   double log_ways;  /* log of the derivations that it stands for at its head, where these divide; else 0 */
 } rule_form;
 
-/* A restaurant of its own for each length of rules, or one for all, number 0: no rule is as short. */
+/* A restaurant of its own for each length of rules, or one for all, number 0: no rule is as short. With hidden states
+ * there are as many for each state of the head. Then the symbols of a rule carry states: a nonterminal of the source
+ * side is -1 - its state, and behind the target side comes a mark, -1 - the state of the head. */
 typedef struct restaurant restaurant;
 
 struct restaurant {
@@ -35,11 +38,15 @@ struct restaurant {
   rule_table rules;
   ARRAY(int32_t) count;
   ARRAY(int32_t) length;
+  ARRAY(int32_t) group;
   lexical_weights lexical; /* where rules begin with lexical weights */
   ARRAY(double) weight;    /* these of each rule, in logs */
   seat_table seats;
-  lscfg_length_counts *groups; /* [max_length + 1] */
-  lscfg_process *processes;    /* [max_length + 1] */
+  int32_t n_marks;    /* of a rule: 1 if there are states */
+  double log_states;  /* log of their number */
+  int32_t n_groups;   /* max_length + 1 for each state */
+  lscfg_length_counts *groups; /* [n_groups] */
+  lscfg_process *processes;    /* [n_groups] */
   double *log_length;          /* [max_length + 1] log of the probability of a length */
   int32_t max_length;
   int64_t n_tokens, n_types;
@@ -95,10 +102,5 @@ double restaurant_log_joint(const restaurant *);
 
 /* Log of x (x + step) (x + 2 step) ... of n factors. */
 double log_rising(double x, double step, double n);
-
-/* The restaurant of rules of a length. */
-static inline int32_t restaurant_group(const restaurant *r, int32_t length) {
-  return r->options.model == LSCFG_SAMPLE_DP ? 0 : length;
-}
 
 #endif

@@ -9,10 +9,12 @@ static int restore_pair(lscfg_sampler *s, const lscfg_sampler_view *v) {
   int64_t first = s->pair->node;
   for (int32_t k = 0; k <= root; k++) {
     const forest_node *at = &s->nodes[k];
-    int32_t edge = v->edge[first + k], cut = v->cut[first + k];
+    int32_t edge = v->edge[first + k], cut = v->cut[first + k], state = v->node_state[first + k];
+    if (state >= s->rules.options.states) return LSCFG_EINPUT;
     if (edge < 0 || edge >= at->n_edges || cut > 1 || (at->must_cut && cut != first_cut(at, 1))) return LSCFG_EINPUT;
     s->edge_of[k] = edge;
     s->cut_of[k] = (uint8_t)cut;
+    s->state_of[k] = (uint8_t)state;
   }
   if (root < 0) return LSCFG_OK;
   sampler_begin_options(s);
@@ -31,7 +33,7 @@ static int restore_seats(lscfg_sampler *s, const lscfg_sampler_view *v) {
   if (!r->seated) return v->n_seats ? LSCFG_EINPUT : LSCFG_OK;
   int64_t n_rules = r->count.size;
   seats_release(&r->seats);
-  for (int32_t k = 0; k <= r->max_length; k++) r->groups[k].tables = 0;
+  for (int32_t k = 0; k < r->n_groups; k++) r->groups[k].tables = 0;
   for (int64_t rule = 0; rule < n_rules; rule++)
     if (seats_add_rule(&r->seats)) return LSCFG_ENOMEM;
   const int32_t *end = v->seats + 3 * v->n_seats;
@@ -40,7 +42,7 @@ static int restore_seats(lscfg_sampler *s, const lscfg_sampler_view *v) {
     if (rule < 0 || rule >= n_rules || size < 1 || tables < 1 || tables > r->count.data[rule]) return LSCFG_EINPUT;
     if (seats_reserve(&r->seats, 1)) return LSCFG_ENOMEM;
     for (int32_t k = 0; k < tables; k++) seats_move(&r->seats, rule, 0, size);
-    r->groups[restaurant_group(r, r->length.data[rule])].tables += tables;
+    r->groups[r->group.data[rule]].tables += tables;
   }
   for (int64_t rule = 0; rule < n_rules; rule++)
     if (seats_tokens(&r->seats, (int32_t)rule) != r->count.data[rule]) return LSCFG_EINPUT;
@@ -49,7 +51,7 @@ static int restore_seats(lscfg_sampler *s, const lscfg_sampler_view *v) {
 
 static int restore_settings(lscfg_sampler *s, const lscfg_sampler_view *v) {
   if (!(v->mean_length > 0 && v->mean_length < HUGE_VAL) || v->n_rates != s->n_rates) return LSCFG_EINPUT;
-  for (int32_t k = 0; k <= s->rules.max_length; k++) {
+  for (int32_t k = 0; k < s->rules.n_groups; k++) {
     lscfg_process p = v->processes[k];
     if (!(p.alpha > 0 && p.alpha < HUGE_VAL && p.discount >= 0 && p.discount < 1)) return LSCFG_EINPUT;
     s->rules.processes[k] = p;
@@ -69,7 +71,7 @@ static int restore_sums(lscfg_sampler *s, const lscfg_sampler_view *v) {
   restaurant *r = &s->rules;
   for (int64_t rule = 0; rule < r->count.size; rule++)
     if (r->count.data[rule] != v->count[rule]) return LSCFG_EINPUT;
-  for (int32_t k = 0; k <= r->max_length; k++) {
+  for (int32_t k = 0; k < r->n_groups; k++) {
     const lscfg_length_counts *was = &v->by_length[k];
     if (r->groups[k].tokens != was->tokens || !is_near(was->tables, r->groups[k].tables)) return LSCFG_EINPUT;
     r->groups[k] = *was;
@@ -103,7 +105,7 @@ static int restore_kept(lscfg_sampler *s, const lscfg_sampler_view *v) {
 int lscfg_sampler_restore(lscfg_sampler *s, const lscfg_sampler_view *v, const lscfg_sample_state *state,
                           lscfg_error *error) {
   int code = LSCFG_EINPUT;
-  if (v->n_nodes == s->forests->nodes.size && v->max_length == s->rules.max_length)
+  if (v->n_nodes == s->forests->nodes.size && v->n_restaurants == s->rules.n_groups)
     code = restaurant_restore(&s->rules, &v->tables, lscfg_vocab_size(&s->forests->text->tables.vocab));
   if (!code) code = restore_settings(s, v);
   s->sum_of_ways = 0;

@@ -7,15 +7,16 @@ static int reserve_trees(lscfg_sampler *s) {
   s->edge = calloc(all, sizeof *s->edge);
   s->rule = malloc(all * sizeof *s->rule);
   s->cut = calloc(all, 1);
+  s->node_state = calloc(all, 1);
   s->log_ways = calloc(all, sizeof *s->log_ways);
-  if (!s->edge || !s->rule || !s->cut || !s->log_ways) return LSCFG_ENOMEM;
+  if (!s->edge || !s->rule || !s->cut || !s->node_state || !s->log_ways) return LSCFG_ENOMEM;
   memset(s->rule, -1, all * sizeof *s->rule);
   return LSCFG_OK;
 }
 
 int sampler_reserve_work(lscfg_sampler *s) {
   const lscfg_phrase_forests *f = s->forests;
-  size_t n = (size_t)f->max_nodes + 1, options = (size_t)f->max_edges + 3;
+  size_t n = (size_t)f->max_nodes + 1, options = (size_t)f->max_edges + (size_t)s->rules.options.states + 3;
   s->seen = calloc(n, sizeof *s->seen);
   s->fresh = calloc(n, 1);
   s->stack = malloc(n * sizeof *s->stack);
@@ -23,6 +24,7 @@ int sampler_reserve_work(lscfg_sampler *s) {
   s->way = malloc(n * sizeof *s->way);
   s->search = malloc(n * sizeof *s->search);
   s->child_spans = malloc(n * sizeof *s->child_spans);
+  s->child_states = malloc(n);
   s->child_at = calloc((size_t)f->max_words[TGT] + 1, sizeof *s->child_at);
   s->first_form = malloc(options * sizeof *s->first_form);
   s->weight = malloc(options * sizeof *s->weight);
@@ -30,9 +32,10 @@ int sampler_reserve_work(lscfg_sampler *s) {
   s->ways = malloc(n * sizeof *s->ways);
   s->old_edge = malloc(n * sizeof *s->old_edge);
   s->old_cut = malloc(n);
-  const void *rooms[] = {s->search, s->ways,       s->old_edge,   s->old_cut,  s->seen,     s->fresh, s->stack,
-                         s->below,  s->way,        s->weight,     s->child_at, s->log_rules, s->child_spans,
-                         s->first_form};
+  s->old_state = malloc(n);
+  const void *rooms[] = {s->search, s->ways,   s->old_edge, s->old_cut,   s->old_state,   s->seen,         s->fresh,
+                         s->stack,  s->below,  s->way,      s->weight,    s->child_spans, s->child_states, s->child_at,
+                         s->log_rules, s->first_form};
   for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++)
     if (!rooms[k]) return LSCFG_ENOMEM;
   return LSCFG_OK;
@@ -43,6 +46,7 @@ void sampler_release_work(lscfg_sampler *s) {
   free(s->ways);
   free(s->old_edge);
   free(s->old_cut);
+  free(s->old_state);
   free(s->seen);
   free(s->fresh);
   free(s->stack);
@@ -51,6 +55,7 @@ void sampler_release_work(lscfg_sampler *s) {
   free(s->search);
   places_release(&s->places_of);
   free(s->child_spans);
+  free(s->child_states);
   free(s->child_at);
   free(s->symbols.data);
   free(s->forms.data);
@@ -67,6 +72,7 @@ void lscfg_sampler_free(lscfg_sampler *s) {
   free(s->edge);
   free(s->rule);
   free(s->cut);
+  free(s->node_state);
   free(s->log_ways);
   free(s->kept.data);
   free(s->kept_short.data);
@@ -87,6 +93,7 @@ static int begin_pair(lscfg_sampler *s) {
       s->edge_of[k] = at->is_choice ? 0 : at->n_edges - 1; /* ((A B) C) D */
     else
       s->edge_of[k] = at->n_edges > 1 ? sampler_draw_below(s, at->n_edges) : 0;
+    s->state_of[k] = sampler_draw_state(s);
   }
   if (!s->n_nodes) return LSCFG_OK;
   sampler_begin_options(s);
@@ -142,7 +149,7 @@ void lscfg_sampler_state(const lscfg_sampler *s, lscfg_sample_state *state) {
   state->mean_length = s->rules.options.mean_length;
   state->alpha = state->discount = 0;
   double n = s->rules.n_tokens ? (double)s->rules.n_tokens : 1;
-  for (int32_t k = 0; k <= s->rules.max_length; k++) {
+  for (int32_t k = 0; k < s->rules.n_groups; k++) {
     double share = (double)s->rules.groups[k].tokens / n;
     state->alpha += share * s->rules.processes[k].alpha;
     state->discount += share * s->rules.processes[k].discount;
@@ -176,8 +183,9 @@ int lscfg_sampler_get(lscfg_sampler *s, lscfg_sampler_view *view, lscfg_error *e
                                .n_nodes = s->forests->nodes.size,
                                .edge = s->edge,
                                .cut = s->cut,
+                               .node_state = s->node_state,
                                .rule = s->rule,
-                               .max_length = s->rules.max_length,
+                               .n_restaurants = s->rules.n_groups,
                                .by_length = s->rules.groups,
                                .processes = s->rules.processes,
                                .mean_length = s->rules.options.mean_length,

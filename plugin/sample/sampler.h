@@ -1,6 +1,7 @@
 /* A chain of samples at work on one pair: its tree, the rules of some options for a part of it, and the choice.
  *
- * Each node has two variables: its edge and whether it is cut. An option is the rules that it makes. Variables outside
+ * Each node has three variables: its edge, whether it is cut, and a hidden state, which is one of a rule's symbols if
+ * the node is cut and else as if it were outside the tree. An option is the rules that it makes. Variables outside
  * the tree are independent of all else; they are drawn when a node is first looked at, and need not be stored. */
 #ifndef LSCFG_SAMPLER_H
 #define LSCFG_SAMPLER_H
@@ -27,7 +28,7 @@ struct lscfg_sampler {
   int64_t n_pairs; /* that are sampled: the first ones */
   restaurant rules;
   int32_t *edge, *rule; /* [nodes] of all pairs */
-  uint8_t *cut;
+  uint8_t *cut, *node_state;
   double *log_ways; /* [nodes] of cut nodes: log of the derivations that their rules stand for, where these divide */
   double sum_of_ways;
   ARRAY(int64_t) kept;
@@ -49,7 +50,7 @@ struct lscfg_sampler {
   const forest_node *nodes;
   const int32_t *first_tail, *tails, *words[2];
   int32_t n_nodes, *edge_of, *rule_of;
-  uint8_t *cut_of;
+  uint8_t *cut_of, *state_of;
   double *ways_of;
   random_stream random;
   double inverse_temperature;
@@ -61,6 +62,7 @@ struct lscfg_sampler {
   int32_t *stack, *below, *child_at;
   visit *way;
   span_pair *child_spans;
+  uint8_t *child_states;
   double *ways; /* [nodes] */
   /* the options */
   ARRAY(int32_t) symbols;
@@ -71,7 +73,7 @@ struct lscfg_sampler {
   ARRAY(left_token) left;
   double log_left; /* probability of those that were taken out, one after the other */
   int32_t *old_edge; /* [nodes] of a tree that may come back */
-  uint8_t *old_cut;
+  uint8_t *old_cut, *old_state;
   fragment_table fragments;
 };
 
@@ -108,6 +110,8 @@ void sampler_open_pair(lscfg_sampler *, int64_t number, int32_t sweep);
 void sampler_view_pair(lscfg_sampler *, int64_t number);
 /* A number below n, each as likely as another. */
 int32_t sampler_draw_below(lscfg_sampler *, int32_t n);
+/* A hidden state, each as likely as another. */
+uint8_t sampler_draw_state(lscfg_sampler *);
 /* Gives a node values as if it were outside the tree. */
 void sampler_draw_variables(lscfg_sampler *, int32_t node);
 /* Less the log of the probability of a node's values outside the tree. */
@@ -119,7 +123,8 @@ int32_t sampler_list_below(lscfg_sampler *, int32_t node);
 /* The same; all get the stamp of a new decision: they keep their values, and all other nodes below get new ones when
  * they are needed. */
 int32_t sampler_mark_tree(lscfg_sampler *, int32_t node);
-/* The spans of the nonterminals of the rule at a cut node, in source order, into child_spans; their number. */
+/* The spans of the nonterminals of the rule at a cut node, in source order, into child_spans, and their states into
+ * child_states; their number. */
 int32_t sampler_list_children(lscfg_sampler *, int32_t head);
 
 /* Keeps all values of the pair, and puts them back. */

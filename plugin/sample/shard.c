@@ -22,12 +22,13 @@ lscfg_shard *lscfg_shard_new(const lscfg_sampler *whole, int64_t first, int64_t 
   s->edge = whole->edge;
   s->rule = whole->rule;
   s->cut = whole->cut;
+  s->node_state = whole->node_state;
   s->log_ways = whole->log_ways;
   s->edge_cost = whole->edge_cost;
   s->cut_rate = whole->cut_rate;
   shard->first = first;
   shard->last = last;
-  if (!sampler_reserve_work(s) && !restaurant_init_shard(&s->rules, &whole->rules)) return shard;
+  if (!restaurant_init_shard(&s->rules, &whole->rules) && !sampler_reserve_work(s)) return shard;
   lscfg_shard_free(shard);
   return NULL;
 }

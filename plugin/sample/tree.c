@@ -16,6 +16,7 @@ void sampler_view_pair(lscfg_sampler *s, int64_t number) {
   s->edge_of = s->edge + p->node;
   s->rule_of = s->rule + p->node;
   s->cut_of = s->cut + p->node;
+  s->state_of = s->node_state + p->node;
   s->ways_of = s->log_ways + p->node;
   s->cost_of = s->edge_cost ? s->edge_cost + p->edge : NULL;
 }
@@ -50,21 +51,31 @@ static int32_t draw_edge(lscfg_sampler *s, const forest_node *at) {
   return at->n_edges - 1;
 }
 
+uint8_t sampler_draw_state(lscfg_sampler *s) {
+  int32_t n = s->rules.options.states;
+  return n > 1 ? (uint8_t)sampler_draw_below(s, n) : 0;
+}
+
 void sampler_draw_variables(lscfg_sampler *s, int32_t node) {
   const forest_node *at = &s->nodes[node];
   s->edge_of[node] = draw_edge(s, at);
   s->cut_of[node] =
       first_cut(at, !at->must_cut && random_uniform(&s->random) < (s->cost_of ? *rate_of(s, at) : 0.5));
+  s->state_of[node] = sampler_draw_state(s);
   s->seen[node] = s->stamp;
   s->fresh[node] = 1;
 }
 
-double sampler_log_values(const lscfg_sampler *s, int32_t node) {
+static double log_edge_and_cut(const lscfg_sampler *s, int32_t node) {
   const forest_node *at = &s->nodes[node];
   if (s->rules.options.original & LSCFG_ORIGINAL_CUTS) return log(2.0 * at->n_edges);
   if (!s->cost_of) return at->log_values;
   double cut = at->must_cut ? 1 : *rate_of(s, at);
   return s->cost_of[at->first_edge + s->edge_of[node]] - log(s->cut_of[node] || at->must_cut ? cut : 1 - cut);
+}
+
+double sampler_log_values(const lscfg_sampler *s, int32_t node) {
+  return log_edge_and_cut(s, node) + (s->cut_of[node] ? s->rules.log_states : 0);
 }
 
 /* Edges are as probable as the number of derivations below them. */
@@ -151,10 +162,12 @@ int32_t sampler_list_children(lscfg_sampler *s, int32_t head) {
   int32_t n = 0, height = push_tails(s, head, s->stack, 0);
   while (height) {
     int32_t at = s->stack[--height];
-    if (s->cut_of[at])
+    if (s->cut_of[at]) {
+      s->child_states[n] = s->state_of[at];
       memcpy(s->child_spans[n++], s->nodes[at].span, sizeof s->child_spans[0]);
-    else
+    } else {
       height = push_tails(s, at, s->stack, height);
+    }
   }
   return n;
 }
@@ -162,9 +175,11 @@ int32_t sampler_list_children(lscfg_sampler *s, int32_t head) {
 void sampler_save_tree(lscfg_sampler *s) {
   memcpy(s->old_edge, s->edge_of, (size_t)s->n_nodes * sizeof *s->old_edge);
   memcpy(s->old_cut, s->cut_of, (size_t)s->n_nodes);
+  memcpy(s->old_state, s->state_of, (size_t)s->n_nodes);
 }
 
 void sampler_restore_tree(lscfg_sampler *s) {
   memcpy(s->edge_of, s->old_edge, (size_t)s->n_nodes * sizeof *s->old_edge);
   memcpy(s->cut_of, s->old_cut, (size_t)s->n_nodes);
+  memcpy(s->state_of, s->old_state, (size_t)s->n_nodes);
 }

@@ -192,7 +192,7 @@ static void weigh_cuts(lscfg_sampler *s, cut_type *type, int32_t n, double *log_
     sums[k] = s->places_of.sums + k * (2 * MOST + 1);
     restaurant_find(r, s->symbols.data, &type->form[k]);
     restaurant_log_run(r, &type->form[k], 2 * n, sums[k]);
-    group[k] = restaurant_group(r, type->form[k].length);
+    group[k] = type->form[k].group;
   }
   for (int32_t m = 0; m <= n; m++) {
     const int32_t tokens[N_RULES] = {n - m, m, m};

@@ -193,7 +193,7 @@ def test_lm(double):
     build_lm = double("lscfg.lm.lmplz.build_lm", "lscfg")
     run("lm")
     build_lm.assert_called_once_with(
-        "text", "out", order=2, prune=[0, 1], discount_fallback=DEFAULT_FALLBACK, estimator="lscfg"
+        "text", "out", order=2, prune=[0, 1], discount_fallback=DEFAULT_FALLBACK, estimator="lscfg", memory=0.5
     )
 
 

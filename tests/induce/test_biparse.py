@@ -1,5 +1,6 @@
 """Induced rules: the lexicon, learning, folds, checkpoints, threads, the command and the system of an experiment."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.features import rule_features
+from lscfg.grammar.select import select_rules
 from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.induce.biparse.lexicon import make_lexicon
 from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees, read_bitexts
@@ -158,6 +160,24 @@ def test_folds_weigh_rules_without_their_own_pairs(tmp_path):
         rules = found.rules.rules
         own = [k for k in range(len(rules)) if "x" in rules.src_text(k)]
         assert bool(found.rules.weights[own].any()) == weighs
+
+
+@pytest.mark.parametrize("passes", [0, 1])
+def test_a_text_to_translate_leaves_fewer_rules_with_the_same_features(corpus, passes):
+    text = ["a b new", "d c d", "", "c"]
+    settings = BiparseSettings(passes=passes, held_out=0)
+    written = []
+    for wanted in (None, text):
+        found = induce(dataclasses.replace(corpus, wanted=wanted), settings, 1)
+        selection = select_rules(found.rules, 30, text)
+        values = rule_features(found.rules)[selection.kept]
+        rows = zip(map(found.rules.rules.text, selection.kept.tolist()), values.tolist(), strict=True)
+        written.append((len(found.rules.rules), dict(rows), induced_trees(found)))
+    (every, one, trees), (few, other, same) = written
+    assert few < every and len(one) > 20 and one.keys() == other.keys()
+    for rule, values in one.items():
+        assert other[rule] == pytest.approx(values, abs=1e-12), rule
+    assert trees.span.tolist() == same.span.tolist() and len(trees.rules) == len(same.rules)
 
 
 def test_trees_are_derivations_of_the_text(corpus, tmp_path):

@@ -107,6 +107,7 @@ def little_content() -> Content:
             "test sentences": 3,
         },
         **{"randomisation trials": 10000, "derivations": {"sentence pairs": 50000}, "systems": rows},
+        "sampling": [],
     }
     spans = [[0, 8, 1.0], [0, 1, 0.9], [1, 8, -0.2], [2, 3, 3.5]]
     alone = [[0, 8, 1.0], [0, 1, 0.4], [1, 8, 0.0], [2, 3, 3.5]]

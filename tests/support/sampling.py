@@ -112,17 +112,20 @@ class PairTrees:
                     tree |= part
                 yield tree
 
-    def rule(self, head, tree, cut):
-        """The two sides as words, and numbers of nonterminals."""
-        frontier, todo = [], list(self.edges[head][tree[head]])
+    def frontier(self, head, tree, cut):
+        """The nodes at which the rule at a head ends, in source order."""
+        found, todo = [], list(self.edges[head][tree[head]])
         while todo:
             node = todo.pop()
             if cut[node]:
-                frontier.append(node)
+                found.append(node)
             else:
                 todo += self.edges[node][tree[node]]
-        frontier.sort(key=lambda node: self.spans[node][0])
-        sides = []
+        return sorted(found, key=lambda node: self.spans[node][0])
+
+    def rule(self, head, tree, cut):
+        """The two sides as words, and numbers of nonterminals."""
+        frontier, sides = self.frontier(head, tree, cut), []
         for side in (0, 1):
             symbols = dict(enumerate(self.words[side]))
             begin, end = self.spans[head][side]

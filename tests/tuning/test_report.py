@@ -91,6 +91,46 @@ def test_bleu_of_restored_text_is_a_column_where_there_is_any(content, manifest)
     assert all(f"{17.25 + number:.2f}" in text for number in range(4))
 
 
+def sampled(systems, process, *log_joint, **measures):
+    """Chains as results.json has them; the beginning is far from all else."""
+    chains = [
+        {"log_joint": [-9e5, *joint], "types": [9, 50, 40, 30][: len(joint) + 1], "tokens": [900, 80, 70, 60]}
+        for joint in log_joint
+    ]
+    facts = {"burn_in": 0, "kept": [0, 2], "convergence": measures}
+    return {"systems": systems, "distribution": {"process": process}, **facts, "chains": chains}
+
+
+def test_chains_of_one_distribution_share_a_picture(content, manifest):
+    assert "Sampled rules" not in render(content, manifest)
+    content.results["sampling"] = [
+        sampled(["MIN"], "py", [-1200.0, -1100.0, -1000.0]),
+        sampled(
+            ["MLE", "SPECTRAL-8"], "py", [-1300.0, -1e3, -998.0], [-1400.0, -1e3, -996.0], **{"R-hat of <a>": 1.25}
+        ),
+        sampled(["SPECTRAL-16"], "dp", [-5000.0, -4000.0, -3000.0]),
+        sampled(["SPECTRAL-16"], "uniform", []),
+    ]
+    text = render(content, manifest)
+    page = Page(text)
+    curves = [found["aria-label"] for found in page.pictures if "by sweep" in found["aria-label"]]
+    assert len(curves) == 6  # a beginning alone has none
+    ends = "MIN chain 1 ends at -1,000; MLE, SPECTRAL-8 chain 1 ends at -998; MLE, SPECTRAL-8 chain 2 ends at -996"
+    assert curves[0] == f"log joint probability by sweep: {ends}"
+    rows = {found[0]: found[1:] for found in map(cells, re.findall("<tr.*?</tr>", text)) if "SPECTRAL" in found[0]}
+    assert rows["MLE, SPECTRAL-8"] == ["2", "3", "4", "−997", "30", "60", "1.250"]
+    # sweeps make the scale, not the beginning: no tick is beyond them
+    figure = next(part for part in text.split("<figure") if curves[0] in part)
+    marks = [int(mark.replace(",", "").replace("−", "-")) for mark in re.findall('anchor="end">([^<]*)<', figure)]
+    assert marks and min(marks) > -1450 and max(marks) < -950
+    lowest = max(float(y) for y in re.findall(r",([\d.]+)", " ".join(re.findall('points="([^"]*)"', figure))))
+    assert re.findall('points="[^,]*,([^ ]*)', figure) == [f"{lowest:g}"] * 3
+
+
+def cells(row):
+    return re.findall("<t[dh][^>]*>([^<]*)<", row)
+
+
 def test_page_says_what_was_found(content, manifest):
     text = " ".join("".join(Page(render(content, manifest)).text).split())
     for part in (

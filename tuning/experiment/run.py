@@ -277,7 +277,25 @@ def _results(run: Run) -> dict[str, Any]:
         "test sentences": len(references[0]),
         "derivations": run.json(run.plan.derivations / rules.STATISTICS),
         "systems": rows,
+        "sampling": _sampling(run),
     }
+
+
+def _sampling(run: Run) -> list[dict[str, Any]]:
+    """How chains of sampled rules went; those of several systems once, if they are the same."""
+    found: list[dict[str, Any]] = []
+    for name, system in run.plan.systems.items():
+        for stage in (system.rules, *system.rules.sources):
+            made = stage / rules.FOUND
+            if stage.work is not rules.grammar or not run.cache.path(made).exists():
+                continue
+            history = run.json(made)
+            same = next((item for item in found if item == {"systems": item["systems"], **history}), None)
+            if same:
+                same["systems"].append(name)
+            else:
+                found.append({"systems": [name], **history})
+    return found
 
 
 def _restored(run: Run, system: str) -> list[dict[str, Any]]:

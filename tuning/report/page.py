@@ -30,6 +30,7 @@ from lscfg.tuning.report.markup import (
     words_html,
 )
 from lscfg.tuning.report.monolingual import monolingual_section
+from lscfg.tuning.report.sampling import sampling_section
 from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
 _FILES = [
@@ -58,6 +59,7 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
         ("results", "Results", _results(content)),
         ("tuning", "Tuning", tuning_section(content)),
         ("grammars", "Grammars and models", _grammars(content)),
+        *([("sampling", "Sampled rules", chains)] if (chains := sampling_section(content)) else []),
         *([("monolingual", "Monolingual text", mono)] if (mono := monolingual_section(content)) else []),
         ("charts", "Charts", charts_section(content)),
         ("breakdown", "Where systems differ", breakdown_section(content, breakdown)),

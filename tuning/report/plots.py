@@ -163,3 +163,50 @@ def spectrum_bars(name: str, values: Sequence[float]) -> str:
         parts.append(f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="middle">{k}</text>')
     listed = " ".join(f"{value:.4g}" for value in values)
     return _svg(width, height, f"Singular values of {name}: {listed}", parts)
+
+
+@dataclass(frozen=True)
+class SweepCurve:
+    """A figure of one chain by sweep.
+
+    Attributes:
+        name: the systems that have the chain's rules; colour: the number of the first of them.
+        chain: its number among theirs, from 1.
+        values: of each sweep, from 0 on; two or more.
+    """
+
+    name: str
+    colour: int
+    chain: int
+    values: Sequence[float]
+
+
+def sweep_curves(title: str, curves: Sequence[SweepCurve]) -> str:
+    """All chains on one axis; a beginning that lies beyond all sweeps is drawn at the edge."""
+    width, height, left, right, top, bottom = 340, 220, 74, 8, 8, 186
+    later = [value for curve in curves for value in curve.values[1:]]
+    low, high = min(later), max(later)
+    pad = 0.05 * (high - low) or 0.5
+    low, high = low - pad, high + pad
+    longest = max(len(curve.values) - 1 for curve in curves)
+
+    def at(sweep: int, value: float) -> tuple[float, float]:
+        x = left + (width - left - right) * sweep / longest
+        return x, bottom - (bottom - top) * (min(max(value, low), high) - low) / (high - low)
+
+    parts = []
+    for tick in ticks(low, high):
+        level, label = _n(at(0, tick)[1]), f"{tick:,.0f}".replace("-", "−")
+        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{level}" y2="{level}"/>')
+        parts.append(f'<text class="tick" x="{left - 5}" y="{level}" dy="3.5" text-anchor="end">{label}</text>')
+    for sweep in ticks(0, longest):
+        across = _n(at(int(sweep), low)[0])
+        parts.append(f'<text class="tick" x="{across}" y="{bottom + 15}" text-anchor="middle">{sweep:g}</text>')
+    middle = (left + width - right) // 2
+    parts.append(f'<text class="tick" x="{middle}" y="{height - 3}" text-anchor="middle">sweep</text>')
+    for curve in curves:
+        line = _polyline([at(*point) for point in enumerate(curve.values)], "line" if curve.chain == 1 else "line more")
+        told = f"{curve.name}, chain {curve.chain}: {curve.values[-1]:,.0f}"
+        parts.append(f'<g style="--line: var(--c{curve.colour % 8})"><title>{escape(told)}</title>{line}</g>')
+    ends = "; ".join(f"{curve.name} chain {curve.chain} ends at {curve.values[-1]:,.0f}" for curve in curves)
+    return _svg(width, height, f"{title} by sweep: {ends}", parts)

@@ -13,7 +13,7 @@ from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.settings import setting
 
 HELP = "rules of all derivations of sentence pairs, weighed by a log-linear model; alignments are only a lexicon"
-VERSION = 1
+VERSION = 2
 NEEDS = ("text",)
 FILTERED = True
 TABLE = "induce"

@@ -13,6 +13,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.induce.sample.beginning import Beginning
 from lscfg.induce.sample.checkpoint import Checkpoint
+from lscfg.induce.sample.states import without_states
 from lscfg.induce.sample.text import SampledText
 from lscfg.kernel.sample import (
     BASES,
@@ -29,6 +30,12 @@ from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
 """What the names of the kernel's random numbers have room for."""
+
+DISTRIBUTION = (
+    *("process", "alpha", "discount", "tables", "resample", "length", "mean_length", "base", "multiplicity"),
+    *("alignments", "max_cut", "max_words"),
+)
+"""Settings that decide what chains draw from. The others say how they get there, and what is kept."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,12 @@ class ChainSettings(Declared):
         "several alignments of a pair: each is a pair of its own (separate), or one is drawn (chosen)",
         choices=("separate", "chosen"),
     )
-    max_cut: int = setting(7, "most words of a phrase that need not be a nonterminal", least=1, most=1000)
+    states: int = setting(
+        1, "hidden states of nonterminals, drawn with the rules that they belong to", least=1, most=255, metavar="M"
+    )
+    max_cut: int = setting(
+        7, "most words of a phrase that need not be a nonterminal; 0: rules are minimal", least=0, most=1000
+    )
     max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
     sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2)
     sample: str = setting("average", "rules of many sweeps, or of the last one", choices=("average", "last"))
@@ -120,6 +132,10 @@ class ChainSettings(Declared):
             raise SettingError("resample", "needs exact tables")
         if self.shards > 1 and (self.tables == "exact" or self.moves == "type"):
             raise SettingError("shards", "must be 1 where tables are exact or cuts are drawn by type")
+        if self.states > 1 and self.moves in ("blocked", "type"):
+            raise SettingError("states", f"must be 1 where moves are {self.moves}; local and tree draw states")
+        if self.states > 1 and self.chains > 1:
+            raise SettingError("chains", "must be 1 where there are states: those of two chains are not the same")
 
     @property
     def last(self) -> int:
@@ -145,6 +161,7 @@ class ChainSettings(Declared):
             max_phrase=max_phrase,
             places=places,
             held_out=held_out,
+            states=self.states,
         )
 
     def kept(self) -> tuple[int, ...]:
@@ -168,7 +185,7 @@ class Chain:
     """What a chain has kept.
 
     Attributes:
-        arrays: of ``TreeSampler.arrays``.
+        arrays: of ``TreeSampler.arrays``; with states those of ``without_states``.
         trace: a record for each sweep.
     """
 
@@ -219,7 +236,8 @@ def run_chain(
     if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
         highest = sampler.sizes.max_level
         log.info(f"nodes of level {open_level + 1} to {highest} took no part: their variables are as at the beginning")
-    return Chain(sampler.arrays(), trace)
+    arrays = sampler.arrays()
+    return Chain(without_states(arrays) if settings.states > 1 else arrays, trace)
 
 
 def _shards(pairs: int, shards: int) -> list[int]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lscfg.induce.sample.chain import DISTRIBUTION, ChainSettings
+
 WATCHED = {"log_joint": "log joint", "tokens": "rule tokens"}
 """What of a trace is watched, and what it is called in a table."""
 
@@ -86,3 +88,27 @@ def convergence(trace: Sequence[dict[str, Any]], burn_in: int) -> dict[str, floa
             found[f"R-hat of {title}"] = round(split_scale_reduction(chains), 3)
             found[f"effective samples of {title}"] = round(effective_samples(chains), 1)
     return found
+
+
+SHOWN = ("log_joint", "types", "tokens")
+"""What of each sweep a history has."""
+
+
+def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[str, Any]:
+    """How chains went, as JSON has it.
+
+    Returns:
+        ``distribution``: settings that decide what is drawn from; ``burn_in``; ``kept``: sweeps that are kept;
+        ``chains``: for each, lists of what is shown of its sweeps; ``convergence``: see ``convergence``, empty where
+        nodes take part level by level, since a sweep then draws from another distribution than the one before.
+    """
+    facts = settings.facts()
+    numbers = sorted({record["chain"] for record in trace})
+    chains = [[record for record in trace if record["chain"] == number] for number in numbers]
+    return {
+        "distribution": {name: facts[name] for name in DISTRIBUTION},
+        "burn_in": settings.burn_in,
+        "kept": list(settings.kept()),
+        "convergence": {} if settings.level_sweeps else convergence(trace, settings.burn_in),
+        "chains": [{name: [record[name] for record in chain] for name in SHOWN} for chain in chains],
+    }

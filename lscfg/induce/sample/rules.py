@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lscfg.errors import InputError
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
@@ -18,6 +19,7 @@ from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.sample.beginning import Beginning
 from lscfg.induce.sample.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
+from lscfg.induce.sample.convergence import history
 from lscfg.induce.sample.text import read_text
 from lscfg.io.text import file_hash
 from lscfg.parallel.engine import available_cores, in_threads
@@ -83,6 +85,7 @@ class Sampled:
         trace: a record for each sweep, chain by chain.
         tree: int64 [places], the tree that each is in: those of all pairs for each sample, chain by chain.
         alignments: how often ``pairs`` has each pair.
+        state: int32 [places], of the nonterminal that each rewrites; None: there is only one.
     """
 
     rules: SampledRules
@@ -90,6 +93,7 @@ class Sampled:
     trace: list[dict[str, Any]]
     tree: np.ndarray
     alignments: int
+    state: np.ndarray | None = None
 
 
 def sample_rules(
@@ -112,8 +116,10 @@ def sample_rules(
         init: derivations of the corpus to begin with.
 
     Raises:
-        InputError: see ``read_text``, ``Beginning`` and ``run_chain``.
+        InputError: text is held out though there are states; see ``read_text``, ``Beginning`` and ``run_chain``.
     """
+    if held_out and settings.states > 1:
+        raise InputError("the likelihood of held-out text needs --states 1: sums over hidden states are not made")
     chosen = settings.alignments == "chosen"
     text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
     jobs = jobs or available_cores()
@@ -179,8 +185,9 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         samples=samples,
         pairs=pairs,
         max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
+        history=history(trace, settings),
     )
-    return Sampled(made, places, trace, tree, alignments)
+    return Sampled(made, places, trace, tree, alignments, arrays.get("state"))
 
 
 def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSettings, pairs: int) -> np.ndarray:

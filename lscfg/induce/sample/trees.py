@@ -49,6 +49,7 @@ def sampled_trees(found: Sampled) -> Derivations:
         found.rules.samples * found.alignments,
         sample=np.repeat(np.arange(found.rules.samples, dtype=np.int32), found.rules.pairs),
         weight=np.full(total, 1 / found.rules.samples),
+        state=None if found.state is None else found.state[order],
     )
 
 

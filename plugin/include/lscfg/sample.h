@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct lscfg_phrase_forests lscfg_phrase_forests;
 
-/* max_cut: a node with more words on a side is always cut, 1 to 1000000. max_words, drop: as of
+/* max_cut: a node with more words on a side is always cut, 0 to 1000000. max_words, drop: as of
  * lscfg_derive_options. */
 lscfg_phrase_forests *lscfg_phrase_forests_new(int32_t max_cut, int32_t max_words, int32_t drop);
 void lscfg_phrase_forests_free(lscfg_phrase_forests *);
@@ -71,6 +71,8 @@ typedef struct {
   int32_t chain;      /* 0 to 4095: chains of a seed are independent */
   int32_t max_phrase; /* rules of larger spans of either side are not counted as kept_short */
   int32_t places;     /* non-zero: keep where the rules are */
+  int32_t states;     /* hidden states of the nodes that begin rules, 1 to 255; more than one not of moves blocked or by
+                         type, nor with held_out */
   int64_t held_out;   /* so many pairs at the end are not sampled */
 } lscfg_sample_options;
 
@@ -147,17 +149,19 @@ typedef struct {
   int64_t n_nodes;
   const int32_t *edge;    /* [nodes] of all forests, one behind the other: the edge of each, counted from its first */
   const uint8_t *cut;     /* [nodes] */
+  const uint8_t *node_state; /* [nodes] the hidden state of each that is cut */
   const int32_t *rule;    /* [nodes] of cut nodes of the trees; elsewhere without meaning */
-  int32_t max_length; /* words of both sides and scope of the longest rule that there may be */
-  const lscfg_length_counts *by_length; /* [max_length + 1]; of one process for all lengths, those of number 0 */
-  const lscfg_process *processes;       /* [max_length + 1] */
+  int32_t n_restaurants; /* for each state of a head, one for each length of rules from 0 on */
+  const lscfg_length_counts *by_length; /* [n_restaurants]; of one process for all lengths, those of length 0 */
+  const lscfg_process *processes;       /* [n_restaurants] */
   double mean_length;
   int64_t n_seats;
   const int32_t *seats; /* [n_seats][3] where tokens sit at tables: rule, size, tables of this size */
   int32_t n_rates;         /* 0: variables outside trees are uniform */
   const double *cut_rates; /* [n_rates] how often they are cut, by source words */
   double log_ways; /* what the log joint probability is less for rules of several derivations */
-  lscfg_tables tables;
+  lscfg_tables tables; /* with hidden states, a nonterminal of a source side is -1 - its state, and each rule has one
+                          symbol more, -1 - the state of its head */
 } lscfg_sampler_view;
 
 /* Valid until the next call that changes the sampler, or this one; LSCFG_ENOMEM: nothing was made. */

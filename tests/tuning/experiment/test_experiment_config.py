@@ -180,7 +180,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ('target = "train.en"\n', "", "corpus.target is missing"),
         ('"spectral"', '"spectal"', r"e\.toml:21: estimator must be one of .*'spectal' \(did you mean spectral\?\)"),
         ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:22: held_out must be less than 1, not 1.5"),
-        ('"spectral"\nm = 3', '"em"\ninit = "best"', r"e\.toml:22: init must be one of random, matsuzaki, not 'best'"),
+        ('"spectral"\nm = 3', '"em"\ninit = "best"', r"e\.toml:22: init must be one of random, .*, not 'best'"),
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
         ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
         ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),

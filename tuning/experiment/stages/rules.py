@@ -11,6 +11,7 @@ from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
+FOUND = "found.json"
 TEXT = "text"
 
 
@@ -67,6 +68,8 @@ def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_grammar(folder / GRAMMAR, counted, selection, jobs)
     write_json(folder / SIZE, {"rules": len(selection.kept)})
     write_json(folder / STATISTICS, counted.statistics() | {"dropped": selection.dropped})
+    if counted.history:  # for the report alone: no output of other stages hangs on it
+        write_json(folder / FOUND, counted.history)
 
 
 @version(1)
