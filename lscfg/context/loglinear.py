@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -44,9 +44,14 @@ VERSION = 2
 class Settings(Declared):
     """How the context model is learned.
 
+    Attributes:
+        takes_text: whether something is learned from further source text.
+
     The penalty of Hiero's rules, which overlap and so say the same thing many times, is the mean number of tokens that
     a source word is in, if that is more.
     """
+
+    takes_text: ClassVar[bool] = False
 
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
     min_count: int = setting(2, "least number of tokens of an outcome for which an item gets a weight", least=1)

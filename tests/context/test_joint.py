@@ -12,6 +12,7 @@ from lscfg.cli import main
 from lscfg.context.joint import Settings, add_context
 from lscfg.context.loglinear import Settings as PlainSettings
 from lscfg.context.loglinear import add_context as add_plain
+from lscfg.context.views import number_words, places_in_text
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
@@ -101,6 +102,59 @@ def test_dense_values_know_words_that_no_choice_was_seen_beside(tmp_path):
             right[name].append(by_target["BC"[topic]] - by_target["CB"[topic]])
     assert (tmp_path / "joint").read_bytes() == (tmp_path / "again").read_bytes()
     assert min(right["joint"]) > 1 > max(map(abs, right["plain"]))
+
+
+def half_seen(n, seed):
+    """Topical text in which no word of a topic that is on the right is beside b; and text that has all of them."""
+    rng = np.random.default_rng(seed)
+    source, target, more = [], [], []
+    for _ in range(n):
+        topic, left, right, end = (int(rng.integers(size)) for size in (2, 3, 4, 3))
+        source.append(f"{'pq'[topic]}{left} b e{end}")
+        target.append(f"{'PQ'[topic]}{left} {'BC'[topic]} E{end}")
+        more += [f"{'pq'[topic]}{right} m {'yz'[topic]}{left}", f"{'pq'[topic]}{right} b e{end}"]
+    return source, target, ["0-0 1-1 2-2"] * n, more
+
+
+@pytest.mark.parametrize("model", ["joint", "residual", "ls"])
+def test_views_of_further_text_know_words_without_translations(tmp_path, model, capsys):
+    """p3 and q3 are nowhere in the sentence pairs: only further text has them before the words behind p0 to p2."""
+    source, target, links, more = half_seen(300, 5)
+    derive(source, target, links).save(tmp_path / "d")
+    write_lines(tmp_path / "f", source)
+    write_lines(tmp_path / "more", more)
+    kinds = ("--context-model", "joint", "--joint-window", "1", "--joint-k")
+    if model != "joint":
+        kinds = ("--context-model", "none", "--sense", model, "--sense-window", "1", "--sense-k")
+    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet", *kinds]
+    further = [*words, "5", "--views-text", f"{tmp_path}/more"]
+    code = main(further)
+    if model == "residual":
+        assert code == 1 and "--views-text is for" in capsys.readouterr().err
+        return
+    assert code == 0
+    found = {}
+    for text in ("more", ""):
+        assert main(further if text else [*words, "3"]) == 0
+        loaded = Model(tmp_path / "m")
+        grammar = loaded.grammar()
+        binding, values = Binding(loaded, grammar), []
+        names = ("ContextTarget0",) if model == "joint" else ("SenseTarget0",)
+        for topic in range(2):
+            forest = grammar.parse(grammar.vocab.add_line(f"{'pq'[topic]}3 b e0"), ParseOptions(99, True, 1, X))
+            rules = Parameters.load(tmp_path / "m").rules
+            column = binding.features(forest, None, FeatureOptions(names=names))[:, 0]
+            texts = [rules.tgt_text(int(rule)) if rule < len(rules) else "" for rule in forest.app_rule]
+            values.append(column[texts.index("BC"[topic])] - column[texts.index("CB"[topic])])
+        found[text] = values
+    assert min(found["more"]) > 0.5 > max(map(abs, found[""]))
+
+
+def test_spans_of_text_are_as_long_as_tokens():
+    words, first = number_words(["a b", "c d e", "f"], ["a", "c", "f"])
+    assert words.tolist() == [0, -1, 1, -1, -1, 2] and first.tolist() == [0, 2, 5, 6]
+    assert places_in_text(first, 1, np.array([1]), 1).tolist() == [[1, 0, 1], [1, 1, 2], [1, 2, 3], [2, 0, 1]]
+    assert places_in_text(first, 1, np.array([2]), 1).tolist() == [[1, 0, 2], [1, 1, 3]]
 
 
 def test_command(tmp_path, capsys):
