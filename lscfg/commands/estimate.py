@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares an action for each estimator, with its own settings as options."""
     from lscfg.cli import add_action
     from lscfg.estimate import checkpoints, estimator
+    from lscfg.io.arguments import InputFile
     from lscfg.kinds import ESTIMATORS, kinds
     from lscfg.settings import add_options
 
@@ -33,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--resume", action="store_true", help="continue from what is already there")
         _add_context(action.add_argument_group("context of the words around a rule"))
         _add_scorer(action)
+        action.add_argument(
+            "--boundary",
+            type=InputFile,
+            metavar="MODEL",
+            help="model of lscfg induce biparse --boundary, whose weights of spans the new one takes over",
+        )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +137,7 @@ def run(args: argparse.Namespace) -> None:
 
         return run_there(run, args)
 
+    import dataclasses
     from pathlib import Path
 
     from lscfg import log
@@ -137,6 +145,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.estimate import estimator
     from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
+    from lscfg.model.parameters import Parameters
     from lscfg.settings import from_options
 
     settings = from_options(estimator(args.estimator).Settings, args)
@@ -144,9 +153,14 @@ def run(args: argparse.Namespace) -> None:
     if resume and not folder:
         raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
     context = _context(args)
+    boundary = Parameters.load(args.boundary).boundary if args.boundary else None
+    if args.boundary and boundary is None:
+        raise InputError("no weights of spans; name a model of lscfg induce biparse --boundary", args.boundary)
     derivations = Derivations.load(args.derivations)
     checkpoint = Path(folder) if folder else None
     model = estimate_model(derivations, args.estimator, settings, args.jobs, checkpoint, resume, context)
+    if boundary:
+        model = dataclasses.replace(model, boundary=boundary)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"wrote {args.output}: {len(model.rules)} rules, m = {model.rank}")
 
