@@ -96,6 +96,13 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
         metavar="SHARE",
         help="random share of the tokens that it is not learned from, for lscfg mrr --protocol thesis (default: 0)",
     )
+    group.add_argument(
+        "--views-text",
+        type=InputFile,
+        metavar="TEXT",
+        help="further source text, without translations; the joint context model and scorers with --sense-k learn from "
+        "it, too, which words are around the same ones",
+    )
     for name in kinds(CONTEXT_MODELS):
         add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix=name)
 
@@ -198,6 +205,10 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         names.append(args.tokens)
     sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
     check_share(args.leave_out)
+    learners = [cls for cls in (name != NONE and declared, scorer and type(scorer)) if cls]
+    if args.views_text and not any(cls.takes_text for cls in learners):
+        raise InputError("--views-text is for --context-model joint and for scorers with --sense-k")
     add_scorer = scorer_adder(args.sense, scorer) if scorer else None
     name = "" if name == NONE else name
-    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer)
+    views_text = Path(args.views_text) if args.views_text else None
+    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer, views_text)
