@@ -137,9 +137,10 @@ def extract_hiero(
 ) -> HieroRules:
     """The Hiero rules of a corpus, with fractional counts.
 
-    Initial phrase pairs are tight, unless the limits are loose: the words at their borders are linked. Each one, wherever it occurs, has count 1, in
-    equal shares for the ways to make a rule of it: as it is, or with one or two smaller initial phrase pairs inside it
-    as nonterminals. A rule has a linked pair of words, and no two nonterminals side by side on the source side.
+    Initial phrase pairs are tight, unless the limits are loose: the words at their borders are linked. Each one,
+    wherever it occurs, has count 1, in equal shares for the ways to make a rule of it: as it is, or with one or two
+    smaller initial phrase pairs inside it as nonterminals. A rule has a linked pair of words, and no two nonterminals
+    side by side on the source side.
 
     Memory grows with the rules and the vocabulary, not with the corpus: pairs are taken one by one.
 

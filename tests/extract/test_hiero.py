@@ -36,7 +36,7 @@ def initial_phrase_pairs(n, m, links, limits):
             if not all(i <= s < j and k <= t < last for s, t in inside):
                 continue
             tight = {i, j - 1} <= {s for s, _ in inside} and {k, last - 1} <= {t for _, t in inside}
-            if not (tight or limits.loose and inside):
+            if not (tight or (limits.loose and inside)):
                 continue
             if j - i <= limits.max_phrase and (last - k <= limits.max_target_phrase or not limits.max_target_phrase):
                 found.append((i, j, k, last))
