@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.io.layout import check_layout, check_offsets, check_range
-from lscfg.kernel.base import LineError
+from lscfg.kernel.base import LineError, view
 from lscfg.kernel.extract import Collector
 
 FUTURES = ("split", "whole")
@@ -21,6 +21,9 @@ PRIORS = ("corpus", "visit")
 
 NEIGHBOURS, LINKS, TREE = int(lib.LSCFG_VISIT_NEIGHBOURS), int(lib.LSCFG_VISIT_LINKS), int(lib.LSCFG_VISIT_TREE)
 """What a visit is to find beside rules; see lscfg/biparse.h."""
+
+FIRST = int(lib.LSCFG_VISIT_FIRST)
+"""A visit with the weights of the beginning."""
 
 MOST_WORDS = 64
 """Most words of a side."""
@@ -53,6 +56,11 @@ MODEL = {
     "sides.squares": "float32 [sides]",
     "dense": "float64 [3]",
     "dense.squares": "float64 [3]",
+    "rule.kept": "float64 [rules]",
+    "pair.kept": "float64 [pairs]",
+    "ends.kept": "float64 [ends]",
+    "sides.kept": "float64 [sides]",
+    "dense.kept": "float64 [3]",
 }
 """The arrays of a model; see lscfg/biparse.h."""
 
@@ -265,7 +273,7 @@ class BiparseModel(Collector):
         """Parses some pairs; returns the visits, which hold nothing else any more.
 
         Args:
-            pairs: int32, numbers of pairs; what: sum of ``NEIGHBOURS``, ``LINKS`` and ``TREE``.
+            pairs: int32, numbers of pairs; what: sum of ``NEIGHBOURS``, ``LINKS``, ``TREE`` and ``FIRST``.
         """
         pairs = np.ascontiguousarray(pairs, np.int32)
         visits._check(
@@ -288,6 +296,18 @@ class BiparseModel(Collector):
         values = (step.rate, step.lexical_rate, step.shrink, PRIORS.index(step.prior), step.adagrad)
         options = ffi.new("lscfg_biparse_step *", values)
         self._check(lib.lscfg_biparse_update(self._pointer, options, self._error))
+
+    def keep(self) -> None:
+        """Keeps the weights as they are now, to go back to; at first those of the beginning are kept."""
+        lib.lscfg_biparse_keep(self._pointer)
+
+    def go_back(self) -> None:
+        """Takes the kept weights; rules that were discovered since have a weight of 0."""
+        lib.lscfg_biparse_go_back(self._pointer)
+
+    def settle(self) -> None:
+        """Learning is over: only the weights stay, for visits without ``NEIGHBOURS`` and for counts."""
+        self._check(lib.lscfg_biparse_settle(self._pointer))
 
     def next_pass(self) -> None:
         """A pass is over: rules are counted anew."""
@@ -321,11 +341,14 @@ class BiparseModel(Collector):
             "links.items": self._copy(v.links, (v.n_links, 2), np.int32),
             "dense": np.array(list(v.dense)),
             "dense.squares": np.array(list(v.dense_squares)),
+            "rule.kept": self._copy(v.kept[len(SPARSE)], v.n_rules, np.float64),
+            "dense.kept": np.array(list(v.dense_kept)),
         }
         for kind, name in enumerate(SPARSE):
             found[f"{name}.words"] = self._copy(v.words[kind], (v.n_weights[kind], 2), np.int32)
             found[f"{name}.weight"] = self._copy(v.weight[kind], v.n_weights[kind], np.float64)
             found[f"{name}.squares"] = self._copy(v.squares[kind], v.n_weights[kind], np.float32)
+            found[f"{name}.kept"] = self._copy(v.kept[kind], v.n_weights[kind], np.float64)
         return found
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -367,13 +390,16 @@ class BiparseModel(Collector):
         buffers = {field: pointer(name) for field, name in fields.items()}
         for field, buffer in buffers.items():
             setattr(v, field, buffer)
-        sparse = [tuple(pointer(f"{name}.{what}") for what in ("words", "weight", "squares")) for name in SPARSE]
+        parts = ("words", "weight", "squares", "kept")
+        sparse = [tuple(pointer(f"{name}.{what}") for what in parts) for name in SPARSE]
+        rule_kept = pointer("rule.kept")
+        v.kept[len(SPARSE)] = rule_kept
         for kind, arrays_of in enumerate(sparse):
-            v.words[kind], v.weight[kind], v.squares[kind] = arrays_of
+            v.words[kind], v.weight[kind], v.squares[kind], v.kept[kind] = arrays_of
             v.n_weights[kind] = len(held[f"{SPARSE[kind]}.weight"])
         v.n_rules, v.n_symbols = sizes["rules"], sizes["symbols"]
         v.n_aligned, v.n_links = sizes["aligned"], sizes["links"]
-        v.dense, v.dense_squares = held["dense"].tolist(), held["dense.squares"].tolist()
+        v.dense, v.dense_squares, v.dense_kept = (held[f"dense{of}"].tolist() for of in ("", ".squares", ".kept"))
         try:
             self._check(lib.lscfg_biparse_model_restore(self._pointer, v, self._error))
         except LineError as error:
@@ -381,28 +407,52 @@ class BiparseModel(Collector):
 
 
 class ExpectedRules(Collector):
-    """Expected counts of rules and of linked words."""
+    """Expected counts of rules and of linked words.
 
-    def __init__(self, text: Bitexts):
+    Args:
+        wanted: int32 words of sentences to be translated, -1 for those that the text has not. Only rules that some
+            sentence may use are kept then, and those of best derivations. None: all.
+    """
+
+    def __init__(self, text: Bitexts, wanted: Iterable[np.ndarray] | None = None):
         self._text = text
         super().__init__(lib.lscfg_biparse_counts_new(text._pointer), lib.lscfg_biparse_counts_free)
+        for words in () if wanted is None else wanted:
+            held = np.ascontiguousarray(words, np.int32)
+            self._check(lib.lscfg_biparse_want(self._pointer, ffi.from_buffer("int32_t[]", held), len(held)))
 
-    def add(self, visits: Visits, weighs: BiparseModel) -> None:
-        """Adds what visits expect, with the weights that a model of the same text has, which need not be theirs."""
-        self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, weighs._pointer, self._error))
+    def add(self, visits: Visits, weighs: BiparseModel | None = None) -> None:
+        """Adds what visits expect.
+
+        Args:
+            weighs: a model of the same text, which need not be theirs, whose weights the rules get; all visits or none
+                have one.
+        """
+        model = weighs._pointer if weighs else ffi.NULL
+        self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, model, self._error))
+
+    def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+        return view(pointer, shape, dtype, self)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies: ``expected`` float64, ``pairs`` int64, ``sums`` float64 [rules, 4] of lexical weights,
-        weights of rules and of their links, each times how often it is expected, ``linked`` float64
-        [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and what ``Deriver.tables``
-        names. An edge's ``visit`` is the number of its pair here, and parents count from the very first edge."""
+        """All as views that hold until the next visits are added, since copies would take as much memory again.
+
+        They are ``expected`` float64, ``pairs`` int32, ``bare`` uint8, 1 where no grammar has it, ``sums`` float64
+        [rules, 2] of the weights of rules and of their links, each times how often it is expected (without a model
+        [0, 2]), with ``wanted`` also ``of_target`` float64, how often all rules with the same target side are
+        expected, ``linked`` float64 [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and
+        what ``Deriver.tables`` names. An edge's ``visit`` is the number of its pair here, and parents count from the
+        very first edge.
+        """
         v = ffi.new("lscfg_biparse_counts_view *")
-        lib.lscfg_biparse_counts_get(self._pointer, v)
+        self._check(lib.lscfg_biparse_counts_get(self._pointer, v))
         n = v.tables.n_rules
         return {
+            **({"of_target": self._copy(v.of_target, n, np.float64)} if v.of_target else {}),
             "expected": self._copy(v.expected, n, np.float64),
-            "pairs": self._copy(v.pairs, n, np.int64),
-            "sums": self._copy(v.sums, (n, 4), np.float64),
+            "pairs": self._copy(v.pairs, n, np.int32),
+            "bare": self._copy(v.is_bare, n, np.uint8),
+            "sums": self._copy(v.sums, (n if v.sums else 0, 2), np.float64),
             "linked": self._copy(v.linked, v.tables.n_pairs, np.float64),
             "edges": self._copy(v.edges, v.n_edges, EDGE),
             **self._tables(v),

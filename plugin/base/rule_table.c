@@ -38,13 +38,10 @@ int32_t rule_table_find(const rule_table *t, const int32_t *symbols, int32_t n_s
   return find(t, hash_rule(symbols, n_src, n), symbols, n_src, n);
 }
 
-int32_t rule_table_intern(rule_table *t, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
+int32_t rule_table_append(rule_table *t, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
   int64_t rules = rule_table_size(t);
-  uint32_t hash = hash_rule(symbols, n_src, n);
-  int32_t known = find(t, hash, symbols, n_src, n);
-  if (known >= 0) return known;
   if (rules == INT32_MAX || ARRAY_RESERVE(t->symbols, n + 1) || ARRAY_RESERVE(t->offsets, 1) ||
-      ARRAY_RESERVE(t->src_length, 1) || ARRAY_RESERVE(t->arity, 1) || index_reserve(&t->index))
+      ARRAY_RESERVE(t->src_length, 1) || ARRAY_RESERVE(t->arity, 1))
     return LSCFG_ENOMEM;
   /* the room of n + 1 is so that data is no null pointer even where all sides are empty */
   memcpy(t->symbols.data + t->symbols.size, symbols, (size_t)n * sizeof *symbols);
@@ -52,6 +49,15 @@ int32_t rule_table_intern(rule_table *t, const int32_t *symbols, int32_t n_src, 
   t->offsets.data[t->offsets.size++] = t->symbols.size;
   t->src_length.data[t->src_length.size++] = n_src;
   t->arity.data[t->arity.size++] = arity;
-  index_put(&t->index, hash, (int32_t)rules);
   return (int32_t)rules;
+}
+
+int32_t rule_table_intern(rule_table *t, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
+  uint32_t hash = hash_rule(symbols, n_src, n);
+  int32_t known = find(t, hash, symbols, n_src, n);
+  if (known >= 0) return known;
+  if (index_reserve(&t->index)) return LSCFG_ENOMEM;
+  int32_t rule = rule_table_append(t, symbols, n_src, n, arity);
+  if (rule >= 0) index_put(&t->index, hash, rule);
+  return rule;
 }

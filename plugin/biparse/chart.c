@@ -96,8 +96,8 @@ static double weigh(const pair_work *p, int32_t i, int32_t j, cube_point *point)
     c.score += p->weight[LSCFG_LEX_TARGET] * p->null_tgt.data[__builtin_ctzll(rest)] + p->weight[LSCFG_TARGET_WORDS];
   if (c.shared) c.score += correct_shared(p, i, form, point, c.shared);
   if (point->is_edge && p->has_rules)
-    c.score += rule_weight(p->model, find_number(&p->model->rule_places, point_fingerprint(p, i, form, &c, k, l)),
-                           p->same);
+    c.score += rule_weight(p->model, p->scale,
+                           find_number(&p->model->rule_places, point_fingerprint(p, i, form, &c, k, l)), p->same);
   point->k = (int8_t)k;
   point->l = (int8_t)l;
   point->score = c.score + p->boundary.data[i * (p->n + 1) + j];

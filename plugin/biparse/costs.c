@@ -35,13 +35,13 @@ static void look_up(pair_work *p) {
       p->log_src.data[g * m + h] = log_p[1];
       p->prob_tgt.data[g * m + h] = exp(log_p[0]);
       p->prob_src.data[g * m + h] = exp(log_p[1]);
-      p->linked.data[g * m + h] = sparse_weight(model, LSCFG_LINKED_WORDS, p->src[g], p->tgt[h]);
+      p->linked.data[g * m + h] = sparse_weight(model, p->scale, LSCFG_LINKED_WORDS, p->src[g], p->tgt[h]);
     }
   for (int32_t i = 0; i < n; i++)
     for (int32_t j = i + 1; j <= n; j++)
       p->boundary.data[i * (n + 1) + j] =
-          sparse_weight(model, LSCFG_SPAN_ENDS, p->src[i], p->src[j - 1]) +
-          sparse_weight(model, LSCFG_SPAN_SIDES, i ? p->src[i - 1] : -1, j < n ? p->src[j] : -1);
+          sparse_weight(model, p->scale, LSCFG_SPAN_ENDS, p->src[i], p->src[j - 1]) +
+          sparse_weight(model, p->scale, LSCFG_SPAN_SIDES, i ? p->src[i - 1] : -1, j < n ? p->src[j] : -1);
 }
 
 static void fingerprints(pair_work *p) {
@@ -90,7 +90,7 @@ static void estimate(pair_work *p) {
   sum_best(m, n, p->best_tgt.data, 1, m, none, p->past_tgt.data);
 }
 
-int pair_open(pair_work *p, const lscfg_biparse_model *model, int32_t pair) {
+int pair_open(pair_work *p, const lscfg_biparse_model *model, int32_t pair, int first) {
   const lscfg_bitexts *text = model->text;
   p->model = model;
   p->pair = pair;
@@ -99,8 +99,10 @@ int pair_open(pair_work *p, const lscfg_biparse_model *model, int32_t pair) {
   p->tgt = text->words[TGT].data + text->first[TGT].data[pair];
   p->n = (int32_t)(text->first[SRC].data[pair + 1] - text->first[SRC].data[pair]);
   p->m = (int32_t)(text->first[TGT].data[pair + 1] - text->first[TGT].data[pair]);
+  p->scale = first ? 0 : model->scale;
   memcpy(p->weight, model->dense, sizeof p->weight);
-  p->has_rules = model->of_rules.weight.size > 0;
+  if (first) set_first_weights(p->weight);
+  p->has_rules = p->scale != 0 && model->of_rules.weight.size > 0;
   if (reserve(p)) return LSCFG_ENOMEM;
   look_up(p);
   fingerprints(p);

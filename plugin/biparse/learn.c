@@ -54,6 +54,7 @@ static double clipped(double value) { return fmax(-LARGEST_STEP, fmin(LARGEST_ST
 
 int lscfg_biparse_learn(lscfg_biparse_model *m, const lscfg_biparse_visits *v, lscfg_error *error) {
   int64_t rule = 0;
+  if (m->is_settled) return lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over");
   for (int32_t n = 0; n < v->results.size; n++) {
     for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
       if (discover(m, v, &v->rules.data[rule], v->results.data[n].pair)) return out_of_memory(error);
@@ -108,7 +109,7 @@ static int follow_dense(lscfg_biparse_model *m, const lscfg_biparse_step *step, 
 
 static void rescale(lscfg_biparse_model *m) {
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
-    weights *w = kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
+    weights *w = weights_of_kind(m, kind);
     for (int64_t k = 0; k < w->weight.size; k++) w->weight.data[k] *= m->scale;
   }
   m->scale = 1;
@@ -123,7 +124,7 @@ int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step,
   if (common) m->scale *= fmax(0, 1 - step->rate * shrink);
   if (m->scale < SMALL_SCALE) rescale(m);
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
-    weights *w = kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
+    weights *w = weights_of_kind(m, kind);
     int code = follow(m, w, step, common ? 0 : shrink, names[kind], error);
     if (code) return code;
   }

@@ -7,7 +7,8 @@ lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *text, const ls
   m->text = text;
   m->options = *options;
   m->scale = 1;
-  m->dense[LSCFG_LEX_TARGET] = m->dense[LSCFG_LEX_SOURCE] = 1;
+  set_first_weights(m->dense);
+  set_first_weights(m->dense_kept);
   if (!space_init(&m->space) && !rule_table_init(&m->rules) && !ARRAY_RESERVE(m->aligned, 1)) {
     m->aligned.data[0] = (aligned_rule){0};
     return m;
@@ -19,6 +20,7 @@ lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *text, const ls
 static void release_weights(weights *w) {
   free(w->weight.data);
   free(w->pending.data);
+  free(w->kept.data);
   free(w->squares.data);
   free(w->is_touched.data);
   free(w->touched.data);
@@ -26,9 +28,10 @@ static void release_weights(weights *w) {
 
 /* One more weight, of 0. */
 static int add_weight(weights *w) {
-  if (ARRAY_RESERVE(w->weight, 1) || ARRAY_RESERVE(w->pending, 1) || ARRAY_RESERVE(w->squares, 1) ||
-      ARRAY_RESERVE(w->is_touched, 1))
+  if (ARRAY_RESERVE(w->weight, 1) || ARRAY_RESERVE(w->pending, 1) || ARRAY_RESERVE(w->kept, 1) ||
+      ARRAY_RESERVE(w->squares, 1) || ARRAY_RESERVE(w->is_touched, 1))
     return LSCFG_ENOMEM;
+  w->kept.data[w->kept.size++] = 0;
   w->weight.data[w->weight.size++] = 0;
   w->pending.data[w->pending.size++] = 0;
   w->squares.data[w->squares.size++] = 0;
@@ -84,12 +87,9 @@ int32_t model_intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t sa
     if (*only != same) *only = -1;
     return (int32_t)*place - 1;
   }
-  int32_t rule = rule_table_intern(&m->rules, r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
-  if (rule < 0) return LSCFG_ENOMEM;
-  if (rule == m->only.size) {
-    if (add_weight(&m->of_rules)) return LSCFG_ENOMEM;
-    m->only.data[m->only.size++] = same;
-  }
+  int32_t rule = rule_table_append(&m->rules, r->symbols, r->n_src, r->n_src + r->n_tgt, r->arity);
+  if (rule < 0 || add_weight(&m->of_rules)) return LSCFG_ENOMEM;
+  m->only.data[m->only.size++] = same;
   *place = rule + 1;
   return rule;
 }
@@ -155,6 +155,25 @@ void lscfg_biparse_next_pass(lscfg_biparse_model *m) {
   }
 }
 
+/* ---- weights to go back to ---- */
+
+void lscfg_biparse_keep(lscfg_biparse_model *m) {
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
+    weights *w = weights_of_kind(m, kind);
+    for (int64_t k = 0; k < w->kept.size; k++) w->kept.data[k] = m->scale * w->weight.data[k];
+  }
+  memcpy(m->dense_kept, m->dense, sizeof m->dense);
+}
+
+void lscfg_biparse_go_back(lscfg_biparse_model *m) {
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
+    weights *w = weights_of_kind(m, kind);
+    for (int64_t k = 0; k < w->kept.size; k++) w->weight.data[k] = w->kept.data[k];
+  }
+  memcpy(m->dense, m->dense_kept, sizeof m->dense);
+  m->scale = 1;
+}
+
 /* ---- the rule cache ---- */
 
 static void tell(const lscfg_biparse_model *m, int64_t number, int32_t *links, told_rule *r) {
@@ -184,6 +203,7 @@ static int take_rules(lscfg_biparse_model *m, const lscfg_biparse_model *from) {
     if (rule >= 0) number = model_intern_aligned(m, &told, rule);
     if (number < 0) return LSCFG_ENOMEM;
     m->of_rules.weight.data[rule] = from->of_rules.weight.data[a->rule];
+    m->of_rules.kept.data[rule] = from->of_rules.kept.data[a->rule];
     m->of_rules.squares.data[rule] = from->of_rules.squares.data[a->rule];
     m->aligned.data[number].shown = a->shown;
     m->aligned.data[number].now = a->now;
@@ -215,6 +235,37 @@ int lscfg_biparse_forget(lscfg_biparse_model *m, int64_t most, lscfg_error *erro
   if (m->aligned.size <= most) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the cache is too small: %lld rules stay of which none may be forgotten",
                     (long long)m->aligned.size);
+}
+
+int lscfg_biparse_settle(lscfg_biparse_model *m) {
+  rule_table none;
+  if (rule_table_init(&none)) return LSCFG_ENOMEM;
+  rule_table_release(&m->rules);
+  m->rules = none;
+  void *const all[] = {m->links.data, m->aligned_places.entries, m->side_places.entries, m->sides.data,
+                       m->targets.data};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+  memset(&m->links, 0, sizeof m->links);
+  memset(&m->aligned_places, 0, sizeof m->aligned_places);
+  memset(&m->side_places, 0, sizeof m->side_places);
+  memset(&m->sides, 0, sizeof m->sides);
+  memset(&m->targets, 0, sizeof m->targets);
+  aligned_rule *end = realloc(m->aligned.data, sizeof *end);
+  if (end) {
+    m->aligned.data = end;
+    m->aligned.capacity = 1;
+  }
+  m->aligned.size = 0;
+  m->aligned.data[0] = (aligned_rule){0};
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
+    weights *w = weights_of_kind(m, kind), left = {0};
+    memcpy(&left.weight, &w->weight, sizeof left.weight);
+    w->weight.data = NULL;
+    release_weights(w);
+    *w = left;
+  }
+  m->is_settled = 1;
+  return LSCFG_OK;
 }
 
 /* ---- views ---- */
@@ -278,6 +329,8 @@ int lscfg_biparse_model_get(lscfg_biparse_model *m, lscfg_biparse_view *view) {
     view->words[kind] = t->words.data;
     view->weight[kind] = m->weight_view[1 + kind].data;
   }
+  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) view->kept[kind] = weights_of_kind(m, kind)->kept.data;
+  memcpy(view->dense_kept, m->dense_kept, sizeof m->dense_kept);
   memcpy(view->dense, m->dense, sizeof m->dense);
   memcpy(view->dense_squares, m->dense_squares, sizeof m->dense_squares);
   return LSCFG_OK;
@@ -298,10 +351,12 @@ static int restore_weights(lscfg_biparse_model *m, const lscfg_biparse_view *vie
       if (place < 0) return out_of_memory(error);
       if (place != k) return refuse(error, "two weights of one feature");
       m->sparse[kind].of.weight.data[place] = view->weight[kind][k];
+      m->sparse[kind].of.kept.data[place] = view->kept[kind][k];
       m->sparse[kind].of.squares.data[place] = view->squares[kind][k];
     }
   memcpy(m->dense, view->dense, sizeof m->dense);
   memcpy(m->dense_squares, view->dense_squares, sizeof m->dense_squares);
+  memcpy(m->dense_kept, view->dense_kept, sizeof m->dense_kept);
   return LSCFG_OK;
 }
 
@@ -337,6 +392,7 @@ int lscfg_biparse_model_restore(lscfg_biparse_model *m, const lscfg_biparse_view
     if (number < 0) return out_of_memory(error);
     if (number != k) return refuse(error, "a rule that is there twice");
     m->of_rules.weight.data[rule] = view->rule_weight[rule];
+    m->of_rules.kept.data[rule] = view->kept[LSCFG_N_SPARSE][rule];
     m->of_rules.squares.data[rule] = view->rule_squares[rule];
     m->aligned.data[number].shown = view->shown[k];
     m->aligned.data[number].now = view->shown_now[k];

@@ -8,6 +8,7 @@
 /* Weights of features of one kind, and what a batch says of them. */
 typedef struct {
   ARRAY(double) weight, pending; /* of a common scale; the gradient of the batch so far */
+  ARRAY(double) kept;            /* weights to go back to */
   ARRAY(float) squares;          /* of all gradients before */
   ARRAY(uint8_t) is_touched;
   ARRAY(int32_t) touched;        /* in this batch */
@@ -51,9 +52,10 @@ struct lscfg_biparse_model {
   ARRAY(target_list) sides;
   ARRAY(int32_t) targets;
   weight_table sparse[LSCFG_N_SPARSE];
-  double dense[LSCFG_N_DENSE], dense_pending[LSCFG_N_DENSE], dense_squares[LSCFG_N_DENSE];
+  double dense[LSCFG_N_DENSE], dense_pending[LSCFG_N_DENSE], dense_squares[LSCFG_N_DENSE], dense_kept[LSCFG_N_DENSE];
   double scale;    /* that all sparse weights have in common */
   int64_t visited; /* pairs of the batch */
+  int is_settled;  /* learning is over, see lscfg_biparse_settle */
   ARRAY(int32_t) link_view; /* what lscfg_biparse_model_get shows */
   ARRAY(int64_t) link_begin;
   ARRAY(int32_t) numbers[3];
@@ -91,13 +93,25 @@ static inline int left_out(const lscfg_biparse_model *m, int32_t rule, int32_t s
   return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->only.data[rule] == same));
 }
 
-static inline double rule_weight(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
-  return rule < 0 || left_out(m, rule, same) ? 0 : m->scale * m->of_rules.weight.data[rule];
+/* Weights, times a scale: the model's, or 0 for the beginning. */
+static inline double rule_weight(const lscfg_biparse_model *m, double scale, int32_t rule, int32_t same) {
+  return rule < 0 || left_out(m, rule, same) ? 0 : scale * m->of_rules.weight.data[rule];
 }
 
-static inline double sparse_weight(const lscfg_biparse_model *m, int kind, int32_t src, int32_t tgt) {
+static inline double sparse_weight(const lscfg_biparse_model *m, double scale, int kind, int32_t src, int32_t tgt) {
   int32_t place = find_number(&m->sparse[kind].places, word_key(src, tgt));
-  return place < 0 ? 0 : m->scale * m->sparse[kind].of.weight.data[place];
+  return place < 0 ? 0 : scale * m->sparse[kind].of.weight.data[place];
+}
+
+/* The weights of a kind, rules being the last. */
+static inline weights *weights_of_kind(lscfg_biparse_model *m, int kind) {
+  return kind < LSCFG_N_SPARSE ? &m->sparse[kind].of : &m->of_rules;
+}
+
+/* The dense weights of the beginning. */
+static inline void set_first_weights(double *dense) {
+  dense[LSCFG_LEX_TARGET] = dense[LSCFG_LEX_SOURCE] = 1;
+  dense[LSCFG_TARGET_WORDS] = 0;
 }
 
 #endif

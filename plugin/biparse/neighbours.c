@@ -17,21 +17,22 @@ static int32_t side_number(lscfg_biparse_visits *v, int64_t fingerprint) {
   return (int32_t)*place - 1;
 }
 
-static double score_known(const lscfg_biparse_model *m, const aligned_rule *a, int32_t same) {
-  double score = rule_weight(m, a->rule, same), words = 0;
+static double score_known(const pair_work *p, const aligned_rule *a) {
+  const lscfg_biparse_model *m = p->model;
+  double score = rule_weight(m, p->scale, a->rule, p->same), words = 0;
   for (int64_t k = a[0].links; k < a[1].links; k++)
     words += m->sparse[LSCFG_LINKED_WORDS].of.weight.data[m->links.data[k].weight];
   const rule_table *t = &m->rules;
   int64_t length = t->offsets.data[a->rule + 1] - t->offsets.data[a->rule] - t->src_length.data[a->rule];
-  return score + m->scale * words + m->dense[LSCFG_LEX_TARGET] * a->lexical[LSCFG_LEX_TARGET] +
-         m->dense[LSCFG_LEX_SOURCE] * a->lexical[LSCFG_LEX_SOURCE] +
-         m->dense[LSCFG_TARGET_WORDS] * (double)(length - t->arity.data[a->rule]);
+  return score + p->scale * words + p->weight[LSCFG_LEX_TARGET] * a->lexical[LSCFG_LEX_TARGET] +
+         p->weight[LSCFG_LEX_SOURCE] * a->lexical[LSCFG_LEX_SOURCE] +
+         p->weight[LSCFG_TARGET_WORDS] * (double)(length - t->arity.data[a->rule]);
 }
 
-static double score_own(const lscfg_biparse_model *m, const lscfg_biparse_rule *r) {
-  return r->weight[0] + r->weight[1] + m->dense[LSCFG_LEX_TARGET] * r->lexical[LSCFG_LEX_TARGET] +
-         m->dense[LSCFG_LEX_SOURCE] * r->lexical[LSCFG_LEX_SOURCE] +
-         m->dense[LSCFG_TARGET_WORDS] * (r->n_tgt - r->arity);
+static double score_own(const pair_work *p, const lscfg_biparse_rule *r) {
+  return r->weight[0] + r->weight[1] + p->weight[LSCFG_LEX_TARGET] * r->lexical[LSCFG_LEX_TARGET] +
+         p->weight[LSCFG_LEX_SOURCE] * r->lexical[LSCFG_LEX_SOURCE] +
+         p->weight[LSCFG_TARGET_WORDS] * (r->n_tgt - r->arity);
 }
 
 static int add_target(lscfg_biparse_visits *v, double score, int32_t aligned, int32_t local) {
@@ -57,7 +58,7 @@ static int add_targets(lscfg_biparse_visits *v, neighbour_side *side, int64_t fi
     const target_list *list = &m->sides.data[known];
     for (int32_t k = 0; k < list->n && k < m->options.max_targets; k++) {
       int32_t number = m->targets.data[list->begin + k];
-      if (add_target(v, score_known(m, &m->aligned.data[number], v->pair.same), number, -1)) return LSCFG_ENOMEM;
+      if (add_target(v, score_known(&v->pair, &m->aligned.data[number]), number, -1)) return LSCFG_ENOMEM;
     }
   }
   int64_t end = v->targets.size;
@@ -66,7 +67,7 @@ static int add_targets(lscfg_biparse_visits *v, neighbour_side *side, int64_t fi
     int64_t there = own->known < 0 ? -1 : find_target(v, side->begin, end, own->known);
     if (there >= 0)
       v->targets.data[there].local = *at;
-    else if (add_target(v, score_own(m, own), own->known, *at))
+    else if (add_target(v, score_own(&v->pair, own), own->known, *at))
       return LSCFG_ENOMEM;
   }
   double best = -INFINITY, sum = 0;

@@ -48,7 +48,7 @@ typedef struct {
   const lscfg_biparse_model *model;
   int32_t pair, same, n, m;
   const int32_t *src, *tgt;
-  double weight[LSCFG_N_DENSE];
+  double weight[LSCFG_N_DENSE], scale; /* of dense features, and what all other weights are multiplied by */
   int has_rules; /* whether any rule has a weight */
   /* by source and target word, [n][m], and of single words with NULL */
   ARRAY(double) log_tgt, log_src, prob_tgt, prob_src, linked;
@@ -72,8 +72,8 @@ typedef struct {
 } pair_work;
 
 void pair_release(pair_work *);
-/* Tables of costs for a pair of the model's text. */
-int pair_open(pair_work *, const lscfg_biparse_model *, int32_t pair);
+/* Tables of costs for a pair of the model's text; first: with the weights of the beginning. */
+int pair_open(pair_work *, const lscfg_biparse_model *, int32_t pair, int first);
 /* The sets of target words of all source words. */
 int pair_word_items(pair_work *, int32_t most);
 int pair_parse(pair_work *, const beams *);

@@ -114,7 +114,7 @@ static int collect_rules(lscfg_biparse_visits *v) {
     } else {
       *place = ++v->rules.size;
       r->known = find_number(&model->aligned_places, r->fingerprint[2]);
-      r->weight[0] = rule_weight(model, find_number(&model->rule_places, r->fingerprint[1]), p->same);
+      r->weight[0] = rule_weight(model, p->scale, find_number(&model->rule_places, r->fingerprint[1]), p->same);
     }
     e->rule = (int32_t)*place - 1;
     v->rules.data[e->rule].expected += e->probability;
@@ -285,7 +285,7 @@ static int parse(lscfg_biparse_visits *v, lscfg_biparse_result *result) {
 
 static int visit(const lscfg_biparse_model *model, lscfg_biparse_visits *v, int32_t pair, int32_t what) {
   lscfg_biparse_result result = {.pair = pair};
-  if (pair_open(&v->pair, model, pair) || begin_gradient(v)) return LSCFG_ENOMEM;
+  if (pair_open(&v->pair, model, pair, what & LSCFG_VISIT_FIRST) || begin_gradient(v)) return LSCFG_ENOMEM;
   if (v->pair.n && parse(v, &result)) return LSCFG_ENOMEM;
   if (result.tries > 0) {
     int64_t first_link = v->pair_links.size;

@@ -16,6 +16,8 @@ int wanted_init(wanted_text *);
 void wanted_release(wanted_text *);
 /* Adds a line of words separated by blanks, new ones to the vocabulary too: LSCFG_OK or LSCFG_ENOMEM. */
 int wanted_add(wanted_text *, lscfg_vocab *, const char *line, size_t length);
+/* The same of words as numbers, negative ones being unknown. */
+int wanted_add_words(wanted_text *, const int32_t *words, int64_t n);
 /* Whether the text has all words that this source side has side by side. A side that fails covers no part of it; one
  * that passes may still cover none. */
 int wanted_side(const wanted_text *, const int32_t *symbols, int32_t n);

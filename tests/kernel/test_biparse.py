@@ -7,6 +7,7 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.kernel.biparse import (
+    FIRST,
     LINKS,
     NEIGHBOURS,
     TREE,
@@ -91,6 +92,7 @@ def weighted(model: BiparseModel, words: list[str], seed: int) -> tuple[BiparseM
         arrays[f"{kind}.words"] = np.array(pairs, np.int32)
         arrays[f"{kind}.weight"] = np.zeros(len(pairs))
         arrays[f"{kind}.squares"] = np.zeros(len(pairs), np.float32)
+        arrays[f"{kind}.kept"] = np.zeros(len(pairs))
     for name in ("rule", "pair", "ends", "sides"):
         arrays[f"{name}.weight"][:] = rng.normal(0, 0.5, len(arrays[f"{name}.weight"]))
     arrays["dense"][:] = rng.uniform(0.3, 1.2, 3)
@@ -247,6 +249,71 @@ def test_a_restored_model_goes_on_as_the_other() -> None:
         results.append(one.arrays())
     for name, array in results[0].items():
         assert array.tobytes() == results[1][name].tobytes(), name
+
+
+def test_a_visit_may_have_the_weights_of_the_beginning() -> None:
+    pairs, lexicon = random_pairs(4, 30, 5)
+    model = learned(pairs, lexicon)
+    arrays = model.arrays()
+    for kind in ("rule", "pair", "ends", "sides"):
+        arrays[f"{kind}.weight"][:] = 0
+    arrays["dense"][:] = (1, 1, 0)
+    fresh = BiparseModel(model.text, Beams())
+    fresh.restore(arrays)
+    numbers = np.arange(len(pairs))
+    found = [one.visit(Visits(), numbers, what) for one, what in ((fresh, NEIGHBOURS), (model, NEIGHBOURS | FIRST))]
+    assert found[0].results().tobytes() == found[1].results().tobytes()
+    assert found[0].dense().tobytes() == found[1].dense().tobytes()
+    assert found[0].results().tobytes() != model.visit(Visits(), numbers, NEIGHBOURS).results().tobytes()
+
+
+def test_weights_are_kept_and_taken_back() -> None:
+    pairs, lexicon = random_pairs(4, 30, 5)
+    model = learned(pairs, lexicon)
+    before = model.arrays()
+    model.keep()
+    for _ in range(2):
+        model.learn(model.visit(Visits(), np.arange(len(pairs)), NEIGHBOURS))
+        model.update(LearningStep(0.2, shrink=0.01))
+    changed = model.arrays()
+    assert changed["rule.kept"][: len(before["rule.weight"])].tolist() == before["rule.weight"].tolist()
+    assert changed["rule.weight"].tolist() != changed["rule.kept"].tolist()
+    model.go_back()
+    for name in ("rule", "pair", "ends", "sides", "dense"):
+        now = model.arrays()[name if name == "dense" else f"{name}.weight"]
+        assert now.tobytes() == changed[f"{name}.kept"].tobytes()
+    fresh = learned(pairs, lexicon)
+    fresh.go_back()  # to the beginning
+    assert not fresh.arrays()["rule.weight"].any() and fresh.arrays()["dense"].tolist() == [1, 1, 0]
+
+
+def test_a_settled_model_weighs_as_before_and_learns_no_more() -> None:
+    pairs, lexicon = random_pairs(4, 30, 5)
+    model = learned(pairs, lexicon)
+    numbers = np.arange(len(pairs))
+    found = []
+    for settle in (False, True):
+        if settle:
+            model.settle()
+        visits = model.visit(Visits(), numbers, LINKS | TREE)
+        counts = ExpectedRules(model.text)
+        counts.add(visits, model)
+        found.append({name: array.tobytes() for name, array in counts.arrays().items()})
+        found[-1]["results"] = visits.results().tobytes()
+    assert found[0] == found[1] and np.frombuffer(found[0]["sums"]).any()
+    assert len(model.arrays()["aligned.rule"]) == len(model.arrays()["rules.src_length"]) == 0
+    with pytest.raises(InputError, match="learning is over"):
+        model.learn(model.visit(Visits(), numbers, NEIGHBOURS))
+
+
+def test_rules_are_counted_with_weights_or_without() -> None:
+    pairs, lexicon = random_pairs(4, 30, 5)
+    model = learned(pairs, lexicon)
+    visits, counts = model.visit(Visits(), np.arange(len(pairs))), ExpectedRules(model.text)
+    counts.add(visits)
+    assert counts.arrays()["sums"].shape == (0, 2)
+    with pytest.raises(InputError, match="with weights or without"):
+        counts.add(visits, model)
 
 
 def test_rules_of_one_pair_have_no_weight_for_it() -> None:

@@ -51,7 +51,7 @@ LINES = {
     "--target-vectors e2 --coverage text --examples other "
     "--jobs 97",
     "induce states": "induce states text model one two -o out",
-    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
+    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg --memory 0.5",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--jobs 97 --top 7 --min-marginal 0.25",
     "marginals of forests": "marginals cdec.ini text --forests",

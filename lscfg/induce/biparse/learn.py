@@ -13,14 +13,11 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.induce.biparse.checkpoint import LearnerCheckpoint, State
 from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.kernel.biparse import NEIGHBOURS, BiparseModel, Bitexts, LearningStep, Visits
+from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts, LearningStep, Visits
 from lscfg.parallel.engine import Engine
 
 PIECE = 8
 """Pairs that one thread visits at a time; no result depends on it."""
-
-WEIGHTS = ("rule.weight", "pair.weight", "ends.weight", "sides.weight")
-"""Arrays of sparse weights."""
 
 
 class Visitor:
@@ -105,21 +102,6 @@ def split(pairs: np.ndarray, share: float, seed: int) -> Split:
     return Split(np.sort(order[n:]), np.sort(order[:n]))
 
 
-def initial_weights(model: BiparseModel, settings: BiparseSettings) -> BiparseModel:
-    """A model of the same rules, whose weights are those of the beginning."""
-    arrays = model.arrays()
-    for name in WEIGHTS:
-        arrays[name][:] = 0
-    arrays["dense"][:] = (1, 1, 0)
-    return _restored(model.text, settings, arrays)
-
-
-def _restored(text: Bitexts, settings: BiparseSettings, arrays: dict[str, np.ndarray]) -> BiparseModel:
-    model = BiparseModel(text, settings.beams)
-    model.restore(arrays)
-    return model
-
-
 class Learner:
     """A model that learns from some pairs of a text.
 
@@ -140,7 +122,6 @@ class Learner:
         self.trace: list[dict[str, Any]] = []
         self._settings, self._visitor, self._name = settings, visitor, name
         self._split = split(pairs, settings.held_out, settings.seed)
-        self._best: dict[str, np.ndarray] = {}
         self._best_gain = 0.0
         self._checkpoint = checkpoint or LearnerCheckpoint(None, 0, "", False)
 
@@ -157,23 +138,21 @@ class Learner:
         self._load()
         while len(self.trace) < self._settings.passes and not (self.trace and self.trace[-1]["over"]):
             self.learn(len(self.trace) + 1)
-            state = State(self.model.arrays(), self._best, self.trace, self._best_gain)
-            self._checkpoint.save(state)
-        if not self._settings.held_out:
-            return self.model
-        if not self._best:
-            return BiparseModel(self.model.text, self._settings.beams)
-        return _restored(self.model.text, self._settings, self._best)
+            if self._checkpoint.path:
+                self._checkpoint.save(State(self.model.arrays(), self.trace, self._best_gain))
+        if self._settings.held_out:
+            self.model.go_back()
+        return self.model
 
     def _load(self) -> None:
         state = self._checkpoint.load()
         if not state:
             return
         try:
-            self.model = _restored(self.model.text, self._settings, state.now)
+            self.model.restore(state.arrays)
         except ValueError as error:
             raise self._checkpoint.damaged(str(error)) from error
-        self.trace, self._best, self._best_gain = state.trace, state.best, state.best_gain
+        self.trace, self._best_gain = state.trace, state.best_gain
 
     def learn(self, number: int) -> None:
         """One pass. Its record says whether learning is over, since held-out pairs gained no more."""
@@ -206,18 +185,18 @@ class Learner:
         held_out = self._split.held_out
         if not len(held_out):
             return True
-        now = self._held_out(self.model)
-        before = self._held_out(initial_weights(self.model, self._settings))
+        now, before = self._held_out(NEIGHBOURS), self._held_out(NEIGHBOURS | FIRST)
         record |= {"held-out ln p": now, "held-out ln p without learning": before}
         gain = now - before
         if self._best_gain >= gain:
             return False
-        self._best, self._best_gain = self.model.arrays(), gain
+        self.model.keep()
+        self._best_gain = gain
         return True
 
-    def _held_out(self, model: BiparseModel) -> float:
-        title = f"{self._name}held out"
-        records = self._visitor.in_batches(model, self._split.held_out, 64 * PIECE, NEIGHBOURS, lambda _: None, title)
+    def _held_out(self, what: int) -> float:
+        title, pairs = f"{self._name}held out", self._split.held_out
+        records = self._visitor.in_batches(self.model, pairs, 8 * PIECE, what, lambda _: None, title)
         return float(summary(records).get("ln p", -np.inf))
 
 

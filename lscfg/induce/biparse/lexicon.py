@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from lscfg.kernel.biparse import Bitexts
+
+BLOCK = 2000
+"""Sentence pairs whose cells are found at a time."""
 
 LEAST = 1e-7
 """Probability that a pair of words has at least, as in the kernel."""
@@ -53,26 +57,39 @@ def make_lexicon(text: Bitexts, share: float, iterations: int) -> Lexicon:
 def _cells(arrays: dict[str, np.ndarray], n_words: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """All pairs of words that occur together, NULL included.
 
+    Sentence pairs are taken in blocks, since what is computed on the way is several times as large as what is kept.
+
     Returns:
-        keys, ascending; for each cell of each sentence pair its place among them; the same of the token of each cell
-        on the target and on the source side, -1 for NULL.
+        keys, ascending; int32, for each cell of each sentence pair its place among them; the same of the token of each
+        cell on the target and on the source side, -1 for NULL.
     """
-    sizes = [np.diff(arrays[f"{side}.offsets"]) for side in ("src", "tgt")]
-    rows, columns = sizes[0] + 1, sizes[1] + 1
-    pair = np.repeat(np.arange(len(rows)), rows * columns)
-    first = np.cumsum(rows * columns) - rows * columns
-    at = np.arange(len(pair)) - first[pair]
-    source, target = at // columns[pair] - 1, at % columns[pair] - 1
-    there = (source >= 0) | (target >= 0)
-    pair, source, target = pair[there], source[there], target[there]
-    tokens = []
-    words = []
-    for side, position in (("src", source), ("tgt", target)):
-        token = np.where(position >= 0, arrays[f"{side}.offsets"][pair] + position, -1)
-        tokens.append(token)
-        words.append(np.where(token >= 0, np.append(arrays[side], -1)[token], -1).astype(np.int64))
-    keys, cells = np.unique((words[0] + 1) * (n_words + 1) + words[1] + 1, return_inverse=True)
-    return keys, cells, [tokens[1], tokens[0]]
+    found = []
+    for block in _blocks(arrays):
+        keys, cells = np.unique(_keys(arrays, block, n_words), return_inverse=True)
+        found.append((keys, cells.astype(np.int32), [token.astype(np.int32) for token in block]))
+    keys = np.unique(np.concatenate([block for block, _, _ in found]))
+    cells = np.concatenate([np.searchsorted(keys, block).astype(np.int32)[cells] for block, cells, _ in found])
+    source, target = (np.concatenate([tokens[side] for _, _, tokens in found]) for side in range(2))
+    return keys, cells, [target, source]
+
+
+def _blocks(arrays: dict[str, np.ndarray]) -> Iterator[list[np.ndarray]]:
+    """The source and the target token of each cell of some sentence pairs, -1 for NULL, but not both."""
+    for begin in range(0, len(arrays["src.offsets"]) - 1, BLOCK):
+        first = [arrays[f"{side}.offsets"][begin : begin + BLOCK + 1] for side in ("src", "tgt")]
+        rows, columns = (np.diff(offsets) + 1 for offsets in first)
+        pair = np.repeat(np.arange(len(rows)), rows * columns)
+        at = np.arange(len(pair)) - (np.cumsum(rows * columns) - rows * columns)[pair]
+        places = [at // columns[pair] - 1, at % columns[pair] - 1]
+        tokens = [np.where(place >= 0, offsets[pair] + place, -1) for offsets, place in zip(first, places, strict=True)]
+        there = (tokens[0] >= 0) | (tokens[1] >= 0)
+        yield [token[there] for token in tokens]
+
+
+def _keys(arrays: dict[str, np.ndarray], tokens: list[np.ndarray], n_words: int) -> np.ndarray:
+    """The words of cells as one number."""
+    source, target = (np.append(arrays[side], -1)[token] for side, token in zip(("src", "tgt"), tokens, strict=True))
+    return (source.astype(np.int64) + 1) * (n_words + 1) + target + 1
 
 
 def _model1(

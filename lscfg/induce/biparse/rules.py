@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -27,13 +27,14 @@ from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.io.text import file_hash
 from lscfg.kernel import LineError
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
+from lscfg.model.boundary import BoundaryModel
 from lscfg.parallel.engine import available_cores, in_threads
 
 SUMMARY = ("RuleWeight", "WordPairs")
 """Features of a grammar whose weights were learned: the weight of the rule, and of its linked words."""
 
-BATCH = 512
-"""Pairs that are counted at a time."""
+BATCH = 64
+"""Pairs that are counted at a time; each piece of them keeps the room that its widest pair took."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Induced:
             probability of at least a half; pair by pair.
         edges: of the best derivations, see ``ExpectedRules``; pair by pair.
         text: the pairs.
+        boundary: learned weights of the words at the borders of source spans, means over the folds.
     """
 
     rules: InducedRules
@@ -88,6 +90,7 @@ class Induced:
     likely_links: np.ndarray
     edges: np.ndarray
     text: Bitexts
+    boundary: BoundaryModel
 
     def link_lines(self, links: np.ndarray) -> list[str]:
         """A line of links ``i-j`` for each pair."""
@@ -178,6 +181,7 @@ def _learn(
         pairs = there[folds[there] != fold] if settings.folds > 1 else there
         learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold])
         learner.model = learner.run()
+        learner.model.settle()
         learners.append(learner)
     return learners
 
@@ -221,14 +225,14 @@ def _count(
     inputs: RuleInputs,
 ) -> Induced:
     folds = _fold_of(text, settings)
-    counts = ExpectedRules(text)
+    counts = ExpectedRules(text, None if inputs.wanted is None else _numbered(text, inputs.wanted))
     found = _Collected()
     records = []
 
     for fold, learner in enumerate(learners):
         learned = learner.model
 
-        def take(visits: Visits, learned: BiparseModel = learned) -> None:
+        def take(visits: Visits, learned: BiparseModel | None = learned if settings.passes else None) -> None:
             counts.add(visits, learned)
             found.take(visits)
 
@@ -242,31 +246,51 @@ def _count(
     arrays = counts.arrays()
     rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
     trace = [record | {"fold": fold} for fold, learner in enumerate(learners) for record in learner.trace]
-    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text)
+    boundary = _boundary(rules.rules.words, learners)
+    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
+
+
+def _boundary(words: list[str], learners: Sequence[Learner]) -> BoundaryModel:
+    models = [learner.model.arrays() for learner in learners]
+    given = []
+    for kind in ("ends", "sides"):
+        pairs = np.concatenate([arrays[f"{kind}.words"] for arrays in models])
+        weights = np.concatenate([arrays[f"{kind}.weight"] for arrays in models])
+        given.append((pairs, weights / len(models)))
+    return BoundaryModel.of(words, *given)
+
+
+def _numbered(text: Bitexts, sentences: Sequence[str]) -> Iterator[np.ndarray]:
+    """Words of sentences as numbers, -1 where the text has them not."""
+    arrays = text.arrays()
+    data, offsets = arrays["vocab.bytes"].tobytes(), arrays["vocab.offsets"].tolist()
+    numbers = {data[a:b]: k for k, (a, b) in enumerate(pairwise(offsets))}
+    for line in sentences:
+        yield np.array([numbers.get(word, -1) for word in line.encode().split(b" ") if word], np.int32)
+
+
+def _of_target(rules: RuleTable, each: np.ndarray) -> np.ndarray:
+    """What is known of target sides, from the same by rules."""
+    found = np.zeros(int(rules.target_id.max(initial=-1)) + 1)
+    found[rules.target_id] = each
+    return found
 
 
 def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int, learned: bool) -> InducedRules:
     rules = RuleTable.from_arrays(arrays)
-    weights = arrays["sums"][:, 2:] / np.maximum(arrays["expected"], 1e-300)[:, None]
+    weights = arrays["sums"] / np.maximum(arrays["expected"], 1e-300)[:, None] if learned else None
     return InducedRules(
         rules,
         arrays["expected"],
-        arrays["pairs"],
+        arrays["pairs"].astype(np.int64),
         arrays["lexicon.words"],
         arrays["linked"],
-        _bare(rules),
-        weights if learned else None,
+        arrays["bare"].astype(bool),
+        weights,
         pairs,
         parsed,
+        target_count=_of_target(rules, arrays["of_target"]) if "of_target" in arrays else None,
     )
-
-
-def _bare(rules: RuleTable) -> np.ndarray:
-    """bool [rules]: no word on a side, or nonterminals side by side on the source side."""
-    rule, on_source = rules.on_source()
-    word = rules.symbols >= 0
-    n_source, n_target = (np.bincount(rule[word & side], minlength=len(rules)) for side in (on_source, ~on_source))
-    return (n_source == 0) | (n_target == 0) | (rules.scopes()[0] > 0)
 
 
 def induced_tokens(found: Induced) -> RuleTokens:

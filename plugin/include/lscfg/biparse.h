@@ -91,6 +91,8 @@ typedef struct {
   const double *weight[3];     /* [n_weights] */
   const float *squares[3];     /* [n_weights] */
   double dense[3], dense_squares[3];
+  const double *kept[4];       /* weights to go back to, of LSCFG_LINKED_WORDS, ..., and of rules */
+  double dense_kept[3];
 } lscfg_biparse_view;
 
 /* NULL: no memory. The bitexts have to live and stay as they are while the model does. */
@@ -108,7 +110,8 @@ typedef struct lscfg_biparse_visits lscfg_biparse_visits;
 enum {
   LSCFG_VISIT_NEIGHBOURS = 1, /* also parse the source side with the rules of the pair's source sides */
   LSCFG_VISIT_LINKS = 2,      /* keep probabilities of links */
-  LSCFG_VISIT_TREE = 4        /* keep the best derivation */
+  LSCFG_VISIT_TREE = 4,       /* keep the best derivation */
+  LSCFG_VISIT_FIRST = 8       /* with the weights of the beginning, whatever was learned */
 };
 
 lscfg_biparse_visits *lscfg_biparse_visits_new(void);
@@ -182,6 +185,12 @@ typedef struct {
 int lscfg_biparse_learn(lscfg_biparse_model *, const lscfg_biparse_visits *, lscfg_error *);
 /* Follows the gradient of the batch; the next one is empty. */
 int lscfg_biparse_update(lscfg_biparse_model *, const lscfg_biparse_step *, lscfg_error *);
+/* Keeps the weights as they are, and takes back the kept ones; at first those of the beginning are kept. */
+void lscfg_biparse_keep(lscfg_biparse_model *);
+void lscfg_biparse_go_back(lscfg_biparse_model *);
+/* Learning is over: forgets all but the weights, which are as before for visits without neighbours and for counts. The
+ * model is of no other use then. */
+int lscfg_biparse_settle(lscfg_biparse_model *);
 /* A pass is over: rules are counted anew. */
 void lscfg_biparse_next_pass(lscfg_biparse_model *);
 /* Forgets rules with nonterminals that one pair alone has shown, if there are more than so many aligned rules. */
@@ -193,8 +202,10 @@ typedef struct lscfg_biparse_counts lscfg_biparse_counts;
 
 typedef struct {
   const double *expected; /* [rules] */
-  const int64_t *pairs;   /* [rules] that have the rule */
-  const double *sums;     /* [rules][4] of lexical weights (2), rule weight and word weights, times expected */
+  const int32_t *pairs;   /* [rules] that have the rule */
+  const double *sums;     /* [rules][2] of the weights of the rule and of its linked words, times expected, or NULL */
+  const uint8_t *is_bare; /* [rules] without a word on a side, or with nonterminals side by side on the source side */
+  const double *of_target; /* [rules] how often all rules with the same target side are expected; NULL: all are here */
   lscfg_tables tables;    /* the counts of its word pairs are 0 */
   const double *linked;   /* [word pairs] expected links */
   int64_t n_edges;        /* of the best derivations, in the order in which they came: rules as they are here, the */
@@ -203,10 +214,14 @@ typedef struct {
 
 lscfg_biparse_counts *lscfg_biparse_counts_new(const lscfg_bitexts *);
 void lscfg_biparse_counts_free(lscfg_biparse_counts *);
-/* Adds what visits expect of pairs, with the weights that a model of the same text has, which need not be theirs. */
+/* Adds a sentence to be translated, -1 for words that the text has not, before any visits. With such, only rules of
+ * best derivations are kept, and those whose source side has words that some sentence has side by side. */
+int lscfg_biparse_want(lscfg_biparse_counts *, const int32_t *words, int64_t n);
+/* Adds what visits expect of pairs, with the weights that a model of the same text has, which need not be theirs; all
+ * visits with weights, or, where the model is NULL, all without. */
 int lscfg_biparse_count(lscfg_biparse_counts *, const lscfg_biparse_visits *, const lscfg_biparse_model *,
                         lscfg_error *);
-void lscfg_biparse_counts_get(const lscfg_biparse_counts *, lscfg_biparse_counts_view *);
+int lscfg_biparse_counts_get(lscfg_biparse_counts *, lscfg_biparse_counts_view *);
 
 /* [end of declarations] */
 
