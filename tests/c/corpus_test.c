@@ -656,7 +656,8 @@ static void run_chains(const lscfg_phrase_forests *forests, const lscfg_sample_o
   if (had(one && other) && good(lscfg_sampler_sweep(one, 1, 0, n_pairs, 100, 1, &error)) &&
       good(lscfg_sampler_keep(one, &error)) &&
       (!options->tables || good(lscfg_sampler_resample(one, 1, &error))) &&
-      (options->states > 1 || good(lscfg_sampler_held_out(one, &sum, &n_left_out, &error))) && good(lscfg_sampler_get(one, &view, &error))) {
+      (options->states > 1 || good(lscfg_sampler_held_out(one, &sum, &n_left_out, &error))) &&
+      good(lscfg_sampler_get(one, &view, &error))) {
     lscfg_sampler_state(one, &state);
     CHECK(state.n_tokens > 0 && sum < 0 && n_left_out == 0);
     if (had(!isnan(state.log_joint)) && good(lscfg_sampler_restore(other, &view, &state, &error)) &&
