@@ -59,8 +59,8 @@ const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, s
 /* The rule of a finished grammar with these sides, the first of several; -1 if there is none. */
 int32_t lscfg_grammar_find(const lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                            int32_t n_tgt);
-/* Source or target sides of all rules as JSON strings, nonterminals as in [X,1] on both, and where they begin: begin[size
- * + 1]. Returns the length of all; with text NULL they are only measured. */
+/* Source or target sides of all rules as JSON strings, nonterminals as in [X,1] on both, and where they begin:
+ * begin[size + 1]. Returns the length of all; with text NULL they are only measured. */
 int64_t lscfg_grammar_quote(const lscfg_grammar *, int32_t target, char *text, int64_t *begin);
 /* The rules' features as compressed rows: indptr[size + 1], then indices and values [indptr[size]]. */
 void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const int32_t **indices,
