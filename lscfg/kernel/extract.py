@@ -300,8 +300,8 @@ class HieroExtractor(Collector):
         min_hole: int = 1,
     ) -> None:
         if min(max_phrase, max_symbols, min_hole) < 1 or max_target_phrase < 0 or not 0 <= max_arity <= 2:
-            limits = (max_phrase, max_target_phrase, max_symbols, max_arity, min_hole)
-            raise ValueError(f"limits {', '.join(map(str, limits))} out of range")
+            given = (max_phrase, max_target_phrase, max_symbols, max_arity, min_hole)
+            raise ValueError(f"limits {given} out of range")
         if not 0 <= part[0] < part[1] < 2**31:
             raise ValueError(f"part {part[0]} of {part[1]}")
         limits = (max_phrase, max_target_phrase, max_symbols, max_arity)
