@@ -18,18 +18,7 @@ from unittest.mock import ANY, MagicMock, call
 import helpers
 import numpy as np
 import pytest
-from command_lines import (
-    CLUSTER,
-    CONTEXT,
-    EVERY_LINE,
-    JOINT,
-    LINES,
-    align_words,
-    estimate_words,
-    joint_words,
-    scorer_words,
-    tune_words,
-)
+from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, scorer_words, tune_words
 from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
@@ -254,19 +243,6 @@ def test_each_setting_of_a_scorer(double, derivations, scorer):
     settings = declared(**other_values(declared))
     assert settings != declared() and not add_context.called
     add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores(), [])
-
-
-def test_each_setting_of_the_joint_model(double, derivations):
-    """And the further text that it is learned from."""
-    double("lscfg.context.joint.read_source", ["text"])
-    tokens = double("lscfg.extract.minimal.tokens", MagicMock())
-    double("lscfg.estimate.mle.estimate", "model")
-    add_context = double("lscfg.context.joint.add_context", MagicMock())
-    run_words(joint_words("mle"))
-    settings, more = JOINT(**other_values(JOINT)), ["a4 b", "c4"]
-    tokens.return_value.with_words.assert_called_once_with(more)
-    found = tokens.return_value.with_words.return_value
-    add_context.assert_called_once_with("model", found, ["text"], settings, available_cores(), more=more)
 
 
 @pytest.mark.parametrize(
