@@ -73,7 +73,9 @@ def estimate_model(
     # before what may take hours: a fault of these files would come too late behind it
     source = learner.read_source(context.text, derivations) if context else []
     more = read_lines(context.views_text) if context and context.views_text else []
-    tokens = context.tokens().with_words(more) if context else None
+    tokens = context.tokens() if context else None
+    if tokens and more:
+        tokens = tokens.with_words(more)
     model = found.estimate(derivations, settings, threads, folder, resume)
     if context:
         if context.model:

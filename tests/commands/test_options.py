@@ -242,7 +242,7 @@ def test_each_setting_of_a_scorer(double, derivations, scorer):
     declared = kind(SENSE_MODELS, scorer).Settings
     settings = declared(**other_values(declared))
     assert settings != declared() and not add_context.called
-    add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores())
+    add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores(), [])
 
 
 @pytest.mark.parametrize(

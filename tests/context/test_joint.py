@@ -1,12 +1,16 @@
 """The joint context model: the kernel's features against their parts, and what only its dense values can know."""
 
 import dataclasses
+from unittest.mock import MagicMock
 
+import helpers
 import numpy as np
 import pytest
+from command_lines import joint_words
 from composition import MINIMAL
 from estimates import estimate_mle
 from helpers import random_context, random_sense, rule_table
+from other_settings import other_values
 
 from lscfg.cli import main
 from lscfg.context.joint import Settings, add_context
@@ -18,6 +22,7 @@ from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.parameters import OneState, Parameters
+from lscfg.parallel.engine import available_cores
 
 
 def shares(scores):
@@ -169,3 +174,20 @@ def test_command(tmp_path, capsys):
     assert "99 dimensions of views with" in capsys.readouterr().err
     assert main([*words, "--context-model", "joint", "--joint-k", "2", "--sense", "ls", "--sense-k", "2"]) == 1
     assert "has a scorer of its own" in capsys.readouterr().err
+
+
+def test_all_options(tmp_path, monkeypatch):
+    """Every setting, each with a value of its own, and further text."""
+    monkeypatch.chdir(tmp_path)
+    for name, line in (("f", "a b"), ("text", "c d")):
+        write_lines(name, [line])
+    helpers.double(monkeypatch, "lscfg.extract.derive.Derivations.load", MagicMock())
+    helpers.double(monkeypatch, "lscfg.context.joint.read_source", ["a b"])
+    helpers.double(monkeypatch, "lscfg.estimate.mle.estimate", "model")
+    tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.tokens", MagicMock())
+    add = helpers.double(monkeypatch, "lscfg.context.joint.add_context", MagicMock())
+    assert main(joint_words("mle")) == 0
+    tokens.return_value.with_words.assert_called_once_with(["c d"])
+    found = tokens.return_value.with_words.return_value
+    settings = Settings(**other_values(Settings))
+    add.assert_called_once_with("model", found, ["a b"], settings, available_cores(), more=["c d"])
