@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy.stats import pearsonr, spearmanr
 
 from lscfg.extract.derive import Derivations
@@ -35,11 +37,34 @@ def stage_folders(folder: Path, manifest: dict[str, Any], stage: str) -> dict[st
     }
 
 
+def features_of(manifest: dict[str, Any], system: str) -> tuple[str, ...]:
+    """The system's features by name."""
+    settings = manifest["settings"]
+    return feature_names(settings["systems"][system]["features"] or settings["features"]["names"])
+
+
 def with_context(manifest: dict[str, Any], system: str) -> bool:
     """Whether the words around a rule are among the system's features."""
-    settings = manifest["settings"]
-    names = settings["systems"][system]["features"] or settings["features"]["names"]
-    return not {*CONTEXT_FEATURES}.isdisjoint(feature_names(names))
+    return not {*CONTEXT_FEATURES}.isdisjoint(features_of(manifest, system))
+
+
+def correlations(
+    measures: Sequence[str], rows: Sequence[Sequence[float]], bleu: Sequence[Sequence[float]]
+) -> list[str]:
+    """A table of Spearman's and Pearson's correlation of each measure with BLEU on dev and test, with p-values.
+
+    Args:
+        rows: the measures of each system, NaN where it has none; such a system is left out.
+        bleu: of each system, dev and test.
+    """
+    lines = [["gain", "BLEU", "systems", "Spearman", "p", "Pearson", "p"]]
+    for name, column in zip(measures, np.array(rows, float).T, strict=True):
+        kept = np.isfinite(column)
+        for key, values in zip(("dev", "test"), np.array(bleu, float).T, strict=True):
+            tests = [test(column[kept], values[kept]) for test in (spearmanr, pearsonr)]
+            found = [f"{x:.3f}" for test in tests for x in (test.statistic, test.pvalue)]
+            lines.append([name, key, str(kept.sum()), *found])
+    return align_columns(lines)
 
 
 def main() -> None:
@@ -68,18 +93,13 @@ def main() -> None:
     gains: list[list[float]] = []
     lines = [["system", *MEASURES, "negative", "dev BLEU", "test BLEU"]]
     for row in rows:
-        found = diagnosis.measure(models[row["system"]] / "model.lscfg", with_context(manifest, row["system"]))
+        around = "context" if with_context(manifest, row["system"]) else ""
+        found = diagnosis.measure(models[row["system"]] / "model.lscfg", around)
         gains.append([found.scores[name].gain(base[name])[0] for name in MEASURES])
         values = [f"{gain:+.3f}" for gain in gains[-1]] + [f"{100 * found.negative_mass:.1f} %"]
         lines.append([row["system"], *values, *(f"{row[key]:.2f}" for key in ("dev_bleu", "test_bleu"))])
     print(*align_columns(lines), "", sep="\n")
-    lines = [["gain", "BLEU", "Spearman", "p", "Pearson", "p"]]
-    for name, column in zip(MEASURES, zip(*gains, strict=True), strict=True):
-        for key in ("dev", "test"):
-            bleu = [row[f"{key}_bleu"] for row in rows]
-            tests = [test(column, bleu) for test in (spearmanr, pearsonr)]
-            lines.append([name, key, *(f"{x:.3f}" for test in tests for x in (test.statistic, test.pvalue))])
-    print(*align_columns(lines), sep="\n")
+    print(*correlations(MEASURES, gains, [[row["dev_bleu"], row["test_bleu"]] for row in rows]), sep="\n")
 
 
 if __name__ == "__main__":

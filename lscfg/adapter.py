@@ -22,6 +22,7 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import SENSE_WORDS
+from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.model.sense import SenseModel
@@ -125,7 +126,7 @@ def demangled(text: str) -> str:
 
 
 def example_model() -> Parameters:
-    """A model of the example's rules with two states, some negative parameters, all context weights and a scorer."""
+    """A model of the example's rules with two states, some negative parameters, all weights and a scorer."""
     table = _rule_table(EXAMPLE_RULES)
     values = np.random.default_rng(1)
     tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
@@ -136,7 +137,10 @@ def example_model() -> Parameters:
     offsets, all_items = np.arange(outcomes + 1) * items, np.tile(np.arange(items, dtype=np.int32), outcomes)
     counts = values.uniform(1, 9, len(table))
     context = ContextModel(table, counts, offsets, all_items, weights, _example_scorer(table, values))
-    return Parameters(table, (tensors[0], tensors[1], tensors[2]), root, unk, one=one, context=context)
+    pairs = np.array([(a, b) for a in range(-1, len(table.words)) for b in range(-1, len(table.words))])
+    boundary = BoundaryModel.of(table.words, *((pairs, values.normal(size=len(pairs))) for _ in range(2)))
+    values_of = (tensors[0], tensors[1], tensors[2])
+    return Parameters(table, values_of, root, unk, one=one, context=context, boundary=boundary)
 
 
 def _example_scorer(table: RuleTable, values: np.random.Generator) -> SenseModel:

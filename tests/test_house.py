@@ -35,7 +35,18 @@ FLOORS = (
 BESIDE = ("tuning", "cdec_bridge", "moses_bridge")
 """Packages of lscfg whose folders lie beside its own."""
 
-OF_KINDS = {"Settings", "estimate", "rules", "tokens", "decoding", "learn", "align_corpus", "align_text", "fit"}
+OF_KINDS = {
+    "add_context",
+    "Settings",
+    "estimate",
+    "rules",
+    "tokens",
+    "decoding",
+    "learn",
+    "align_corpus",
+    "align_text",
+    "fit",
+}
 OF_KINDS |= {"trees", "read_pairs", "train_model", "open_tokeniser"}
 """What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
 

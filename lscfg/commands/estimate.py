@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares an action for each estimator, with its own settings as options."""
     from lscfg.cli import add_action
     from lscfg.estimate import checkpoints, estimator
+    from lscfg.io.arguments import InputFile
     from lscfg.kinds import ESTIMATORS, kinds
     from lscfg.settings import add_options
 
@@ -33,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--resume", action="store_true", help="continue from what is already there")
         _add_context(action.add_argument_group("context of the words around a rule"))
         _add_scorer(action)
+        action.add_argument(
+            "--boundary",
+            type=InputFile,
+            metavar="MODEL",
+            help="model of lscfg induce biparse --boundary, whose weights of spans the new one takes over",
+        )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -89,6 +96,13 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
         metavar="SHARE",
         help="random share of the tokens that it is not learned from, for lscfg mrr --protocol thesis (default: 0)",
     )
+    group.add_argument(
+        "--views-text",
+        type=InputFile,
+        metavar="TEXT",
+        help="further source text, without translations; the joint context model and scorers with --sense-k learn from "
+        "it, too, which words are around the same ones",
+    )
     for name in kinds(CONTEXT_MODELS):
         add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix=name)
 
@@ -123,6 +137,7 @@ def run(args: argparse.Namespace) -> None:
 
         return run_there(run, args)
 
+    import dataclasses
     from pathlib import Path
 
     from lscfg import log
@@ -130,6 +145,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.estimate import estimator
     from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
+    from lscfg.model.parameters import Parameters
     from lscfg.settings import from_options
 
     settings = from_options(estimator(args.estimator).Settings, args)
@@ -137,9 +153,14 @@ def run(args: argparse.Namespace) -> None:
     if resume and not folder:
         raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
     context = _context(args)
+    boundary = Parameters.load(args.boundary).boundary if args.boundary else None
+    if args.boundary and boundary is None:
+        raise InputError("no weights of spans; name a model of lscfg induce biparse --boundary", args.boundary)
     derivations = Derivations.load(args.derivations)
     checkpoint = Path(folder) if folder else None
     model = estimate_model(derivations, args.estimator, settings, args.jobs, checkpoint, resume, context)
+    if boundary:
+        model = dataclasses.replace(model, boundary=boundary)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"wrote {args.output}: {len(model.rules)} rules, m = {model.rank}")
 
@@ -184,6 +205,10 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         names.append(args.tokens)
     sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
     check_share(args.leave_out)
+    learners = [cls for cls in (name != NONE and declared, scorer and type(scorer)) if cls]
+    if args.views_text and not any(cls.takes_text for cls in learners):
+        raise InputError("--views-text is for --context-model joint and for scorers with --sense-k")
     add_scorer = scorer_adder(args.sense, scorer) if scorer else None
     name = "" if name == NONE else name
-    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer)
+    views_text = Path(args.views_text) if args.views_text else None
+    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer, views_text)

@@ -131,6 +131,12 @@ def _add_biparse(actions: Any) -> None:
         "--likely-links", type=OutputFile, metavar="FILE", help="write the links of a probability of at least a half"
     )
     biparse.add_argument("--derivations", type=OutputFile, metavar="FILE", help="write the best derivations")
+    biparse.add_argument(
+        "--boundary",
+        type=OutputFile,
+        metavar="MODEL",
+        help="write the learned weights of the words at borders of spans: a model without rules",
+    )
     biparse.add_argument("--checkpoint", metavar="DIR", help="folder for where learning stands, after each pass")
     biparse.add_argument("--resume", action="store_true", help="continue the learning of --checkpoint")
     biparse.add_argument("--trace", type=OutputFile, metavar="FILE", help="write a JSON line for each pass")
@@ -294,13 +300,17 @@ def _write_rules(
 
 def _biparse(args: argparse.Namespace) -> None:
     from lscfg import log
+    from lscfg.errors import InputError
     from lscfg.grammar.source import RuleInputs
     from lscfg.induce.biparse.rules import induce, induced_trees
     from lscfg.induce.biparse.settings import BiparseSettings
     from lscfg.io.text import write_lines
+    from lscfg.model.parameters import Parameters
     from lscfg.settings import from_options
 
     settings = from_options(BiparseSettings, args)
+    if args.boundary and not settings.passes:
+        raise InputError("--boundary writes what is learned; ask for some --passes")
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment), wanted=sentences)
     found = induce(inputs, settings, args.jobs, folder, args.resume)
@@ -310,6 +320,8 @@ def _biparse(args: argparse.Namespace) -> None:
             write_lines(path, found.link_lines(links))
     if args.derivations:
         induced_trees(found).save(args.derivations)
+    if args.boundary:
+        Parameters.without_rules(found.boundary).save(args.boundary)
     _write_rules(args, found.rules, sentences, found.trace)
 
 

@@ -32,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use the discounts 0.5, 1 and 1.5 where the text is too small to estimate them",
     )
     parser.add_argument(
+        "--memory",
+        type=float,
+        metavar="GIB",
+        help="most memory beside the vocabulary; n-grams that do not fit go to files beside the output",
+    )
+    parser.add_argument(
         "--estimator",
         choices=("auto", "lscfg", "lmplz"),
         default="auto",
@@ -50,5 +56,5 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.lm.lmplz import build_lm
 
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None
-    used = build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator)
+    used = build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator, args.memory)
     log.info(f"wrote {args.output}: {args.order}-grams of {args.text}, estimated by {used}")

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -44,9 +44,14 @@ VERSION = 2
 class Settings(Declared):
     """How the context model is learned.
 
+    Attributes:
+        takes_text: whether something is learned from further source text.
+
     The penalty of Hiero's rules, which overlap and so say the same thing many times, is the mean number of tokens that
     a source word is in, if that is more.
     """
+
+    takes_text: ClassVar[bool] = False
 
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
     min_count: int = setting(2, "least number of tokens of an outcome for which an item gets a weight", least=1)
@@ -113,6 +118,24 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, 
     Raises:
         InputError: no source side has a choice.
     """
+    return learn_context(tokens, source, settings, threads)[0]
+
+
+def learn_context(
+    tokens: RuleTokens,
+    source: list[str],
+    settings: Settings,
+    threads: int = 1,
+    dense: tuple[np.ndarray, np.ndarray, float] | None = None,
+) -> tuple[ContextModel, np.ndarray]:
+    """The context model, and float32 [rules, 2 dims], what each rule has of dense values.
+
+    Args:
+        dense: as of ``ContextTrainer``.
+
+    Raises:
+        InputError: no source side has a choice.
+    """
     tokens = tokens.with_choice()
     rules, places = tokens.rules, tokens.places
     counts = np.bincount(places[:, 0], minlength=len(rules))
@@ -141,9 +164,10 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, 
             learned,
             (settings.min_count, penalty, settings.rate),
             engine,
+            dense,
         )
         _learn(trainer, learned, side, settings)
-        return ContextModel(rules, counts.astype(np.float64), *trainer.weights())
+        return ContextModel(rules, counts.astype(np.float64), *trainer.weights()), trainer.dense_sums()
 
 
 def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray, np.ndarray]:

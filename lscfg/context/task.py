@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +30,13 @@ HELD_OUT = 10
 
 @dataclass(frozen=True)
 class ViewSettings(Declared):
-    """Which words around a rule there are, and which target sides are told apart."""
+    """Which words around a rule there are, and which target sides are told apart.
+
+    Attributes:
+        takes_text: whether something is learned from further source text.
+    """
+
+    takes_text: ClassVar[bool] = False
 
     window: int = setting(5, "words on each side", least=1, most=100)
     bag: bool = setting(False, "words of a side count wherever they stand")
@@ -44,6 +49,8 @@ class ViewSettings(Declared):
 @dataclass(frozen=True)
 class CcaSettings(ViewSettings):
     """How words around become a few dimensions."""
+
+    takes_text: ClassVar[bool] = True
 
     k: int = setting(50, "dimensions of each side", least=1)
     whiten: str = setting("diag", "what is taken out of each side's covariance with itself", choices=WHITENINGS)
@@ -73,7 +80,7 @@ class Fitted:
     def scores(self, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
         """float64 [n]: the score of each row beside the words that are around it, [n, items], as in the kernel."""
         if self.weights is not None:
-            return np.asarray(items.multiply(self.weights[rows]).sum(axis=1)).ravel() + self.bias[rows]
+            return sums_of_weights(self.weights, items, rows) + self.bias[rows]
         around, rules = np.asarray(items @ self.vectors) + self.shift, self.rules[rows]
         if self.kind == "cosine":
             return np.asarray((normalised_rows(around) * rules).sum(axis=1))
@@ -96,6 +103,7 @@ class Task:
         row: int32 [rules], place among the scored ones, -1: none; scored: int64 [rows], these rules, by source side.
         used: bool [tokens], those that are learned from.
         threads: how many to use; nothing depends on it.
+        text: views that directions are learned from, of the tokens and of further text; None: those of the tokens.
         bases: what several estimates share, by what made it.
     """
 
@@ -106,10 +114,21 @@ class Task:
     used: np.ndarray
     threads: int = 1
     bases: dict[Any, Any] = field(default_factory=dict)
+    text: Views | None = None
 
     @classmethod
-    def of(cls, tokens: RuleTokens, source: list[str], settings: ViewSettings, threads: int = 1) -> Task:
+    def of(
+        cls,
+        tokens: RuleTokens,
+        source: list[str],
+        settings: ViewSettings,
+        threads: int = 1,
+        more: Sequence[str] = (),
+    ) -> Task:
         """The task of some tokens, all of them used.
+
+        Args:
+            more: further source text, whose words the tokens' vocabulary has; directions are learned from it, too.
 
         Raises:
             InputError: no source side has two target sides that are frequent enough.
@@ -123,14 +142,9 @@ class Task:
             raise InputError("no source side has two frequent target sides: there is nothing to choose by context")
         row = np.full(len(rules), -1, np.int32)
         row[scored] = np.arange(len(scored))
-        numbers = {word: k for k, word in enumerate(rules.words)}
-        lines = [line.split() for line in source]
-        first = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
-        words = np.array([numbers.get(word, -1) for word in chain.from_iterable(lines)], np.int64)
-        views = Views.of(
-            (words, first), len(rules.words), tokens.places[:, 1:4], settings.window, settings.bag, settings.min_word
-        )
-        return cls(tokens, views, row, scored, np.ones(len(tokens.places), bool), threads)
+        how = (settings.window, settings.bag, settings.min_word)
+        views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], how, settings.seed)
+        return cls(tokens, views, row, scored, np.ones(len(tokens.places), bool), threads, text=text)
 
     @property
     def rows(self) -> int:
@@ -173,10 +187,10 @@ class Task:
         return Choices(begin, begin[:-1] + self.own[asked] - first), expand_ranges(first, sizes)
 
     def correlation(self, settings: CcaSettings) -> Correlation:
-        """The directions of the two views; they need no translations, and are those of all tokens."""
+        """The directions of the two views; they need no translations, and are those of all tokens and text."""
         key = (settings.k, settings.whiten, settings.gamma, settings.relative, settings.seed)
         if key not in self.bases:
-            x, y = self.views.sides
+            x, y = (self.text or self.views).sides
             self.bases[key] = correlate(
                 x,
                 y,
@@ -205,6 +219,16 @@ class Task:
         return np.asarray(self.views.matrix[self.used] @ self.basis(settings))
 
 
+def sums_of_weights(weights: sparse.csr_matrix, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
+    """float64 [n], the sum of each row's weights for its items, [n, items]; they are looked up, since rows are long."""
+    keys = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr)) * weights.shape[1] + weights.indices
+    keys, values = np.append(keys, np.iinfo(np.int64).max), np.append(weights.data, 0)
+    asked = np.repeat(np.arange(len(rows)), np.diff(items.indptr))
+    wanted = rows[asked] * weights.shape[1] + items.indices
+    at = np.searchsorted(keys, wanted)
+    return np.bincount(asked, np.where(keys[at] == wanted, values[at], 0) * items.data, len(rows))
+
+
 class SenseLearner(Protocol):
     """What the module of a kind of scorers has; its row is in the entry-point group ``lscfg.sense_models``."""
 
@@ -216,25 +240,32 @@ class SenseLearner(Protocol):
         """Learns from the used tokens of the task."""
 
 
-def scorer_adder(name: str, settings: ViewSettings) -> Callable[[Any, RuleTokens, list[str], int], Any]:
+def scorer_adder(name: str, settings: ViewSettings) -> Callable[[Any, RuleTokens, list[str], int, Sequence[str]], Any]:
     """``add_scorer`` of a kind with its settings, as ``lscfg.estimate.run.ContextInputs`` has it."""
     return partial(add_scorer, name, settings)
 
 
 def add_scorer(
-    name: str, settings: ViewSettings, model: Any, tokens: RuleTokens, source: list[str], threads: int = 1
+    name: str,
+    settings: ViewSettings,
+    model: Any,
+    tokens: RuleTokens,
+    source: list[str],
+    threads: int = 1,
+    more: Sequence[str] = (),
 ) -> Any:
     """The model with a scorer of the kind ``name``.
 
     Args:
         model: something with ``about`` and ``context``; a context it has must be of the same tokens.
         source: the source sentences that they are of.
+        more: as of ``Task.of``.
 
     Raises:
         InputError: no source side has a choice, or what the settings ask for cannot be had.
     """
     learner: SenseLearner = kind(SENSE_MODELS, name)
-    task = Task.of(tokens, source, settings, threads)
+    task = Task.of(tokens, source, settings, threads, more)
     calibration = _calibrate(task, learner, settings)
     fitted = learner.fit(task, settings)
     single = [array.astype(np.float32) for array in (fitted.vectors, fitted.shift, fitted.rules, fitted.bias)]
@@ -258,6 +289,8 @@ def add_scorer(
     )
     rules = task.tokens.rules
     if model.context:
+        if model.context.sense:
+            raise InputError("a joint context model has a scorer of its own; choose --context-model loglinear")
         if [*map(len, (model.context.rules.symbols, model.context.rules))] != [len(rules.symbols), len(rules)]:
             raise InputError("the model has a context of other rules")
         context = replace(model.context, sense=sense)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS
+
+
+def number_words(lines: Sequence[str], vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """int64, numbers of the words of all lines, -1: in no vocabulary; int64 [lines + 1], where each line begins."""
+    numbers = {word: k for k, word in enumerate(vocabulary)}
+    split = [line.split() for line in lines]
+    first = np.concatenate([[0], np.cumsum([len(words) for words in split])]).astype(np.int64)
+    return np.array([numbers.get(word, -1) for word in chain.from_iterable(split)], np.int64), first
+
+
+def places_in_text(first: np.ndarray, begin: int, lengths: np.ndarray, seed: int) -> np.ndarray:
+    """int64 [places, 3], a span at each word of the lines from ``begin`` on, as long as a random one of the lengths."""
+    sizes = np.diff(first)[begin:]
+    line = np.repeat(np.arange(begin, begin + len(sizes)), sizes)
+    place = np.arange(first[-1] - first[begin]) + first[begin] - first[line]
+    end = place + np.random.default_rng(seed).choice(lengths, len(place))
+    return np.column_stack([line, place, end])[end <= sizes[line - begin]]
 
 
 @dataclass(frozen=True)
@@ -72,6 +91,47 @@ class Views:
         entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found[there])))
         matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
         return cls(window, bag, kept.astype(np.int32), split, matrix)
+
+    @classmethod
+    def with_text(
+        cls,
+        source: Sequence[str],
+        more: Sequence[str],
+        vocabulary: Sequence[str],
+        places: np.ndarray,
+        how: tuple[int, bool, int],
+        seed: int,
+    ) -> tuple[Views, Views]:
+        """The views of tokens of some text, and the same with spans of further text behind them.
+
+        Args:
+            source: the sentences that the tokens are of; more: the further text, where spans are as long as tokens are.
+            vocabulary, places: as of ``of``; how: window, bag and least count, as there.
+        """
+        words = number_words([*source, *more], vocabulary)
+        if more:
+            spans = places[:, 2] - places[:, 1]
+            places = np.concatenate([places, places_in_text(words[1], len(source), spans, seed)])
+        found = cls.of(words, len(vocabulary), places, *how)
+        n = len(places) if not more else len(spans)
+        return replace(found, matrix=found.matrix[:n]), found
+
+    def matrix_of(self, words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray) -> sparse.csr_matrix:
+        """[places, items], how often each of these items is around other places, as a decoder counts them.
+
+        Args:
+            words, n_words, places: as of ``Views.of``; an empty span is a boundary.
+        """
+        base = n_words + SENSE_WORDS
+        sides = [_side(words, n_words, places, self.window, self.bag, side) for side in (0, 1)]
+        found = np.concatenate(sides, axis=1)
+        known = np.isin(found, self.items)
+        instead = found // base * base + n_words + SENSE_UNKNOWN
+        found = np.where(known | (found < 0) | (found % base >= n_words), found, instead)
+        there = np.isin(found, self.items)
+        rows = np.repeat(np.arange(len(places)), there.sum(axis=1))
+        entries = (np.ones(len(rows)), (rows, np.searchsorted(self.items, found[there])))
+        return sparse.csr_matrix(entries, (len(places), len(self.items)))
 
 
 def _side(

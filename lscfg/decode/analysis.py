@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.kernel import PAPER_FEATURES, PASS, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
-from lscfg.kernel.text import Strings, number_strings, print_rows
+from lscfg.kernel.text import Shown, Strings, print_applications, quote_sides
 from lscfg.log import warn
 
 BLOCK = 1 << 16
@@ -111,7 +112,6 @@ class Analyser:
     ):
         self.grammar, self.latent, self.config = grammar, latent, config
         self._options = options
-        self._quoted: dict[int, tuple[bytes, bytes]] = {}  # sides of rules as JSON, by rule
 
     @classmethod
     def from_model(
@@ -219,59 +219,30 @@ class Analyser:
             if category != REST
         )
         yield f'{json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]}, "nodes": [{nodes}], "edges": ['.encode()
-        before = -1
+        shown, before = Shown(numbers, self._sides, inference.apps, analysis.features, DIGITS), -1
         for first in range(0, forest.n_apps, BLOCK):
             apps = np.arange(first, min(first + BLOCK, forest.n_apps))
             if keep is not None:
                 apps = apps[keep[apps]]
             if len(apps):
-                yield self._applications(analysis, apps, before, numbers)
+                yield print_applications(forest, shown, apps, self._others(analysis, apps), before)
                 before = int(forest.app_edge[apps[-1]])
         yield b"]}" if before < 0 else b"]}]}"
 
-    def _applications(self, analysis: Analysis, apps: np.ndarray, before: int, numbers: np.ndarray) -> bytes:
-        """Some applications; each edge begins before its first one, and is ended by the next.
+    @cached_property
+    def _sides(self) -> tuple[Strings, Strings]:
+        """Both sides of the grammar's rules as JSON."""
+        return quote_sides(self.grammar)
 
-        Args:
-            before: the last edge.
-            numbers: int [n_nodes], of the nodes in the JSON.
-        """
-        forest, inference, features = analysis.forest, analysis.inference, analysis.features
-        assert forest is not None and inference is not None and features is not None
-        edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self.grammar)
-        targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._quotes(rule)[1])
-        extra: dict[int, bytes] = {}  # source sides of rules that the grammar does not have, by place
-        for place in np.flatnonzero(rules >= n).tolist():
-            app, kind = int(apps[place]), int(rules[place]) - n
-            word = int(forest.node_span[forest.edge_head[edges[place]], 0])
-            source, quoted = _quoted(analysis.sides.get(app) or extra_sides(kind, analysis.words[word]))
-            extra[place] = source + (b',"pass":true' if kind >= PASS else b"")
-            target[place] = len(targets)
-            targets.append(quoted)
-        begins = np.flatnonzero(np.diff(edges, prepend=before))
-        heads = numbers[forest.edge_head[edges[begins]]].tolist()
-        tails = [numbers[forest.tails(edge)].tolist() for edge in edges[begins].tolist()]
-        opened = [b","]
-        for place, rule, head, below in zip(begins.tolist(), rules[begins].tolist(), heads, tails, strict=True):
-            source = extra[place] if rule >= n else self._quotes(rule)[0]
-            tail = ",".join(map(str, below))
-            end = b"]}," if place or before >= 0 else b""
-            opened.append(b'%s{"node":%d,"tails":[%s],"source":%s,"targets":[' % (end, head, tail.encode(), source))
-        opens = np.zeros(len(apps), np.int32)
-        opens[begins] = np.arange(1, len(begins) + 1)
-        values = np.column_stack((inference.apps[apps], features[apps]))
-        labels = Strings.of([b","] * values.shape[1] + [b"]"])
-        return print_rows(Strings.of(opened), Strings.of(targets), (opens, target), labels, values, DIGITS)
-
-    def _quotes(self, rule: int) -> tuple[bytes, bytes]:
-        """Both sides of a rule as JSON; nothing of one that the grammar does not have."""
-        found = self._quoted.get(rule)
-        if found is None:
-            found = self._quoted[rule] = _quoted(self.sides(rule)) if rule < len(self.grammar) else (b"", b"")
-        return found
-
-
-def _quoted(sides: tuple[str, str]) -> tuple[bytes, bytes]:
-    """Source side, and target side with the bracket before it, as JSON."""
-    source, target = (json.dumps(side, ensure_ascii=False).encode() for side in sides)
-    return source, b"[" + target
+    def _others(self, analysis: Analysis, apps: np.ndarray) -> tuple[Strings, Strings]:
+        """Both sides, as JSON, of applications of rules that the grammar does not have; the source says what passes."""
+        forest, sources, targets = analysis.forest, [], []
+        assert forest is not None
+        for app in apps[forest.app_rule[apps] >= len(self.grammar)].tolist():
+            kind = int(forest.app_rule[app]) - len(self.grammar)
+            word = int(forest.node_span[forest.edge_head[forest.app_edge[app]], 0])
+            texts = analysis.sides.get(app) or extra_sides(kind, analysis.words[word])
+            source, target = (json.dumps(text, ensure_ascii=False).encode() for text in texts)
+            sources.append(source + (b',"pass":true' if kind >= PASS else b""))
+            targets.append(target)
+        return Strings.of(sources), Strings.of(targets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lscfg.estimate import estimator
 from lscfg.grammar.source import RuleInputs, RuleSource
 from lscfg.grammar.tokens import LEFT_OUT, RuleTokens
+from lscfg.io.text import read_lines
 from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
 from lscfg.settings import Declared
 
@@ -31,7 +32,9 @@ class ContextInputs:
         text: the source side of the corpus.
         inputs: what the sources take their rules from; sources: each with its settings.
         left_out: random share of the tokens that it is not learned from.
-        add_scorer: gives a model a scorer beside it, from tokens, source text and threads; None: there is none.
+        add_scorer: gives a model a scorer beside it, from tokens, source text, threads and further text; None: there is
+            none.
+        views_text: further source text, from which those whose settings take it learn what words have in common.
     """
 
     model: str
@@ -40,7 +43,8 @@ class ContextInputs:
     inputs: RuleInputs
     sources: tuple[tuple[RuleSource, Declared], ...]
     left_out: float = 0.0
-    add_scorer: Callable[[Any, RuleTokens, list[str], int], Any] | None = None
+    add_scorer: Callable[[Any, RuleTokens, list[str], int, Sequence[str]], Any] | None = None
+    views_text: Path | None = None
 
     def tokens(self) -> RuleTokens:
         """Where the corpus has the rules of all sources, without those left out."""
@@ -68,13 +72,17 @@ def estimate_model(
     learner: Any = kind(CONTEXT_MODELS, context.model or DEFAULT_CONTEXT_MODEL) if context else None
     # before what may take hours: a fault of these files would come too late behind it
     source = learner.read_source(context.text, derivations) if context else []
+    more = read_lines(context.views_text) if context and context.views_text else []
     tokens = context.tokens() if context else None
+    if tokens and more:
+        tokens = tokens.with_words(more)
     model = found.estimate(derivations, settings, threads, folder, resume)
     if context:
         if context.model:
-            model = learner.add_context(model, tokens, source, context.settings, threads)
+            text = {"more": more} if learner.Settings.takes_text else {}
+            model = learner.add_context(model, tokens, source, context.settings, threads, **text)
         if context.add_scorer and tokens:
-            model = context.add_scorer(model, tokens, source, threads)
+            model = context.add_scorer(model, tokens, source, threads, more)
         if context.left_out:
             model.about[LEFT_OUT] = context.left_out
     return model

@@ -127,6 +127,9 @@ class RuleSource(Protocol):
     def trees(self, inputs: RuleInputs, settings: Any) -> Any:
         """Derivation trees of the corpus with these rules (``lscfg.extract.derive``); some sources have none."""
 
+    def boundary(self, inputs: RuleInputs, settings: Any) -> Any:
+        """Weights of the words at borders of source spans (``lscfg.model.boundary``); most sources have none."""
+
 
 ALIASES = {"both": "hiero+minimal"}
 """Shorter names of grammars."""
@@ -157,6 +160,11 @@ TREES = "minimal"
 def tree_sources() -> tuple[str, ...]:
     """The sources of rules that have trees."""
     return tuple(name for name in kinds(RULE_SOURCES) if hasattr(rule_source(name), "trees"))
+
+
+def boundary_source(names: Sequence[str]) -> str:
+    """The first of these sources that learns weights of spans, empty if there is none."""
+    return next((name for name in names if hasattr(rule_source(name), "boundary")), "")
 
 
 def rule_source(name: str) -> RuleSource:

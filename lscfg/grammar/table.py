@@ -50,6 +50,11 @@ class RuleTable:
     src_length: np.ndarray
     arity: np.ndarray
 
+    @classmethod
+    def empty(cls) -> RuleTable:
+        """No rule, no word."""
+        return cls([], *(np.zeros(n, kind) for n, kind in ((0, np.int32), (1, np.int64), (0, np.int32), (0, np.int32))))
+
     def __len__(self) -> int:
         return len(self.src_length)
 
@@ -174,7 +179,7 @@ class RuleTable:
         check_offsets("rules.offsets", offsets, len(symbols))
         check_range("rules.symbols", symbols, -len(symbols), sizes["words"])
         _check_sides(symbols, offsets, src_length, arity)
-        return cls(_words(arrays), symbols, offsets, src_length, arity)
+        return cls(vocabulary_words(arrays), symbols, offsets, src_length, arity)
 
     def check_distinct(self) -> None:
         """Refuses a table that has a rule twice.
@@ -187,7 +192,7 @@ class RuleTable:
             raise ValueError("two rules are the same")
 
 
-def _words(arrays: Mapping[str, np.ndarray]) -> list[str]:
+def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
     """The vocabulary: words that can stand in a grammar, each once.
 
     Raises:

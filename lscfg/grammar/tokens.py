@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +35,12 @@ class RuleTokens:
         places = self.places[~left_out(len(self.places), share)]
         kept, numbers = np.unique(places[:, 0], return_inverse=True)
         return RuleTokens(self.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
+
+    def with_words(self, lines: Sequence[str]) -> RuleTokens:
+        """The same with the words of further text behind those of the vocabulary."""
+        known = {*self.rules.words}
+        new = [word for word in dict.fromkeys(word for line in lines for word in line.split()) if word not in known]
+        return replace(self, rules=replace(self.rules, words=[*self.rules.words, *new])) if new else self
 
     def with_choice(self) -> RuleTokens:
         """Those rules of a source side that has several; and their places."""

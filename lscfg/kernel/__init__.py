@@ -39,6 +39,7 @@ from lscfg.kernel.forest import (
     X,
 )
 from lscfg.kernel.inference import (
+    BOUNDARY_FEATURES,
     CONTEXT_FEATURES,
     CONTEXT_LENGTHS,
     CONTEXT_SHAPES,
@@ -68,6 +69,7 @@ from lscfg.kernel.options import (
 )
 
 __all__ = [
+    "BOUNDARY_FEATURES",
     "BRACKETINGS",
     "CONTEXT_FEATURES",
     "CONTEXT_LENGTHS",

@@ -27,6 +27,8 @@ class ContextTrainer:
             spans of the nonterminals.
         settings: least number of tokens of an item, penalty, rate of learning.
         engine: of threads.
+        dense: float32 [words and sentences, dims] of what is to the left of each boundary of the sentences, and of what
+            is to the right; the penalty of an outcome's weights for them.
 
     Raises:
         KernelError: memory is out.
@@ -41,7 +43,11 @@ class ContextTrainer:
         tokens: np.ndarray,
         settings: tuple[int, float, float],
         engine: Engine,
+        dense: tuple[np.ndarray, np.ndarray, float] | None = None,
     ):
+        left, right, dense_penalty = dense or (np.zeros((len(words[0]) + len(words[1]) - 1, 0)),) * 2 + (0.0,)
+        if left.shape != right.shape or len(left) != len(words[0]) + len(words[1]) - 1:
+            raise ValueError("dense values are not of the boundaries of the sentences")
         side, begin, chosen = choices
         if tokens.shape[1:] != (8,) or len(counts) != len(rules) or len(side) != len(rules):
             raise ValueError("counts, sides or tokens do not fit the rules")
@@ -55,6 +61,8 @@ class ContextTrainer:
             "begin": np.ascontiguousarray(begin, np.int64),
             "choices": np.ascontiguousarray(chosen, np.int32),
             "tokens": np.ascontiguousarray(tokens, np.int32),
+            "left": np.ascontiguousarray(left, np.float32),
+            "right": np.ascontiguousarray(right, np.float32),
         }
         self._kept = (rules, arrays)  # the kernel points into them
         self._engine = engine
@@ -74,6 +82,10 @@ class ContextTrainer:
                 "min_count": settings[0],
                 "penalty": settings[1],
                 "rate": settings[2],
+                "dims": left.shape[1],
+                "left": ffi.from_buffer("float[]", arrays["left"]),
+                "right": ffi.from_buffer("float[]", arrays["right"]),
+                "dense_penalty": dense_penalty,
             },
         )
         self._outcomes = len(rules) + rules._pointer.n_words + lib.LSCFG_CONTEXT_SHAPES
@@ -136,6 +148,13 @@ class ContextTrainer:
         ]
         check(min(lib.lscfg_context_weights(self._pointer, *buffers, error), 0), error)
         return offsets, items, weights
+
+    def dense_sums(self) -> np.ndarray:
+        """float32 [rules, 2 dims], of each rule the sum of its outcomes' weights for the dense values of both sides."""
+        sums = np.zeros((len(self._kept[0]), 2 * self._problem.dims), np.float32)
+        if sums.size:
+            lib.lscfg_context_dense(self._pointer, ffi.from_buffer("float[]", sums))
+        return sums
 
 
 def add_moments(

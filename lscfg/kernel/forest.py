@@ -254,8 +254,7 @@ class Forest:
 
     def __init__(self, pointer: Any):
         self._pointer = pointer
-        v = ffi.new("lscfg_forest_view *")
-        lib.lscfg_forest_get(self._pointer, v)
+        v = self.view()
         self.n_words, self.n_nodes, self.n_edges, self.n_apps = v.n_words, v.n_nodes, v.n_edges, v.n_apps
 
         def array(values: Any, shape: int | tuple[int, ...]) -> np.ndarray:
@@ -275,6 +274,12 @@ class Forest:
         if v.edge_paths != ffi.NULL:
             self.edge_paths = array(v.edge_paths, self.n_edges + 1)
             self.paths = array(v.paths, int(self.edge_paths[-1]))
+
+    def view(self) -> Any:
+        """The kernel's view, valid as long as the forest is."""
+        found = ffi.new("lscfg_forest_view *")
+        lib.lscfg_forest_get(self._pointer, found)
+        return found
 
     def tails(self, edge: int) -> list[int]:
         """The nodes of the edge's nonterminals in source order."""

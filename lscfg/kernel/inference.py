@@ -113,6 +113,9 @@ CONTEXT_FEATURES = feature_names(["context"])
 SENSE_FEATURES = tuple(name for name in LATENT_FEATURES if name.startswith("Sense"))
 """Those of a scorer, for which a model has to be estimated with one."""
 
+BOUNDARY_FEATURES = feature_names(["boundary"])
+"""That of a span's borders, for which a model needs weights that lscfg induce biparse learns."""
+
 START_WEIGHTS = {
     name: float(lib.lscfg_feature_start(k)) for k, name in enumerate(LATENT_FEATURES) if lib.lscfg_feature_start(k) != 0
 }
@@ -132,7 +135,7 @@ class FeatureOptions(Declared):
     negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
     names: tuple[str, ...] = setting(
         feature_names(DEFAULT_FEATURES.split(",")),
-        "features: any by name, or the families paper, ratios, context, sense and thesis",
+        "features: any by name, or the families paper, ratios, context, sense, thesis and boundary",
         shown=DEFAULT_FEATURES,
     )
 

@@ -21,7 +21,7 @@ MOVES = ("local", "tree", "blocked", "type")
 
 TABLES = ("power", "exact")
 LENGTHS = ("poisson", "geometric", "none")
-BASES = ("length", "uniform", "lexical")
+BASES = ("length", "uniform", "lexical", "listed")
 STARTS = ("random", "minimal", "whole")
 """Tables of rules, distributions of lengths, base distributions, first trees: all in the kernel's numbering."""
 
@@ -155,7 +155,8 @@ class SamplerOptions:
     Attributes:
         model: of ``SAMPLE_MODELS``; alpha: > 0; discount: in [0, 1), not of a Dirichlet process.
         tables: of ``TABLES``: n^discount for n tokens of a rule, or tokens sit at tables.
-        length, base: of ``LENGTHS`` and ``BASES``; empty: the model's own. mean_length: > 0.
+        length, base: of ``LENGTHS`` and ``BASES``; empty: the model's own. With ``listed`` only the rules of
+            ``TreeSampler.restore`` are possible. mean_length: > 0.
         density: weigh trees by the choices outside them, without which the chain is biased.
         original: what the program of the paper's authors does otherwise, which makes the chain biased; 1: forced cuts
             have two values in the weights of trees, 2: the rules of an option are weighed apart, 3: both.

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from lscfg._kernel import ffi, lib
+from lscfg.kernel.forest import Forest, Grammar
 
 LONGEST = 32
 """Bytes that a number may need."""
+
+EDGE = 64 + 12 * 10
+"""Bytes that the beginning of an edge may need, beside its source side."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Strings:
         """The strings of a list."""
         return cls(b"".join(parts), np.cumsum([0, *map(len, parts)], dtype=np.int64))
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """int64 [strings]."""
         return np.diff(self.begin)
@@ -84,5 +89,67 @@ def print_rows(
         n, views[0][0], views[1][0], both, views[2][0], columns, ffi.from_buffer("double[]", values), digits,
         ffi.from_buffer(text), room,
     )  # fmt: skip
+    assert length >= 0
+    return text[:length].tobytes()
+
+
+def quote_sides(grammar: Grammar) -> tuple[Strings, Strings]:
+    """Source and target sides of all rules as JSON strings, nonterminals as in ``[X,1]`` on both."""
+    return _quoted(grammar, 0), _quoted(grammar, 1)
+
+
+def _quoted(grammar: Grammar, target: int) -> Strings:
+    begin = np.empty(len(grammar) + 1, np.int64)
+    place = ffi.from_buffer("int64_t[]", begin)
+    text = np.empty(lib.lscfg_grammar_quote(grammar._pointer, target, ffi.NULL, place), np.uint8)
+    lib.lscfg_grammar_quote(grammar._pointer, target, ffi.from_buffer("char[]", text), place)
+    return Strings(text.tobytes(), begin)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of a forest's applications.
+
+    Attributes:
+        number: int32 [n_nodes], of the nodes, as they are shown.
+        sides: of the rules of the grammar, as of ``quote_sides``.
+        marginals: float64 [n_apps]; features: float64 [n_apps, features].
+        digits: most significant digits of a number, 1 to 17.
+    """
+
+    number: np.ndarray
+    sides: tuple[Strings, Strings]
+    marginals: np.ndarray
+    features: np.ndarray
+    digits: int
+
+
+def print_applications(
+    forest: Forest, shown: Shown, apps: np.ndarray, others: tuple[Strings, Strings], before: int
+) -> bytes:
+    """Applications as JSON: each edge begins before its first one, and is ended by the next.
+
+    Args:
+        apps: int32 [n], in ascending order.
+        others: source and target sides, as JSON, of those whose rule the grammar does not have, in their order.
+        before: the edge that is open, -1 if there is none.
+    """
+    n_rules, rules = len(shown.sides[0].lengths), forest.app_rule[apps]
+    known, n_features = rules[rules < n_rules], shown.features.shape[1]
+    if any(len(sides.lengths) != len(rules) - len(known) for sides in others):
+        raise ValueError(f"{len(rules) - len(known)} applications of other rules, but their sides are not there")
+    room = len(apps) * (EDGE + (n_features + 1) * (LONGEST + 1)) + sum(len(sides.data) for sides in others)
+    room += sum(int(sides.lengths[known].sum()) for sides in shown.sides)
+    number, which = (np.ascontiguousarray(array, np.int32) for array in (shown.number, apps))
+    values = [np.ascontiguousarray(array, np.float64) for array in (shown.marginals, shown.features)]
+    views = [sides.view() for sides in (*shown.sides, *others)]
+    holder, text = ffi.new("lscfg_shown *"), np.empty(room, np.uint8)
+    holder.number, holder.n_rules = ffi.from_buffer("int32_t[]", number), n_rules
+    holder.sides, holder.others = ([views[k][0][0], views[k + 1][0][0]] for k in (0, 2))
+    holder.marginals, holder.features = (ffi.from_buffer("double[]", array) for array in values)
+    holder.n_features, holder.digits = n_features, shown.digits
+    length = lib.lscfg_print_applications(
+        forest.view(), holder, len(which), ffi.from_buffer("int32_t[]", which), before, ffi.from_buffer(text), room
+    )
     assert length >= 0
     return text[:length].tobytes()

@@ -9,15 +9,11 @@ count of an n-gram, D the discount of its order, h a context and s(h) that conte
 * p(w | h) = (a(hw) - D(a(hw))) / a(h·) + b(h) p(w | s(h)), where the sum a(h·) runs over all words after h;
 * b(h) = sum over w of D(a(hw)) / a(h·), where a pruned hw gives back all of a(hw);
 * unigrams interpolate with 1/|V|, where V is the words of the text, ``</s>`` and ``<unk>``, but not ``<s>``.
-
-Every n-gram is a row of a table of its order. Tables are sorted by last word, then last but one, and so on ("suffix
-order"), so that an n-gram is a pair (row of its suffix one order down, first word), which packs into one integer.
 """
 
 from __future__ import annotations
 
 import os
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,10 +23,10 @@ from numpy.typing import NDArray
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.io.text import atomic_write, read_lines
+from lscfg.io.text import atomic_write
+from lscfg.lm.columns import EVERYTHING, Column, Exchange, Room, ranges, row_type
+from lscfg.lm.counts import EOS, SPECIALS, UNK, Counts, adjusted_counts, count_orders, read_corpus
 
-UNK, BOS, EOS = 0, 1, 2
-SPECIALS = ("<unk>", "<s>", "</s>")
 MIN_ORDER, MAX_ORDER = 2, 6
 """Of a language model; KenLM reads no model of single words."""
 DEFAULT_FALLBACK = (0.5, 1.0, 1.5)
@@ -39,13 +35,16 @@ DEFAULT_FALLBACK = (0.5, 1.0, 1.5)
 LOG_ZERO = -99.0
 """log10 of a backoff of zero, for ARPA readers do not take ``-inf``."""
 
+CHUNK = 1 << 16
+"""Lines of an ARPA file that are made at a time."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class OrderTable:
-    """The n-grams of one order that pruning left, in suffix order.
+    """The n-grams of one order that pruning left, in suffix order (see ``lscfg.lm.counts``).
 
     Attributes:
         first: first word of each n-gram, an index into the model's words; shape (n,).
@@ -54,10 +53,10 @@ class OrderTable:
         log_backoff: log10 backoff weight of the n-gram as a context; shape (n,); None at the highest order.
     """
 
-    first: Ints
-    suffix: Ints
-    log_prob: Floats
-    log_backoff: Floats | None
+    first: Column
+    suffix: Column
+    log_prob: Column
+    log_backoff: Column | None
 
 
 @dataclass(frozen=True)
@@ -83,19 +82,6 @@ class NgramModel:
     def counts(self) -> list[int]:
         """Number of n-grams of each order."""
         return [len(table.first) for table in self.tables]
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """All n-grams of one order before pruning, in suffix order; every array has shape (n,).
-
-    ``suffix`` and ``context`` are rows one order down: the n-gram without its first and without its last word.
-    """
-
-    first: Ints
-    suffix: Ints
-    context: Ints
-    raw: Ints
 
 
 def check_order(order: int) -> None:
@@ -140,89 +126,24 @@ def check_fallback(fallback: Sequence[float] | None) -> tuple[float, float, floa
     return one, two, three
 
 
-def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
-    """The words of each line of a text, split as ``lmplz`` splits: at space, tab, NUL and carriage return only.
-
-    Other blanks of Unicode (such as the no-break space) are parts of words. A last line that lacks its newline counts.
-
-    Raises:
-        InputError: unreadable, not UTF-8, without any word, or a word of the text is one that models reserve.
-    """
-    empty = True
-    for number, line in enumerate(read_lines(path), 1):
-        words = [word for word in line.replace("\t", " ").replace("\r", " ").replace("\0", " ").split(" ") if word]
-        for reserved in SPECIALS:
-            if reserved in words:
-                raise InputError(
-                    f"word {reserved} is reserved by the language model; take it out of the text or write it otherwise",
-                    path,
-                    number,
-                )
-        empty = empty and not words
-        yield words
-    if empty:
-        raise InputError("no words to estimate a model from; give a text of one tokenized sentence a line", path)
+def _counts_of_counts(counts: Column, room: Room) -> Ints:
+    """How many n-grams have an adjusted count of 0, 1, ..., 4, and of 5 or more."""
+    found = np.zeros(6, np.int64)
+    for part in room.slices(len(counts)):
+        found += np.bincount(np.minimum(counts[part], 5), minlength=6)
+    return found
 
 
-def _read_corpus(path: str | os.PathLike[str]) -> tuple[list[str], Ints, Ints]:
-    """The vocabulary, the text as word indices with ``<s>`` and ``</s>`` round each line, and each token's place in it.
+def _discounts(n: Ints, length: int) -> tuple[float, float, float]:
+    """D1, D2 and D3+ of one order (Chen & Goodman 1998, equation 26).
 
-    Both arrays have shape (tokens,); ``<s>`` has place 0. An empty line is the sentence ``<s> </s>``.
-    """
-    index = {word: number for number, word in enumerate(SPECIALS)}
-    number_of = index.setdefault
-    tokens = array("q")
-    for words in tokenized_lines(path):
-        tokens.append(BOS)
-        tokens.extend([number_of(word, len(index)) for word in words])
-        tokens.append(EOS)
-    text: Ints = np.frombuffer(tokens, dtype=np.int64)
-    at = np.arange(len(text))
-    place = at - np.maximum.accumulate(np.where(text == BOS, at, 0))
-    return list(index), text, place
-
-
-def _count(words: int, text: Ints, place: Ints, order: int) -> list[_Counts]:
-    """Counts the n-grams of orders 1 to ``order``; an n-gram has ``<s>`` at most as its first word.
-
-    Unigrams are all words, so that row and word index are the same; ``<unk>`` and ``<s>`` have count 0, for neither is
-    ever predicted.
-    """
-    raw = np.bincount(text, minlength=words)
-    raw[BOS] = 0
-    nothing = np.zeros(words, dtype=np.int64)
-    tables = [_Counts(np.arange(words), nothing, nothing, raw)]
-    row = text  # for each token the row of the n-gram of the order at hand that ends there
-    for length in range(2, order + 1):
-        ends = np.flatnonzero(place >= length - 1)
-        key = row[ends] * words + text[ends - length + 1]
-        unique, example, inverse, raw = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-        suffix, first = np.divmod(unique, words)
-        tables.append(_Counts(first, suffix, row[ends[example] - 1], raw))
-        row = np.full(len(text), -1, dtype=np.int64)
-        row[ends] = inverse
-    return tables
-
-
-def _adjusted(tables: list[_Counts]) -> list[Ints]:
-    """Adjusted counts of every order; the arrays have the tables' shapes."""
-    adjusted = []
-    for table, above in pairwise(tables):
-        # Each row above is a distinct word to the left of its suffix. Nothing stands left of <s>, so what begins with
-        # it keeps its raw count (which is 0 for <s> itself).
-        left = np.bincount(above.suffix, minlength=len(table.first))
-        adjusted.append(np.where(table.first == BOS, table.raw, left))
-    return [*adjusted, tables[-1].raw]
-
-
-def _discounts(counts: Ints, length: int) -> tuple[float, float, float]:
-    """D1, D2 and D3+ from the adjusted counts of one order (Chen & Goodman 1998, equation 26).
+    Args:
+        n: how many n-grams have an adjusted count of 0, 1, ..., 4, and of 5 or more.
 
     Raises:
         InputError: a count of counts that is needed is zero, or a discount comes out of range.
     """
     cure = "give more text, take out repeated lines, or set fallback discounts (--discount-fallback)"
-    n = np.bincount(np.minimum(counts, 5), minlength=6)
     for count in (1, 2, 3):
         if n[count] == 0:
             raise InputError(
@@ -250,6 +171,7 @@ def estimate_ngrams(
     order: int = 4,
     prune: Sequence[int] = (),
     discount_fallback: Sequence[float] | None = None,
+    room: Room = EVERYTHING,
 ) -> NgramModel:
     """Estimates a model from a text of one tokenized sentence a line (UTF-8; decompressed if the name ends in .gz).
 
@@ -259,61 +181,119 @@ def estimate_ngrams(
         prune: n-grams whose raw count is at most the threshold of their order are dropped; see ``prune_thresholds``.
         discount_fallback: discounts for orders where the text does not determine them, such as ``DEFAULT_FALLBACK``;
             without them such a text is an error.
+        room: where all but the vocabulary lies; the model does not depend on it.
 
     Raises:
         InputError: bad order, thresholds or discounts; a text without words, with reserved words, too small for the
-            discounts, or without any sentence as long as the order.
+            discounts, or without any sentence as long as the order; a temporary file cannot be written.
     """
     check_order(order)
     thresholds = prune_thresholds(prune, order)
     fallback = check_fallback(discount_fallback)
-    words, text, place = _read_corpus(path)
-    longest = int(place.max()) + 1
+    words, text, longest = read_corpus(path, room)
     if longest < order:
         raise InputError(
             f"no {order}-grams: the longest sentence has {longest} words with <s> and </s>; use a lower order", path
         )
-    counted = _count(len(words), text, place, order)
-    del text, place
-    adjusted = _adjusted(counted)
+    counted = count_orders(len(words), text, order, room)
+    del text
+    adjusted = adjusted_counts(counted, room)
 
     discounts = np.empty((order, 3))
     for length, counts in enumerate(adjusted, 1):
         try:
-            discounts[length - 1] = _discounts(counts, length)
+            discounts[length - 1] = _discounts(_counts_of_counts(counts, room), length)
         except InputError as error:
             if fallback is None:
                 raise InputError(str(error), path) from None
             log.warn(f"{path}: fallback discounts {' '.join(f'{d:g}' for d in fallback)} for {length}-grams")
             discounts[length - 1] = fallback
 
-    kept: list[NDArray[np.bool_]] = []
-    probs: list[Floats] = []
-    backoffs: list[Floats] = []  # of the contexts, so the first is that of the empty one
-    for table, counts, discount, threshold in zip(counted, adjusted, discounts, thresholds, strict=True):
-        keep = table.raw > threshold
-        if not kept:
-            keep[[UNK, BOS, EOS]] = True
-            lower = np.full(1, 1.0 / (np.count_nonzero(keep) - 1))  # uniform; <s> is no outcome
-        else:
-            lower = probs[-1]
-        taken = np.concatenate(([0.0], discount))[np.minimum(counts, 3)]
-        contexts = len(lower)
-        total = np.bincount(table.context, counts, contexts)
-        freed = np.bincount(table.context, np.where(keep, taken, counts), contexts)
-        # What nothing follows (</s>, <unk>) is no context: it passes everything down.
-        backoff = np.divide(freed, total, out=np.ones(contexts), where=total > 0)
-        kept.append(keep)
+    kept = [_kept(table, threshold, room) for table, threshold in zip(counted, thresholds, strict=True)]
+    kept[0][UNK : EOS + 1] = np.ones(len(SPECIALS), np.bool_)
+    uniform = room.column(np.float64)
+    outcomes = sum(int(kept[0][part].sum()) for part in room.slices(len(words))) - 1  # without <s>
+    uniform.append(np.full(1, 1 / outcomes))
+    probs, backoffs = [uniform], []
+    for length, (table, counts, keep, discount) in enumerate(zip(counted, adjusted, kept, discounts, strict=True)):
+        contexts = ranges(counted[length - 1].raw, room) if length else np.array([0, 1])
+        prob, backoff = _smooth(table, (counts, keep), discount, probs[-1], contexts, room)
+        probs.append(prob)
         backoffs.append(backoff)
-        probs.append((counts - taken) / total[table.context] + backoff[table.context] * lower[table.suffix])
-
     tables: list[OrderTable] = []
-    moved = np.zeros(1, dtype=np.int64)  # where the rows one order down are once pruned ones are gone
-    for length, (table, keep, prob) in enumerate(zip(counted, kept, probs, strict=True), 1):
-        log_backoff = _log10(backoffs[length][keep]) if length < order else None
-        tables.append(OrderTable(table.first[keep], moved[table.suffix[keep]], _log10(prob[keep]), log_backoff))
-        moved = np.cumsum(keep) - 1
+    moved: Column | None = None
+    own_backoffs = [*backoffs[1:], None]  # those of an order's n-grams, as contexts of the order above
+    for table, keep, prob, own in zip(counted, kept, probs[1:], own_backoffs, strict=True):
+        made, moved = _without_pruned(table, keep, prob, own, moved, room)
+        tables.append(made)
     return NgramModel(words, tables, discounts)
+
+
+def _kept(table: Counts, threshold: int, room: Room) -> Column:
+    """Which n-grams pruning leaves."""
+    keep = room.column(np.bool_)
+    for part in room.slices(len(table)):
+        keep.append(table.raw[part] > threshold)
+    return keep
+
+
+def _smooth(
+    table: Counts, counts: tuple[Column, Column], discount: Floats, lower: Column, contexts: Ints, room: Room
+) -> tuple[Column, Column]:
+    """Probabilities of one order, pruned n-grams included, and the backoff weights of their contexts.
+
+    Args:
+        counts: adjusted ones, and which n-grams are kept.
+        lower: probabilities of the order below.
+        contexts: ranges of contexts that fit into memory.
+    """
+    prob, backoff = room.column(np.float64), room.column(np.float64)
+    taken = np.concatenate(([0.0], discount))
+    exchange = Exchange(room, contexts, (table.context.dtype.type, np.int64, np.float64), (np.float64, np.float64))
+    for part in room.slices(len(table)):
+        context, count = table.context[part], counts[0][part]
+        freed = np.where(counts[1][part], taken[np.minimum(count, 3)], count)
+        exchange.send(context, context, count, freed)
+    for begin, end, (context, count, freed), replies in exchange.buckets():
+        own = context - begin
+        total, given = (np.bincount(own, values, end - begin) for values in (count, freed))
+        # What nothing follows (</s>, <unk>) is no context: it passes everything down.
+        weight = np.divide(given, total, out=np.ones(end - begin), where=total > 0)
+        backoff.append(weight)
+        for column, values in zip(replies, (total, weight), strict=True):
+            column.append(values[own])
+    for part, (total, weight) in zip(room.slices(len(table)), exchange.back(), strict=True):
+        count, suffix = counts[0][part], table.suffix[part]
+        below = lower[int(suffix[0]) : int(suffix[-1]) + 1][suffix - suffix[0]]
+        prob.append((count - taken[np.minimum(count, 3)]) / total + weight * below)
+    return prob, backoff
+
+
+def _without_pruned(
+    table: Counts, keep: Column, prob: Column, backoff: Column | None, below: Column | None, room: Room
+) -> tuple[OrderTable, Column]:
+    """What pruning leaves of an order, and the rows that its n-grams have then.
+
+    Args:
+        backoff: of the order's own n-grams as contexts.
+        below: the new rows of the order below.
+    """
+    rows = row_type(len(table))
+    moved, first, suffix = (room.column(dtype) for dtype in (rows, np.int32, table.suffix.dtype.type))
+    log_prob, log_backoff = room.column(np.float64), room.column(np.float64)
+    size = 0
+    for part in room.slices(len(table)):
+        left = keep[part]
+        moved.append(np.cumsum(left) + (size - 1))
+        size += int(left.sum())
+        old = table.suffix[part]
+        new = old if below is None else below[int(old[0]) : int(old[-1]) + 1][old - old[0]]
+        first.append(table.first[part][left])
+        suffix.append(new[left])
+        log_prob.append(_log10(prob[part][left]))
+        if backoff is not None:
+            log_backoff.append(_log10(backoff[part][left]))
+    return OrderTable(first, suffix, log_prob, None if backoff is None else log_backoff), moved
 
 
 def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
@@ -324,26 +304,29 @@ def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    chunk = 65536
     with atomic_write(path) as file:
         file.write("\\data\\\n")
         file.writelines(f"ngram {length}={count}\n" for length, count in enumerate(model.counts, 1))
-        names: list[str] = []
         for length, table in enumerate(model.tables, 1):
-            first = [model.words[word] for word in table.first.tolist()]
-            if length == 1:
-                names = first
-            else:
-                names = [f"{word} {names[row]}" for word, row in zip(first, table.suffix.tolist(), strict=True)]
             file.write(f"\n\\{length}-grams:\n")
-            for start in range(0, len(names), chunk):
-                part = slice(start, start + chunk)
-                probs = table.log_prob[part].tolist()
+            for part in Room(CHUNK).slices(len(table.first)):
+                probs, names = table.log_prob[part].tolist(), _names(model, length, part)
                 if table.log_backoff is None:
-                    lines = [f"{prob:.7g}\t{name}\n" for prob, name in zip(probs, names[part], strict=True)]
+                    lines = [f"{prob:.7g}\t{name}\n" for prob, name in zip(probs, names, strict=True)]
                 else:
-                    backoffs = table.log_backoff[part].tolist()
-                    rows = zip(probs, names[part], backoffs, strict=True)
+                    rows = zip(probs, names, table.log_backoff[part].tolist(), strict=True)
                     lines = [f"{prob:.7g}\t{name}\t{backoff:.7g}\n" for prob, name, backoff in rows]
                 file.write("".join(lines))
         file.write("\n\\end\\\n")
+
+
+def _names(model: NgramModel, length: int, part: slice) -> Iterator[str]:
+    """The words of some n-grams of an order."""
+    table = model.tables[length - 1]
+    first, row = [table.first[part]], table.suffix[part]
+    for lower in model.tables[length - 2 :: -1] if length > 1 else ():
+        own = slice(int(row[0]), int(row[-1]) + 1)
+        place = row - row[0]
+        first.append(lower.first[own][place])
+        row = lower.suffix[own][place]
+    return map(" ".join, zip(*([model.words[word] for word in words.tolist()] for words in first), strict=True))

@@ -17,6 +17,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets
+from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel
 
 MAX_RANK = 1024
@@ -62,6 +63,7 @@ class Parameters:
         about: what the model was made from, written into the file (strings, numbers, lists, dicts).
         one: the same rules with one state, if that is known.
         context: the context model of their target sides, if there is one.
+        boundary: weights of the words at the borders of spans, if there are any.
     """
 
     rules: RuleTable
@@ -71,6 +73,7 @@ class Parameters:
     about: dict[str, Any] = field(default_factory=dict)
     one: OneState | None = None
     context: ContextModel | None = None
+    boundary: BoundaryModel | None = None
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
@@ -97,6 +100,12 @@ class Parameters:
         arity = int(self.rules.arity[rule])
         first = int(np.searchsorted(self.rules.arity, arity))
         return self.tensors[arity][rule - first]
+
+    @classmethod
+    def without_rules(cls, boundary: BoundaryModel) -> Parameters:
+        """A model that knows spans and nothing else."""
+        nothing = tuple(np.zeros((0, *[1] * (k + 1)), np.float32) for k in range(MAX_TENSOR_ARITY + 1))
+        return cls(RuleTable.empty(), nothing, np.ones(1), np.ones(1), boundary=boundary)  # type: ignore[arg-type]
 
     def one_state(self) -> Parameters | None:
         """The model of the same rules with one state; None where that is not known."""
@@ -132,12 +141,14 @@ class Parameters:
                 raise ValueError(f"{sizes['m']} hidden states; 1 to {MAX_RANK} are possible")
             rules = RuleTable.from_arrays(arrays)
             rules.check_distinct()
-            one = context = None
+            one = context = boundary = None
             if "one.rules" in arrays:
                 check_layout(arrays, ONE)
                 one = OneState(arrays["one.rules"], arrays["one.unk"])
             if "context.weights" in arrays:
                 context = ContextModel.from_arrays(arrays, metadata.get("sense", ""))
+            if "boundary.ends.weights" in arrays:
+                boundary = BoundaryModel.from_arrays(arrays)
             about = tensors.read_json(metadata, "about")
             _check_about(about)
             if low_rank:
@@ -148,7 +159,7 @@ class Parameters:
             parameters = (arrays["C0"], arrays["C1"], arrays["C2"])
             if len({tensor.dtype for tensor in parameters}) > 1:
                 raise ValueError("its tensors are of two types")
-            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context)
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context, boundary)
         except ValueError as error:
             raise InputError(f"not a whole model ({error}); make it anew", path) from error
 
@@ -170,6 +181,7 @@ class Estimate:
     about: dict[str, Any]
     one: OneState
     context: ContextModel | None = None
+    boundary: BoundaryModel | None = None
 
     @property
     def rank(self) -> int:
@@ -179,7 +191,8 @@ class Estimate:
     def parameters(self) -> Parameters:
         """All of them in memory."""
         first, second, third = (blocks.array() for blocks in self.tensors)
-        return Parameters(self.rules, (first, second, third), self.root, self.unk, self.about, self.one, self.context)
+        parts = (self.root, self.unk, self.about, self.one, self.context, self.boundary)
+        return Parameters(self.rules, (first, second, third), *parts)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
         """Writes the model file, the same bytes as ``parameters().save``.
@@ -230,6 +243,8 @@ class ModelParts(Protocol):
     def one(self) -> OneState | None: ...
     @property
     def context(self) -> ContextModel | None: ...
+    @property
+    def boundary(self) -> BoundaryModel | None: ...
 
 
 def save_model(
@@ -280,6 +295,8 @@ def _save(
         others |= model.context.arrays()
         if model.context.sense:
             metadata["sense"] = model.context.sense.kind
+    if model.boundary:
+        others |= model.boundary.arrays()
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 

@@ -54,8 +54,8 @@ MEASURES = ("rule", "target", "orient", "blind")
 FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
 """Names of the two references: counts of the training derivations, and the one-state model of them."""
 
-IN_CONTEXT = " in context"
-"""Behind the name of a model whose context features count too."""
+AROUND = {"context": " in context", "sense": " by its scorer"}
+"""Behind the name of a model whose features of that family count too."""
 
 NAMED = 48
 """Most characters of a model's name in a table."""
@@ -359,24 +359,25 @@ class Diagnosis:
         one_state.name = ONE_STATE
         return [frequency, one_state]
 
-    def measure(self, path: str | os.PathLike[str], context: bool = False) -> Result:
+    def measure(self, path: str | os.PathLike[str], family: str = "") -> Result:
         """What a model file knows.
 
         Args:
-            context: also of the source words around a rule: its marginals times exp(its context features).
+            family: ``context`` or ``sense``: also of the source words around a rule, its marginals times exp(its
+                features of that family).
 
         Raises:
-            InputError: the file cannot be read or is no model, or lacks the context weights that are asked for.
+            InputError: the file cannot be read or is no model, or lacks what is asked for.
         """
         model = Model(path)
         binding = Binding(model, self.grammar)
-        options = FeatureOptions(names=("context",))
-        name = os.fspath(path) + (IN_CONTEXT if context else "")
+        options = FeatureOptions(names=(family or "context",))
+        name = os.fspath(path) + AROUND.get(family, "")
         scores, masses, signs = [], [], []
         for forest in progress(self._forests, os.path.basename(name), len(self._forests)):
             inference = binding.infer(forest)
             values = np.abs(inference.apps) if self.negative == "flip" else np.maximum(inference.apps, 0)
-            if context:
+            if family:
                 values *= np.exp(binding.features(forest, inference, options).sum(axis=1))
             scores.append(values)
             masses.append(inference.negative_mass)
@@ -391,13 +392,15 @@ class Diagnosis:
         )
 
     def measure_all(self, path: str | os.PathLike[str]) -> list[Result]:
-        """``measure``, and the same with context if the model has context weights."""
-        model = Model(path)
-        try:
-            model.check_features(FeatureOptions(names=("context",)))
-        except InputError:
-            return [self.measure(path)]
-        return [self.measure(path), self.measure(path, context=True)]
+        """``measure``, and the same with context weights and with a scorer, if the model has them."""
+        model, found = Model(path), [self.measure(path)]
+        for family in AROUND:
+            try:
+                model.check_features(FeatureOptions(names=(family,)))
+            except InputError:
+                continue
+            found.append(self.measure(path, family))
+        return found
 
     # ---- where models differ ----
 

@@ -128,7 +128,7 @@ class Ruler:
                 model.check_features(options)
             except InputError:
                 continue
-            values = self._features(model, options, f"{name} {family}").sum(axis=1)
+            values = self.features(model, options, f"{name} {family}").sum(axis=1)
             ranking = plain + values if ratios else values
             found.append(Candidate(f"{name} {family}", values, ranking))
             if ratios:
@@ -138,8 +138,8 @@ class Ruler:
             raise InputError("it has no context and no scorer; estimate it with --context", path)
         return found
 
-    def _features(self, model: Model, options: FeatureOptions, name: str) -> np.ndarray:
-        """float64 [options, features], as a decoder has them."""
+    def features(self, model: Model, options: FeatureOptions, name: str) -> np.ndarray:
+        """float64 [options, features], as a decoder has them; ``name`` is for the progress bar."""
         questions = self.questions
         kept = questions.inventory.kept
         grammar = Grammar()

@@ -104,10 +104,7 @@ static long double scale_by_ten(long double value, int power) {
   return power < 0 ? value / ten[-power] : value * ten[power];
 }
 
-/* The number > 0 as digits, the first of them not 0, and the power of ten of the first. Returns 0 where another way has
- * to say how the last digit is rounded. */
-static int find_digits(double value, int digits, char *found, int *exponent) {
-  static const int64_t ten[MOST_DIGITS + 1] = {1,
+static const int64_t ten_to[MOST_DIGITS + 1] = {1,
                                                10,
                                                100,
                                                1000,
@@ -123,49 +120,70 @@ static int find_digits(double value, int digits, char *found, int *exponent) {
                                                10000000000000,
                                                100000000000000,
                                                1000000000000000};
-  int twos;
-  frexp(value, &twos);
-  *exponent = (int)floor((twos - 1) * 0.30102999566398119521); /* of 2^(twos - 1) <= value: right, or one too small */
+
+/* Rounds a number > 0 to so many digits, the first of them not 0, and tells the power of ten of the first. Returns 0
+ * where another way has to say how the last digit is rounded. */
+static int64_t round_to(double value, int digits, int *exponent) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  int twos = (int)(bits >> 52) - 1023; /* 2^twos <= value, but where the number is subnormal */
+  if (twos == -1023) return 0;
+  *exponent = (twos * 315653) >> 20; /* floor(twos * log10(2)): that of the value, or one too small */
   long double scaled = scale_by_ten(value, digits - 1 - *exponent);
-  if (scaled >= ten[digits]) scaled = scale_by_ten(value, digits - 1 - ++*exponent);
+  if (scaled >= ten_to[digits]) scaled = scale_by_ten(value, digits - 1 - ++*exponent);
   int64_t number = (int64_t)scaled; /* faster than without a sign */
   long double rest = scaled - number;
   if (fabsl(rest - 0.5L) <= scaled * 0x1p-58L) return 0;
   number += rest > 0.5L;
-  if (number >= ten[digits]) {
-    number /= 10;
-    ++*exponent;
-  }
+  if (number < ten_to[digits]) return number;
+  ++*exponent;
+  return number / 10;
+}
+
+static void put_pairs(uint32_t number, int digits, char *text) {
   int k = digits;
   for (; k > 1; number /= 100) {
     k -= 2;
-    memcpy(found + k, two_digits + 2 * (number % 100), 2);
+    memcpy(text + k, two_digits + 2 * (number % 100), 2);
   }
-  if (k) found[0] = (char)('0' + number);
-  return 1;
+  if (k) text[0] = (char)('0' + number);
+}
+
+/* Halves of 32 bits, which are divided faster. */
+static void put_digits(int64_t number, int digits, char *text) {
+  enum { HALF = 9 };
+  int high = digits > HALF ? digits - HALF : 0;
+  if (high) put_pairs((uint32_t)(number / ten_to[HALF]), high, text);
+  put_pairs((uint32_t)(high ? number % ten_to[HALF] : number), digits - high, text + high);
 }
 
 /* As printf's %.*g, without a NUL. Returns the length, at most digits + 8, or 0 where another way has to be taken. */
 static int print_short(double value, int digits, char *text) {
-  char found[MOST_DIGITS], *p = text;
-  int exponent, n = digits;
+  char *p = text;
+  int exponent;
   if (digits < 1 || digits > MOST_DIGITS || !isfinite(value)) return 0;
   if (signbit(value)) *p++ = '-';
   if (value == 0) {
     *p++ = '0';
     return (int)(p - text);
   }
-  if (!find_digits(fabs(value), digits, found, &exponent)) return 0;
-  while (n > 1 && found[n - 1] == '0') n--;
+  int64_t number = round_to(fabs(value), digits, &exponent);
+  if (!number) return 0;
   int plain = exponent >= -4 && exponent < digits, before = plain ? exponent + 1 : 1; /* digits before the point */
   if (before <= 0) {
-    *p++ = '0';
-    *p++ = '.';
-    for (int k = before; k < 0; k++) *p++ = '0';
-  }
-  for (int k = 0; k < n || k < before; k++) {
-    if (k == before && before > 0) *p++ = '.';
-    *p++ = k < n ? found[k] : '0';
+    memcpy(p, "0.000", 5);
+    p += 2 - before;
+    put_digits(number, digits, p);
+    p += digits;
+    while (p[-1] == '0') p--;
+  } else {
+    char *end = p + 1 + digits;
+    put_digits(number, digits, p + 1);
+    for (int k = 0; k < before; k++) p[k] = p[k + 1];
+    p += before;
+    *p = '.';
+    while (end > p + 1 && end[-1] == '0') end--;
+    if (end > p + 1) p = end;
   }
   if (!plain) {
     int size = exponent < 0 ? -exponent : exponent;

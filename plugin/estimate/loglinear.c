@@ -134,15 +134,40 @@ static double exponentials(double *scores, int64_t n, double *most) {
   return sum;
 }
 
+/* The rows of a token's dense values. */
+static void dense_rows(const lscfg_context_trainer *t, const lscfg_context_token *token, uint32_t rows[2]) {
+  int64_t first = t->problem.first[token->sentence] + token->sentence;
+  for (int k = 0; k < 2; k++) rows[k] = (uint32_t)(first + token->span[k]);
+}
+
 /* Hands a gradient and the places that it is for to the shard of their outcome. */
-static int hand_over(token_work *w, int32_t shard, float gradient, const uint32_t *places, int64_t n) {
-  if (ARRAY_RESERVE(w->found[shard], n + 2)) return LSCFG_ENOMEM;
-  uint32_t *to = w->found[shard].data + w->found[shard].size;
-  memcpy(to, &gradient, sizeof *to);
-  to[1] = (uint32_t)n;
-  memcpy(to + 2, places, (size_t)n * sizeof *places);
-  w->found[shard].size += n + 2;
+static int hand_over(token_work *w, const weight_block *of, float gradient, const uint32_t rows[2],
+                     const uint32_t *places, int64_t n) {
+  if (ARRAY_RESERVE(w->found[of->shard], n + HEAD)) return LSCFG_ENOMEM;
+  uint32_t *to = w->found[of->shard].data + w->found[of->shard].size;
+  memcpy(to + GRADIENT, &gradient, sizeof *to);
+  to[NUMBER] = (uint32_t)n;
+  to[OUTCOME] = (uint32_t)of->outcome;
+  to[ROW_LEFT] = rows[0];
+  to[ROW_RIGHT] = rows[1];
+  memcpy(to + HEAD, places, (size_t)n * sizeof *places);
+  w->found[of->shard].size += n + HEAD;
   return LSCFG_OK;
+}
+
+/* What an outcome's weights make of the dense values of a token. */
+static double dense_sum(const lscfg_context_trainer *t, int64_t outcome, const uint32_t rows[2]) {
+  int64_t dims = t->problem.dims;
+  const float *weights = t->dense + outcome * 2 * dims;
+  const float *left = t->problem.left + rows[0] * dims, *right = t->problem.right + rows[1] * dims;
+  float part[8] = {0};
+  double sum = 0;
+  int64_t k = 0;
+  for (; k + 8 <= dims; k += 8)
+    for (int i = 0; i < 8; i++) part[i] += weights[k + i] * left[k + i] + weights[dims + k + i] * right[k + i];
+  for (int i = 0; k < dims; k++, i++) part[i] += weights[k] * left[k] + weights[dims + k] * right[k];
+  for (int i = 0; i < 8; i++) sum += (double)part[i];
+  return sum;
 }
 
 /* The gradients of a token. */
@@ -157,6 +182,8 @@ static int meet(const lscfg_context_trainer *t, const lscfg_context_token *token
   if (ARRAY_RESERVE(w->scores, n + 2 * n_met) || ARRAY_RESERVE(w->places, room) || ARRAY_RESERVE(w->wanted, room))
     return LSCFG_ENOMEM;
   double *here = w->scores.data, *sums = here + n, *gradients = sums + n_met, most;
+  uint32_t rows[2];
+  dense_rows(t, token, rows);
   uint32_t *guessed = w->places.data, *places = guessed;
   int32_t *wanted = w->wanted.data;
   for (int64_t i = 0; i < n_met; i++) {
@@ -171,6 +198,7 @@ static int meet(const lscfg_context_trainer *t, const lscfg_context_token *token
     *places = (uint32_t)check_places(t, &met[i], guessed + 1, wanted, n_guessed, places + 1);
     sums[i] = gradients[i] = 0;
     for (uint32_t k = 1; k <= *places; k++) sums[i] += t->weights[places[k]].weight;
+    if (p->dims) sums[i] += dense_sum(t, met[i].outcome, rows);
     wanted += n_guessed;
     guessed += n_guessed + 1;
     places += *places + 1;
@@ -189,8 +217,8 @@ static int meet(const lscfg_context_trainer *t, const lscfg_context_token *token
       gradients[t->numbers.data[k]] += here[c] / total - (c == own);
   places = w->places.data;
   for (int64_t i = 0; i < n_met; places += *places + 1, i++)
-    if (*places && fabs(gradients[i]) > 1e-4 &&
-        hand_over(w, met[i].shard, (float)gradients[i], places + 1, *places))
+    if ((*places || p->dims) && fabs(gradients[i]) > 1e-4 &&
+        hand_over(w, &met[i], (float)gradients[i], rows, places + 1, *places))
       return LSCFG_ENOMEM;
   return LSCFG_OK;
 }
@@ -211,20 +239,36 @@ int lscfg_context_meet(lscfg_context_trainer *t, int32_t piece, const lscfg_cont
 
 /* ---- steps ---- */
 
+/* Of the weights of an outcome for the dense values of a side, 0 or 1. */
+static void step_dense(const lscfg_context_trainer *t, float gradient, int64_t outcome, const float *values, int side) {
+  int64_t dims = t->problem.dims, begin = (2 * outcome + side) * dims;
+  float *weights = t->dense + begin, *squares = t->dense_squares + begin, rate = (float)t->problem.rate;
+  for (int64_t k = 0; k < dims; k++) {
+    float along = gradient * values[k] + t->dense_shrinkage[outcome] * weights[k];
+    squares[k] += along * along;
+    weights[k] -= rate * along / sqrtf(squares[k] + 1e-4f);
+  }
+}
+
 void lscfg_context_step(lscfg_context_trainer *t, int32_t shard) {
-  float rate = (float)t->problem.rate;
+  const lscfg_context_problem *p = &t->problem;
+  float rate = (float)p->rate;
   for (int piece = 0; piece < PIECES; piece++) {
     const uint32_t *found = t->work[piece].found[shard].data, *end = found + t->work[piece].found[shard].size;
     while (found < end) {
       float gradient;
-      memcpy(&gradient, found, sizeof gradient);
-      for (uint32_t k = 0; k < found[1]; k++) {
-        learned_weight *w = &t->weights[found[2 + k]];
+      memcpy(&gradient, found + GRADIENT, sizeof gradient);
+      for (uint32_t k = 0; k < found[NUMBER]; k++) {
+        learned_weight *w = &t->weights[found[HEAD + k]];
         float along = gradient + w->shrinkage * w->weight;
         w->squares += along * along;
         w->weight -= rate * along / sqrtf(w->squares + 1e-4f);
       }
-      found += 2 + found[1];
+      if (p->dims) {
+        step_dense(t, gradient, found[OUTCOME], p->left + found[ROW_LEFT] * p->dims, 0);
+        step_dense(t, gradient, found[OUTCOME], p->right + found[ROW_RIGHT] * p->dims, 1);
+      }
+      found += HEAD + found[NUMBER];
     }
   }
 }

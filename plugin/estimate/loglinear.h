@@ -28,6 +28,7 @@ typedef struct {
   uint32_t begin, size; /* buckets */
   int32_t shard;
   int32_t wide;   /* whether words far away are items, too */
+  int32_t outcome;
 } weight_block;
 
 /* What a token has around it. */
@@ -37,8 +38,8 @@ typedef struct {
   int64_t n_near; /* those before */
 } token_items;
 
-/* What a thread needs for its tokens, and what it found: for each shard gradients, each followed by the number of
- * weights that it is for and their places. */
+/* What a thread needs for its tokens, and what it found: for each shard gradients, each followed by what there is at
+ * NUMBER and so on, and the places of the weights that it is for. */
 typedef struct {
   token_items token[2];   /* the one in hand and the next one */
   ARRAY(uint32_t) places; /* of the weights that were met */
@@ -46,6 +47,9 @@ typedef struct {
   ARRAY(double) scores;   /* of the choices; of the outcomes that were met; gradients of the latter */
   ARRAY(uint32_t) found[SHARDS];
 } token_work;
+
+/* Of a gradient that was handed over: itself, how many places follow, the outcome, rows of the token's dense values. */
+enum { GRADIENT, NUMBER, OUTCOME, ROW_LEFT, ROW_RIGHT, HEAD };
 
 struct lscfg_context_trainer {
   lscfg_context_problem problem;
@@ -67,6 +71,8 @@ struct lscfg_context_trainer {
   ARRAY(weight_block) met;     /* of the outcomes of a side's choices that have weights, each once */
   int64_t *number_begin;       /* [choices + 1] of each choice in numbers */
   ARRAY(int32_t) numbers;      /* of a choice's outcomes among those of its side */
+  float *dense, *dense_squares; /* [outcomes][2 dims] weights of dense values, and sums of squared gradients */
+  float *dense_shrinkage;      /* [outcomes] penalty / visits of a pass */
   double *plain;               /* [choices] logarithms of their counts */
   double *plain_sum;           /* [sides] logarithms of the sums of their choices' counts */
   token_work work[PIECES];

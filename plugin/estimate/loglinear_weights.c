@@ -117,6 +117,9 @@ void lscfg_context_trainer_free(lscfg_context_trainer *t) {
   free(t->met.data);
   free(t->number_begin);
   free(t->numbers.data);
+  free(t->dense);
+  free(t->dense_squares);
+  free(t->dense_shrinkage);
   free(t->plain);
   free(t->plain_sum);
   for (int k = 0; k < PIECES; k++) {
@@ -193,7 +196,8 @@ static int lay_out_blocks(lscfg_context_trainer *t, lscfg_error *error) {
     int64_t size = (t->n_weights[o] + 4) / 5; /* five items for the eight places of a bucket */
     if (begin + size > UINT32_MAX / BUCKET)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "there are too many weights of context");
-    t->blocks[o] = (weight_block){(uint32_t)begin, (uint32_t)size, (int32_t)(hash_item((int32_t)o) % SHARDS), 0};
+    t->blocks[o] = (weight_block){(uint32_t)begin, (uint32_t)size, (int32_t)(hash_item((int32_t)o) % SHARDS), 0,
+                                  (int32_t)o};
     begin += size;
   }
   t->n_buckets = begin;
@@ -259,6 +263,26 @@ static void sum_counts(lscfg_context_trainer *t, int32_t side) {
   t->plain_sum[side] = log(sum);
 }
 
+/* Makes room for the weights of dense values, and shares their penalty out. */
+static int lay_out_dense(lscfg_context_trainer *t) {
+  size_t size = (size_t)(t->n_outcomes * 2 * t->problem.dims);
+  t->dense = calloc(size + 1, sizeof *t->dense);
+  t->dense_squares = calloc(size + 1, sizeof *t->dense_squares);
+  t->dense_shrinkage = calloc((size_t)t->n_outcomes, sizeof *t->dense_shrinkage);
+  if (!t->dense || !t->dense_squares || !t->dense_shrinkage) return LSCFG_ENOMEM;
+  const lscfg_context_problem *p = &t->problem;
+  for (int64_t s = 0; s < p->n_sides; s++) {
+    float visits = 0;
+    for (int64_t c = p->choice_begin[s]; c < p->choice_begin[s + 1]; c++)
+      visits += (float)(t->token_begin[p->choices[c] + 1] - t->token_begin[p->choices[c]]);
+    for (int64_t i = t->met_begin[s]; i < t->met_begin[s + 1]; i++)
+      t->dense_shrinkage[t->met.data[i].outcome] += visits;
+  }
+  for (int64_t o = 0; o < t->n_outcomes; o++)
+    if (t->dense_shrinkage[o] > 0) t->dense_shrinkage[o] = (float)p->dense_penalty / t->dense_shrinkage[o];
+  return LSCFG_OK;
+}
+
 int lscfg_context_lay_out(lscfg_context_trainer *t, lscfg_error *error) {
   int32_t *number = malloc((size_t)t->n_outcomes * sizeof *number);
   int code = number ? lay_out_blocks(t, error) : out_of_memory(error);
@@ -268,6 +292,7 @@ int lscfg_context_lay_out(lscfg_context_trainer *t, lscfg_error *error) {
     sum_counts(t, s);
     if (list_met(t, s, number)) code = out_of_memory(error);
   }
+  if (!code && t->problem.dims && lay_out_dense(t)) code = out_of_memory(error);
   free(number);
   return code;
 }
@@ -311,4 +336,12 @@ int64_t lscfg_context_weights(const lscfg_context_trainer *t, int64_t *offsets, 
   if (offsets) offsets[t->n_outcomes] = n;
   free(sorted.data);
   return n;
+}
+
+void lscfg_context_dense(const lscfg_context_trainer *t, float *sums) {
+  int64_t width = 2 * t->problem.dims;
+  memset(sums, 0, (size_t)(t->problem.rules->n * width) * sizeof *sums);
+  for (int64_t r = 0; r < t->problem.rules->n; r++)
+    for (int64_t k = t->outcome_begin[r]; k < t->outcome_begin[r + 1]; k++)
+      for (int64_t i = 0; i < width; i++) sums[r * width + i] += t->dense[t->outcomes.data[k] * width + i];
 }

@@ -106,6 +106,13 @@ static int bind_context(lscfg_binding *b) {
   return LSCFG_OK;
 }
 
+static int bind_boundary(lscfg_binding *b) {
+  if (!b->model->has_boundary) return LSCFG_OK;
+  b->word_in_boundary = words_in(&b->model->boundary.vocabulary, b->grammar, 1);
+  b->n_boundary_vocab = lscfg_vocab_size(b->grammar->vocab);
+  return b->word_in_boundary ? LSCFG_OK : LSCFG_ENOMEM;
+}
+
 /* The binding of expanded forests. */
 static int make_inner(lscfg_binding *b) {
   const lscfg_model *model = b->model;
@@ -171,7 +178,8 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   if (b->rule_row && b->sums && b->rule_target && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
-    if (!code && (bind_context(b) || make_inner(b) || make_one_state(b))) code = out_of_memory(error);
+    if (!code && (bind_context(b) || bind_boundary(b) || make_inner(b) || make_one_state(b)))
+      code = out_of_memory(error);
   } else {
     code = out_of_memory(error);
   }
@@ -196,6 +204,7 @@ void lscfg_binding_free(lscfg_binding *b) {
   free(b->rule_target);
   free(b->context_rule);
   free(b->word_in_context);
+  free(b->word_in_boundary);
   composition_free(b->composition);
   if (b->inner) free(b->inner->rule_row);
   free(b->inner);

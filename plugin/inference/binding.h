@@ -22,6 +22,8 @@ struct lscfg_binding {
   int32_t *context_rule; /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
   int32_t *word_in_context; /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
   int32_t n_vocab;
+  int32_t *word_in_boundary; /* [n_boundary_vocab] the same of words at borders of spans; NULL: the model has none */
+  int32_t n_boundary_vocab;
   group_sums *sums;
   int32_t *rule_target; /* equal numbers: equal target sides */
   int32_t n_targets;

@@ -1,6 +1,7 @@
 /* Features of what is around a rule application: how a log-linear model shares an edge out among its target sides,
  * against their frequencies (thesis, chapter 4). estimate/loglinear.c estimates it. */
 #include "inference/context.h"
+#include "inference/around.h"
 #include "forest/forest.h"
 #include "base/int_map.h"
 
@@ -60,6 +61,8 @@ typedef struct {
   ARRAY(int32_t) known_of_sides; /* numbers in known, -1: the context does not have the rule */
   ARRAY(double) scores;          /* of an edge's applications */
   ARRAY(int64_t) outcomes;       /* of the rule in hand */
+  int joint;                     /* whether the scorer of the file has a part in scores */
+  words_around words;            /* as it sees them */
 } contexts;
 
 /* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1;
@@ -142,10 +145,12 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
     c->first[word] = place + 2;
   }
   qsort(c->present, (size_t)c->n_present, sizeof *c->present, compare_words);
-  return LSCFG_OK;
+  c->joint = model->sense.kind == &joint_scorer;
+  return c->joint ? start_around(&c->words, b, f) : LSCFG_OK;
 }
 
 static void stop(contexts *c) {
+  stop_around(&c->words);
   free(c->first);
   free(c->next);
   free(c->present);
@@ -335,6 +340,18 @@ static double score_rule(const contexts *c, const known_rule *rule, const edge_p
   return score;
 }
 
+/* Adds to the scores of an edge's known rules what the scorer says of them. */
+static void add_scorer(contexts *c, int32_t edge, const known_side *side, double *here) {
+  const lscfg_forest *f = c->forest;
+  if (!look_around_span(&c->words, f->node_span.data + 2 * (int64_t)f->edge_head.data[edge])) return;
+  for (int32_t k = 0; k < side->n; k++) {
+    if (c->known_of_sides.data[side->begin + k] < 0) continue;
+    int32_t row = c->model->sense.row[context_rule(c->binding, c->rules_of_sides.data[side->begin + k])];
+    if (row >= 0) *here += score_around(&c->words, row);
+    here++;
+  }
+}
+
 /* column: of the forest's first application; that of the next one is n_columns further. */
 static int edge_features(contexts *c, int32_t edge, double limit, double *column, int32_t n_columns) {
   const lscfg_forest *f = c->forest;
@@ -350,6 +367,7 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   edge_places around = look_around_edge(c, edge);
   for (int32_t k = 0; k < side.n; k++)
     if (known[k] >= 0) here[n++] = score_rule(c, &rules[known[k]], &around) + rules[known[k]].plain;
+  if (c->joint) add_scorer(c, edge, &side, here);
   double shift = side.plain_sum - log_sum(here, n);
   n = 0;
   for (int32_t k = 0; k < side.n; k++) {

@@ -10,7 +10,7 @@
 #include "forest/forest.h"
 #include "inference/binding.h"
 
-enum { NEEDS_MARGINALS = 1, NEEDS_ONE_STATE = 2, NEEDS_CONTEXT = 4, NEEDS_SENSE = 8 };
+enum { NEEDS_MARGINALS = 1, NEEDS_ONE_STATE = 2, NEEDS_CONTEXT = 4, NEEDS_SENSE = 8, NEEDS_BOUNDARY = 16 };
 
 /* What features are made from; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
 } feature_family;
 
 extern const feature_family paper_family, span_family, ratio_family, context_family;
-extern const feature_family sense_family, thesis_family, score_family;
+extern const feature_family sense_family, thesis_family, score_family, boundary_family;
 
 /* The largest logarithm of a ratio: a search should not hang on one doubtful estimate. */
 static const double largest_log_ratio = 4;

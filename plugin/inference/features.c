@@ -3,7 +3,7 @@
 
 /* One row for each family. */
 static const feature_family *const families[] = {&paper_family, &span_family,   &ratio_family, &context_family,
-                                                 &sense_family, &thesis_family, &score_family};
+                                                 &sense_family, &thesis_family, &score_family, &boundary_family};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 static uint32_t features_of(const feature_family *family) { return ((1u << family->n) - 1) << family->first; }
@@ -69,11 +69,14 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
   }
   if (!good) return lscfg_fail(error, LSCFG_EINPUT, 0, "the columns are no features, or one of them twice");
   uint32_t lacks = (model->one_state ? 0 : NEEDS_ONE_STATE) | lacks_of(model->context);
+  if (!model->has_boundary) lacks |= NEEDS_BOUNDARY;
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) {
     if (!(seen >> k & 1) || !(family_of(k)->needs & lacks)) continue;
     return lscfg_fail(error, LSCFG_EINPUT, 0,
                       family_of(k)->needs & lacks & NEEDS_ONE_STATE
                           ? "the model file is without one.rules and one.unk, which %s needs; make the model anew"
+                      : family_of(k)->needs & lacks & NEEDS_BOUNDARY
+                          ? "the model file is without weights of spans, which %s needs; estimate it with --boundary"
                       : family_of(k)->needs & lacks & NEEDS_SENSE
                           ? "the model file is without a scorer of target sides, which %s needs; estimate it with "
                             "--sense, or choose other features, such as ratios or context"

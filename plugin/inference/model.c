@@ -258,6 +258,36 @@ static int map_context(lscfg_model *model, lscfg_error *error) {
   return code ? code : map_sense(&model->file, rules->n, rules->n_words, &context->sense, error);
 }
 
+static int map_boundary_kind(lscfg_model *model, int kind, const char *words, const char *weights, lscfg_error *error) {
+  boundary_model *boundary = &model->boundary;
+  tensor_view pairs, values;
+  int code = tensor_file_get(&model->file, words, "I32", 2, &pairs, error);
+  if (!code) code = tensor_file_get(&model->file, weights, "F32", 1, &values, error);
+  if (code) return code;
+  if (pairs.shape[0] != values.shape[0] || pairs.shape[1] != 2)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and '%s' do not fit", words, weights);
+  const int32_t *pair = boundary->words[kind] = pairs.data;
+  boundary->weights[kind] = values.data;
+  boundary->n[kind] = values.shape[0];
+  for (int64_t k = 0; k < 2 * pairs.shape[0]; k++)
+    if (pair[k] < -1 || pair[k] >= boundary->vocabulary.n_words)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %ld", words, (long)pair[k]);
+  for (int64_t k = 1; k < pairs.shape[0]; k++, pair += 2)
+    if (pair[0] > pair[2] || (pair[0] == pair[2] && pair[1] >= pair[3]))
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not ascend", words);
+  return check_values(weights, values.data, 1, values.shape[0], error);
+}
+
+/* The weights of spans, if the file has them. */
+static int map_boundary(lscfg_model *model, lscfg_error *error) {
+  if (!tensor_file_has(&model->file, "boundary.ends.weights", "F32")) return LSCFG_OK;
+  model->has_boundary = 1;
+  lscfg_rules *words = &model->boundary.vocabulary;
+  int code = map_words(&model->file, "boundary.vocab.bytes", "boundary.vocab.offsets", words, error);
+  if (!code) code = map_boundary_kind(model, 0, "boundary.ends.words", "boundary.ends.weights", error);
+  return code ? code : map_boundary_kind(model, 1, "boundary.sides.words", "boundary.sides.weights", error);
+}
+
 static void free_context(context_model *context) {
   if (!context) return;
   rule_table_release(&context->index);
@@ -273,6 +303,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_model_rules(model, error);
   if (!code) code = map_context(model, error);
+  if (!code) code = map_boundary(model, error);
   if (!code) code = index_rules(model, error);
   if (!code) code = map_one_state(model, error);
   if (code) {

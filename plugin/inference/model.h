@@ -19,6 +19,15 @@ typedef struct {
   rule_table index; /* the rules by what they say, under their numbers */
 } context_model;
 
+/* What the words at both ends of a source span, and those before and behind it, say of spans as such: learned weights,
+ * all in the mapped file. */
+typedef struct {
+  lscfg_rules vocabulary;  /* words alone */
+  int64_t n[2];            /* ends; sides */
+  const int32_t *words[2]; /* [n][2] ascending; -1 beyond the sentence */
+  const float *weights[2];
+} boundary_model;
+
 /* Context items. Kinds of words: item = kind * (words + 2) + word; behind the words of the vocabulary come the ends of
  * the sentence. Behind all of those, the lengths of the first and the second nonterminal. docs/FORMATS.md lists them.
  * */
@@ -50,6 +59,8 @@ struct lscfg_model {
   const float *factors;              /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
   lscfg_rules rules;                 /* by arity */
   context_model *context;            /* NULL: none */
+  boundary_model boundary;
+  int has_boundary;
   rule_table index, sources;         /* the rules by what they say, under their numbers; their source sides */
   int32_t longest_source;            /* symbols of the longest source side */
   lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */

@@ -20,11 +20,11 @@ static int refuse(lscfg_error *error, slice key, slice value, const char *expect
 }
 
 static int no_feature(slice name, lscfg_error *error) {
-  char known[400] = "";
+  char known[500] = "";
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) strcat(strcat(known, lscfg_feature_name(k)), ", ");
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "there is no feature '%.*s'; there are %spaper, ratios, context, sense and thesis", QUOTED(name),
-                    known);
+                    "there is no feature '%.*s'; there are %spaper, ratios, context, sense, thesis and boundary",
+                    QUOTED(name), known);
 }
 
 /* Names with commas between them; there may be a comma behind the last, too. */

@@ -5,7 +5,7 @@
 
 /* One row for each kind. */
 static const scorer_kind *const kinds[] = {&dot_scorer, &cosine_scorer, &mlp_scorer, &match_scorer,
-                                          &sparse_scorer};
+                                          &sparse_scorer, &joint_scorer};
 enum { N_KINDS = sizeof kinds / sizeof *kinds, MOST_DIMENSIONS = 1 << 16 };
 
 const scorer_kind *find_scorer(const char *name, size_t length) {

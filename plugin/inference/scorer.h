@@ -53,6 +53,7 @@ struct scorer_kind {
 };
 
 extern const scorer_kind dot_scorer, cosine_scorer, mlp_scorer, match_scorer, sparse_scorer;
+extern const scorer_kind joint_scorer; /* its scores are a part of those of the context model, too */
 
 /* The kind of that name, NULL if there is none. */
 const scorer_kind *find_scorer(const char *name, size_t length);

@@ -1,4 +1,5 @@
-/* Linear scores: LS and what else is a product of the words around with a vector of the rule. */
+/* Linear scores: LS and what else is a product of the words around with a vector of the rule. Where the context model
+ * of the file has them as a part of its own scores, they are of the kind joint. */
 #include "inference/scorer.h"
 
 static int64_t width(const sense_model *s) { return s->m; }
@@ -12,3 +13,4 @@ static double score(const sense_model *s, const float *prepared, int64_t row) {
 }
 
 const scorer_kind dot_scorer = {"dot", 0, width, prepare, score, NULL};
+const scorer_kind joint_scorer = {"joint", 0, width, prepare, score, NULL};

@@ -290,6 +290,7 @@ int sampler_draw_blocked(lscfg_sampler *s) {
 /* ---- held-out pairs ---- */
 
 int lscfg_sampler_held_out(lscfg_sampler *s, double *sum, int64_t *n_left_out, lscfg_error *error) {
+  if (s->rules.n_marks) return lscfg_fail(error, LSCFG_EINPUT, 0, "sums over hidden states are not made");
   s->max_level = s->forests->max_level;
   s->inverse_temperature = 1;
   *sum = 0;

@@ -8,13 +8,15 @@ enum { N_POWERS = 1024 };
 
 int restaurant_init(restaurant *r, const lscfg_sample_options *options, const corpus_tables *text,
                     const int64_t n_types[2], int32_t max_length) {
-  size_t n_lengths = (size_t)max_length + 1, n = n_lengths * (size_t)options->states;
+  int32_t states = options->states > 1 ? options->states : 1;
+  size_t n_lengths = (size_t)max_length + 1, n = n_lengths * (size_t)states;
   memset(r, 0, sizeof *r);
   r->options = *options;
+  r->options.states = states;
   r->max_length = max_length;
   r->n_groups = (int32_t)n;
-  r->n_marks = options->states > 1;
-  r->log_states = log(options->states);
+  r->n_marks = states > 1;
+  r->log_states = log(states);
   r->seated = options->tables == LSCFG_TABLES_EXACT;
   seats_init(&r->seats);
   for (int side = 0; side < 2; side++) r->log_types[side] = log(n_types[side] > 0 ? (double)n_types[side] : 1);
@@ -23,6 +25,7 @@ int restaurant_init(restaurant *r, const lscfg_sample_options *options, const co
   r->processes = malloc(n * sizeof *r->processes);
   r->log_length = malloc(n_lengths * sizeof *r->log_length);
   int failed = rule_table_init(&r->rules) || !r->groups || !r->processes || !r->log_length;
+  if (options->base == LSCFG_BASE_LISTED) failed |= !(r->log_listed = calloc(n, sizeof *r->log_listed));
   if (!failed && options->base == LSCFG_BASE_LEXICAL)
     failed = lexical_init(&r->lexical, &text->lexicon, lscfg_vocab_size(&text->vocab));
   if (failed) {
@@ -76,6 +79,7 @@ void restaurant_release(restaurant *r) {
     lexical_release(&r->lexical);
     free(r->processes);
     free(r->log_length);
+    free(r->log_listed);
   }
   memset(r, 0, sizeof *r);
 }
@@ -116,6 +120,7 @@ static double log_base(const restaurant *r, const int32_t *symbols, const rule_f
       int32_t n_tgt = f->n - f->n_src - r->n_marks;
       return -(f->n_src * r->log_types[0] + n_tgt * r->log_types[1]) - log_states;
     }
+    case LSCFG_BASE_LISTED: return f->rule < 0 ? -HUGE_VAL : -r->log_listed[f->group];
     default:
       return f->rule < 0 ? lexical_log_weight(&r->lexical, symbols + f->symbols, f->n_src, f->n) - log_states
                          : r->weight.data[f->rule];
@@ -347,6 +352,12 @@ static int is_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, i
   return gaps[0] == arity && gaps[1] == arity;
 }
 
+static void list_rules(restaurant *r) {
+  for (int32_t k = 0; k < r->n_groups; k++) r->log_listed[k] = 0;
+  for (int64_t rule = 0; rule < r->group.size; rule++) r->log_listed[r->group.data[rule]]++;
+  for (int32_t k = 0; k < r->n_groups; k++) r->log_listed[k] = log(r->log_listed[k]);
+}
+
 int restaurant_restore(restaurant *r, const lscfg_tables *t, int32_t n_words) {
   rule_table_release(&r->rules);
   seats_release(&r->seats);
@@ -365,5 +376,6 @@ int restaurant_restore(restaurant *r, const lscfg_tables *t, int32_t n_words) {
     if (number < 0) return LSCFG_ENOMEM;
     if (number != rule) return LSCFG_EINPUT;
   }
+  if (r->log_listed) list_rules(r);
   return LSCFG_OK;
 }

@@ -51,6 +51,7 @@ struct restaurant {
   int32_t max_length;
   int64_t n_tokens, n_types;
   double powers[1024]; /* [n] n^discount */
+  double *log_listed;  /* [n_groups] of the rules that a restaurant may have, if these are listed */
 };
 
 /* For rules of these tables, which stay where they are. After a failure there is nothing to release. */

@@ -553,7 +553,7 @@ static void use_rules(const lscfg_hiero_view *v, const char *path) {
 }
 
 static void extract(const char *path) {
-  const lscfg_hiero_options limits = {10, 0, 5, 2, 1, 0, 1};
+  const lscfg_hiero_options limits = {10, 0, 5, 2, 1, 0, 1, 0, 1};
   lscfg_hiero *hiero = lscfg_hiero_new(&limits);
   int ready = had(hiero != NULL);
   for (int k = 0; k < KEPT && ready; k++) {
@@ -651,12 +651,13 @@ static void run_chains(const lscfg_phrase_forests *forests, const lscfg_sample_o
   lscfg_sampler *one = lscfg_sampler_new(forests, options), *other = lscfg_sampler_new(forests, options);
   lscfg_sampler_view view, again;
   lscfg_sample_state state;
-  double sum;
-  int64_t n_left_out, n_pairs = KEPT - options->held_out;
+  double sum = -1;
+  int64_t n_left_out = 0, n_pairs = KEPT - options->held_out;
   if (had(one && other) && good(lscfg_sampler_sweep(one, 1, 0, n_pairs, 100, 1, &error)) &&
       good(lscfg_sampler_keep(one, &error)) &&
       (!options->tables || good(lscfg_sampler_resample(one, 1, &error))) &&
-      good(lscfg_sampler_held_out(one, &sum, &n_left_out, &error)) && good(lscfg_sampler_get(one, &view, &error))) {
+      (options->states > 1 || good(lscfg_sampler_held_out(one, &sum, &n_left_out, &error))) &&
+      good(lscfg_sampler_get(one, &view, &error))) {
     lscfg_sampler_state(one, &state);
     CHECK(state.n_tokens > 0 && sum < 0 && n_left_out == 0);
     if (had(!isnan(state.log_joint)) && good(lscfg_sampler_restore(other, &view, &state, &error)) &&
@@ -668,6 +669,24 @@ static void run_chains(const lscfg_phrase_forests *forests, const lscfg_sample_o
   }
   lscfg_sampler_free(one);
   lscfg_sampler_free(other);
+}
+
+/* Each pair begins as one rule. */
+static void begin_whole(const lscfg_phrase_forests *forests, const lscfg_sample_options *options) {
+  lscfg_sampler *sampler = lscfg_sampler_new(forests, options);
+  int64_t trees[KEPT + 1] = {0}, wrong;
+  int32_t heads[KEPT][4] = {0};
+  for (int k = 0; k < KEPT; k++) {
+    trees[k + 1] = k + 1;
+    for (int side = 0; side < 2; side++) heads[k][2 * side + 1] = ((int32_t)strlen(corpus[k][side]) + 1) / 2;
+  }
+  lscfg_sample_state state;
+  if (had(sampler != NULL) && good(lscfg_sampler_begin(sampler, trees, (const int32_t (*)[4])heads, &wrong, &error))) {
+    lscfg_sampler_state(sampler, &state);
+    CHECK(wrong < 0 && state.n_tokens == KEPT - options->held_out);
+    had(!isnan(state.log_joint));
+  }
+  lscfg_sampler_free(sampler);
 }
 
 static void sample(void) {
@@ -682,6 +701,11 @@ static void sample(void) {
                                     .moves = moves, .tables = moves == LSCFG_MOVES_LOCAL, .held_out = 2,
                                     .base = moves == LSCFG_MOVES_TYPE ? LSCFG_BASE_LEXICAL : LSCFG_BASE_LENGTH,
                                     .informed = moves == LSCFG_MOVES_TREE, .places = 1};
+    run_chains(forests, &options);
+    begin_whole(forests, &options);
+    if (moves > LSCFG_MOVES_TREE) continue;
+    options.states = 2;
+    options.held_out = 0;
     run_chains(forests, &options);
   }
   lscfg_phrase_forests_free(forests);

@@ -25,7 +25,7 @@ from lscfg.kernel import ParseOptions
 @pytest.mark.parametrize("glue", [False, True])
 @pytest.mark.parametrize(
     "options",
-    ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios,context", "features=context"],
+    ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios,context", "features=context,boundary"],
 )
 def test_features_are_those_of_the_embedded_decoder(cdec, exact, glue, options):
     base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
@@ -69,7 +69,7 @@ def test_composed_rules_and_span_marginals(cdec, exact):
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("features", ["paper", "paper unknown=oov", "ratios,context", "context"])
+@pytest.mark.parametrize("features", ["paper", "paper unknown=oov", "ratios,context", "context,boundary"])
 def test_both_modes_agree(cdec, exact, glue, features):
     text = "".join(s + "\n" for s in SENTENCES)
     if glue:  # the rule of the root is one of the glue rules then

@@ -39,7 +39,7 @@ from lscfg.settings import settings_of
 from lscfg.study.senses import InventorySettings
 from lscfg.study.simulate import GrammarSettings
 from lscfg.tuning.evaluate import Evaluation
-from lscfg.tuning.experiment.config import Overrides
+from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 
@@ -193,7 +193,7 @@ def test_lm(double):
     build_lm = double("lscfg.lm.lmplz.build_lm", "lscfg")
     run("lm")
     build_lm.assert_called_once_with(
-        "text", "out", order=2, prune=[0, 1], discount_fallback=DEFAULT_FALLBACK, estimator="lscfg"
+        "text", "out", order=2, prune=[0, 1], discount_fallback=DEFAULT_FALLBACK, estimator="lscfg", memory=0.5
     )
 
 
@@ -242,7 +242,7 @@ def test_each_setting_of_a_scorer(double, derivations, scorer):
     declared = kind(SENSE_MODELS, scorer).Settings
     settings = declared(**other_values(declared))
     assert settings != declared() and not add_context.called
-    add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores())
+    add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores(), [])
 
 
 @pytest.mark.parametrize(

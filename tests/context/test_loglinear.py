@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lscfg.cli import main
 from lscfg.context.loglinear import Settings as ContextSettings
-from lscfg.context.loglinear import add_context, batches, estimate_context, read_source
+from lscfg.context.loglinear import add_context, batches, estimate_context, learn_context, read_source
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
@@ -297,8 +297,9 @@ def test_source_of_several_alignments(tmp_path):
         read_source(tmp_path / "f", two)
 
 
-def learned(tokens, source, made):
-    """The weights by (outcome, item), learned step by step as the method says."""
+def learned(tokens, source, made, dense=None):
+    """The weights by (outcome, item), and those of dense values by outcome, learned step by step as the method says."""
+    left, right, dense_penalty = dense or (np.zeros((10**5, 0)),) * 2 + (1.0,)
     rules, places = tokens.rules, tokens.places.tolist()
     counts = np.bincount(tokens.places[:, 0], minlength=len(rules))
     vocabulary = {word: k for k, word in enumerate(rules.words)}
@@ -314,27 +315,36 @@ def learned(tokens, source, made):
             children = [gap for gap in (gaps[:2], gaps[2:]) if gap[0] >= 0]
             wordy = rules.src_length[rule] > rules.arity[rule]
             own_words = j - i - sum(end - begin for begin, end in children)
-            examples.append((rule, items_of(seen[pair], (i, j), children, wordy, vocabulary), own_words))
+            start = sum(map(len, sentences[:pair])) + pair
+            values = np.concatenate([left[start + i], right[start + j]])
+            examples.append((rule, items_of(seen[pair], (i, j), children, wordy, vocabulary), values, own_words))
 
     if len(examples) > made.max_tokens:
         chosen = np.random.default_rng(made.seed).choice(len(examples), made.max_tokens, replace=False)
         examples = [examples[k] for k in sorted(chosen)]
     penalty = max(made.penalty, sum(own for *_, own in examples) / sum(map(len, sentences)))
-    examples = [(rule, items) for rule, items, _ in examples]
+    examples = [example[:3] for example in examples]
 
     def keys_of(outcomes, items):
         return [(o, item) for o, is_shape in outcomes for near, item in items if near or not is_shape]
 
-    own = Counter(key for rule, items in examples for key in keys_of(outcomes_of(rules, rule), items))
+    own = Counter(key for rule, items, _ in examples for key in keys_of(outcomes_of(rules, rule), items))
     sets = [[outcomes_of(rules, other) for other in options] for options in choices]  # of the choices of a rule
     met = [list(dict.fromkeys(outcome for outcomes in options for outcome in outcomes)) for options in sets]
-    visits = Counter(key for rule, items in examples for key in keys_of(met[rule], items))
+    visits = Counter(key for rule, items, _ in examples for key in keys_of(met[rule], items))
     weights = dict.fromkeys((key for key, n in own.items() if n >= made.min_count), 0.0)
     squares = dict.fromkeys(weights, 0.0)
+    known = {outcome for outcome, _ in weights}
+    dense_visits = Counter(outcome for rule, _, _ in examples for outcome, _ in met[rule])
+    dense_weights = {outcome: np.zeros(2 * left.shape[1]) for outcome in known}
+    dense_squares = {outcome: np.zeros(2 * left.shape[1]) for outcome in known}
 
-    def gradients_of(rule, items):
+    def gradients_of(rule, items, values):
         """By outcome: the shares of the choices that have it, less 1 where the right one has it."""
         sums = {outcome: sum(weights.get(key, 0) for key in keys_of([outcome], items)) for outcome in met[rule]}
+        for outcome in met[rule]:
+            if outcome[0] in known:
+                sums[outcome] += dense_weights[outcome[0]] @ values
         scores = [
             math.log(counts[other]) + sum(map(sums.get, outcomes))
             for other, outcomes in zip(choices[rule], sets[rule], strict=True)
@@ -354,14 +364,19 @@ def learned(tokens, source, made):
         for part in batches(len(examples), number * len(examples), made.batch):
             batch = sorted((examples[k] for k in order[part]), key=lambda example: rules.source_id[example[0]])
             gradients = [gradients_of(*example) for example in batch]
-            for (_, items), gradient in zip(batch, gradients, strict=True):
+            for (_, items, values), gradient in zip(batch, gradients, strict=True):
                 for outcome, value in gradient.items():
+                    if outcome[0] in known and abs(value) > 1e-4:
+                        own_weights, own_squares = dense_weights[outcome[0]], dense_squares[outcome[0]]
+                        along = value * values + dense_penalty / dense_visits[outcome[0]] * own_weights
+                        own_squares += along**2
+                        own_weights -= made.rate * along / np.sqrt(own_squares + 1e-4)
                     for key in keys_of([outcome], items) if abs(value) > 1e-4 else []:
                         if key in weights:
                             along = value + penalty * weights[key] / visits[key]
                             squares[key] += along**2
                             weights[key] -= made.rate * along / math.sqrt(squares[key] + 1e-4)
-    return {key: weight for key, weight in weights.items() if weight}
+    return {key: weight for key, weight in weights.items() if weight}, dense_weights
 
 
 @pytest.mark.parametrize(
@@ -386,7 +401,7 @@ def check_learned(tokens, source, made, threads=1):
     """Compares the weights with those of the method; returns how many there are."""
     context = estimate_context(tokens, source, made, threads)
     numbers = {tokens.rules.text(rule): rule for rule in range(len(tokens.rules))}
-    found, reference = {}, learned(tokens, source, made)
+    found, (reference, _) = {}, learned(tokens, source, made)
     for outcome, (begin, end) in enumerate(pairwise(context.offsets)):
         rules = len(context.rules)
         same = numbers[context.rules.text(outcome)] if outcome < rules else outcome - rules + len(tokens.rules)
@@ -395,6 +410,29 @@ def check_learned(tokens, source, made, threads=1):
     assert found.keys() == reference.keys()
     assert [found[key] for key in reference] == pytest.approx([*reference.values()], rel=1e-3, abs=1e-4)
     return len(found)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_learning_with_dense_values(threads):
+    """The sums of what each outcome of a rule has for dense values, and the other weights beside them."""
+    source, target, links = ambiguous(4, 40)
+    tokens = tokens_of(derive(source, target, links)).with_choice()
+    rng, boundaries = np.random.default_rng(2), sum(len(line.split()) + 1 for line in source)
+    dense = rng.normal(size=(boundaries, 9)), rng.normal(size=(boundaries, 9)), 3.0
+    made = ContextSettings(min_word=1, passes=2, batch=32)
+    context, sums = learn_context(tokens, source, made, threads, dense)
+    weights, own = learned(tokens, source, made, dense)
+    rules = context.rules
+    for rule in range(len(rules)):
+        expected_sum = sum(own.get(outcome, 0) for outcome, _ in outcomes_of(rules, rule))
+        assert sums[rule] == pytest.approx(np.zeros(18) + expected_sum, rel=1e-3, abs=1e-4)
+    assert np.abs(sums).max() > 0.1
+    assert len(weights) == len(context.weights)
+    outcome = np.repeat(np.arange(len(context.offsets) - 1), np.diff(context.offsets))
+    found = dict(zip(zip(outcome.tolist(), context.items.tolist(), strict=True), context.weights, strict=True))
+    assert [found[key] for key in weights] == pytest.approx([*weights.values()], rel=1e-3, abs=1e-4)
+    with pytest.raises(ValueError, match="dense values are not of the boundaries"):
+        learn_context(tokens, source, made, threads, (dense[0][1:], dense[1][1:], 3.0))
 
 
 def test_batches_grow_and_have_all_tokens():

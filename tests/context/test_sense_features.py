@@ -65,7 +65,7 @@ def score(sense, items, row):
     length = np.linalg.norm(vector)
     if sense.kind == "cosine":
         return vector @ rule / length
-    if sense.kind == "dot":
+    if sense.kind in ("dot", "joint"):
         return vector @ rule + bias
     hidden, hidden_bias, out = (array.astype(float) for array in sense.hidden)
     if sense.kind == "mlp":

@@ -61,6 +61,22 @@ static void sweep_shards(lscfg_sampler *sampler, int32_t sweep, int64_t n_pairs)
   }
 }
 
+/* With heads that mostly make no tree. */
+static void begin_anywhere(lscfg_sampler *sampler, int64_t n_pairs, input *in) {
+  int64_t *trees = calloc((size_t)n_pairs + 1, sizeof *trees), wrong;
+  int32_t (*heads)[4] = calloc(3 * (size_t)n_pairs + 1, sizeof *heads);
+  CHECK(trees && heads);
+  for (int64_t k = 0; k < n_pairs; k++) {
+    trees[k + 1] = trees[k] + below(in, 4);
+    for (int64_t head = trees[k]; head < trees[k + 1]; head++)
+      for (int i = 0; i < 4; i++) heads[head][i] = below(in, 6);
+  }
+  int code = lscfg_sampler_begin(sampler, trees, (const int32_t (*)[4])heads, &wrong, NULL);
+  CHECK(code == LSCFG_OK ? wrong < 0 : code == LSCFG_EINPUT && wrong >= 0 && wrong < n_pairs);
+  free(trees);
+  free(heads);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   input in = {data, data + size};
   int32_t max_cut = 1 + below(&in, 8), chosen = below(&in, 3);
@@ -79,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .seed = take(&in),
                                   .max_phrase = below(&in, 9),
                                   .places = below(&in, 2)};
+  if (options.moves <= LSCFG_MOVES_TREE) options.states = (int32_t)(options.seed % 4);
   char *copy[SIDES];
   lscfg_phrase_forests *forests = read_forests(&in, max_cut, chosen, copy);
   lscfg_phrase_forests_view sizes;
@@ -98,7 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!options.tables && options.moves != LSCFG_MOVES_TYPE) sweep_shards(sampler, 5, n_pairs);
   double sum;
   int64_t n_left_out;
-  CHECK(!lscfg_sampler_held_out(sampler, &sum, &n_left_out, NULL) && sum == sum && n_left_out <= options.held_out);
+  if (options.states > 1)
+    CHECK(lscfg_sampler_held_out(sampler, &sum, &n_left_out, NULL) == LSCFG_EINPUT);
+  else
+    CHECK(!lscfg_sampler_held_out(sampler, &sum, &n_left_out, NULL) && sum == sum && n_left_out <= options.held_out);
   check_counts(sampler, &view);
   lscfg_sample_state state;
   lscfg_sampler_state(sampler, &state);
@@ -108,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check_counts(sampler, &view);
   check_counts(other, &again);
   CHECK(view.n_nodes == again.n_nodes && !memcmp(view.edge, again.edge, (size_t)view.n_nodes * sizeof *view.edge));
+  begin_anywhere(other, n_pairs, &in);
   lscfg_sampler_free(other);
   lscfg_sampler_free(sampler);
   lscfg_phrase_forests_free(forests);

@@ -15,6 +15,7 @@ from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.induce.biparse.lexicon import make_lexicon
 from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees, read_bitexts
 from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.model.parameters import Parameters
 from lscfg.settings import SettingError
 
 WORDS = {"a": "p", "b": "q", "c": "r", "d": "s"}
@@ -160,6 +161,37 @@ def test_folds_weigh_rules_without_their_own_pairs(tmp_path):
         rules = found.rules.rules
         own = [k for k in range(len(rules)) if "x" in rules.src_text(k)]
         assert bool(found.rules.weights[own].any()) == weighs
+
+
+@pytest.mark.parametrize("folds", [1, 2])
+def test_weights_of_spans_are_means_of_the_folds(corpus, folds):
+    settings = BiparseSettings(passes=1, held_out=0, folds=folds)
+    found = induce(corpus, settings, 1).boundary
+    assert len(found.ends) > 5 and len(found.sides) > 5
+    whole = induce(corpus, BiparseSettings(passes=1, held_out=0), 1).boundary
+    assert (found.arrays()["boundary.ends.weights"].tolist() == whole.ends_weights.tolist()) == (folds == 1)
+    assert set(found.words) == {"a", "b", "c", "d"}  # of the source
+
+
+def test_the_command_writes_weights_of_spans_that_a_model_takes_over(corpus, tmp_path, capsys):
+    text = [str(path) for path in (corpus.source, corpus.target, *corpus.alignments)]
+    files = {name: str(tmp_path / name) for name in "gbdmnx"}
+    assert run(*text, "-o", files["g"], "--passes", 1, "--boundary", files["b"], "--held-out-share", 0) == 0
+    assert main(["derive", *text, "-o", files["d"]]) == 0
+    assert main(["estimate", "mle", files["d"], "--boundary", files["b"], "-o", files["m"]]) == 0
+    alone, model = (Parameters.load(tmp_path / name) for name in "bm")
+    assert not len(alone.rules) and len(model.rules)
+    assert model.boundary.arrays()["boundary.ends.weights"].tolist() == alone.boundary.ends_weights.tolist()
+    assert main(["estimate", "mle", str(tmp_path / "d"), "-o", str(tmp_path / "n")]) == 0
+    for args, fault in (
+        (
+            ["estimate", "mle", tmp_path / "d", "--boundary", tmp_path / "n", "-o", tmp_path / "x"],
+            "no weights of spans",
+        ),
+        (["induce", "biparse", *text, "--boundary", tmp_path / "x", "-o", tmp_path / "g"], "ask for some --passes"),
+    ):
+        assert main([*map(str, args)]) == 1 and fault in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize("passes", [0, 1])

@@ -75,9 +75,15 @@ BAD = [
     (f"floor={'1' * 1300}", f"floor={'1' * 80}: {ABOVE_0}"),
     ("negative=no", "negative=no: expected flip or clamp"),
     ("unknown=known", "unknown=known: expected zero, compose or oov"),
-    ("features=Latent", f"there is no feature 'Latent'; there are {NAMES}, paper, ratios, context, sense and thesis"),
-    ("features=paper,,ratios", f"there is no feature ''; there are {NAMES}, paper, ratios, context, sense and thesis"),
-    ("features=,", f"there is no feature ''; there are {NAMES}, paper, ratios, context, sense and thesis"),
+    (
+        "features=Latent",
+        f"there is no feature 'Latent'; there are {NAMES}, paper, ratios, context, sense, thesis and boundary",
+    ),
+    (
+        "features=paper,,ratios",
+        f"there is no feature ''; there are {NAMES}, paper, ratios, context, sense, thesis and boundary",
+    ),
+    ("features=,", f"there is no feature ''; there are {NAMES}, paper, ratios, context, sense, thesis and boundary"),
     ("features=paper,LatentMarginal", "features=paper,LatentMarginal names a feature twice"),
     ("colour=red", f"colour=red is not understood; options are {USAGE}"),
     ("Log=true", f"Log=true is not understood; options are {USAGE}"),

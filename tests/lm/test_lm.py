@@ -1,9 +1,12 @@
 """Language models: the estimator against lmplz, numbers by hand and a slow twin; ARPA files; the command."""
 
 import argparse
+import errno
 import gzip
+import io
 import itertools
 import math
+import os
 import random
 import stat
 import tempfile
@@ -13,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import kenlm
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -21,7 +25,9 @@ from lscfg.commands import lm as command
 from lscfg.errors import InputError
 from lscfg.io.arpa import Arpa, check_arpa, read_arpa
 from lscfg.kernel.lm import _extended
-from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate_ngrams, tokenized_lines, write_arpa
+from lscfg.lm.columns import Column, Exchange, Room, ranges
+from lscfg.lm.counts import tokenized_lines
+from lscfg.lm.estimate import DEFAULT_FALLBACK, estimate_ngrams, write_arpa
 from lscfg.lm.lmplz import build_lm
 
 Gram = tuple[str, ...]
@@ -257,6 +263,64 @@ def test_bytes_depend_on_words_only(tmp_path: Path) -> None:
         build_lm(tmp_path / "text.gz", tmp_path / output, 3, (), DEFAULT_FALLBACK, "lscfg")
     assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
     assert gzip.decompress((tmp_path / "one.gz").read_bytes()) == first
+
+
+@pytest.mark.parametrize("block", [1, 7, 300, 5000])
+@pytest.mark.parametrize(("order", "prune"), [(2, ()), (4, (0, 0, 1)), (3, (1,))])
+def test_memory_does_not_matter(tmp_path: Path, block: int, order: int, prune: Sequence[int]) -> None:
+    """One row at a time, some, most of the text: the bytes are those of all rows at once."""
+    expected = model_of(natural_text(30 if block < 10 else 400), tmp_path, order, prune).read_bytes()
+    room = Room(block, tmp_path)
+    write_arpa(estimate_ngrams(tmp_path / "text", order, prune, DEFAULT_FALLBACK, room), tmp_path / "other")
+    assert (tmp_path / "other").read_bytes() == expected
+
+
+def test_memory_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = model_of(natural_text(), tmp_path, 3).read_bytes()
+    monkeypatch.chdir(tmp_path)
+    assert build_lm("text", "out", 3, (), DEFAULT_FALLBACK, "lscfg", 1e-4) == "lscfg"
+    assert (tmp_path / "out").read_bytes() == expected and {*os.listdir()} == {"text", "arpa", "out"}
+    for memory in (0, -1, math.inf, math.nan):
+        with pytest.raises(InputError, match="--memory must be above 0"):
+            build_lm("text", "out", 3, (), DEFAULT_FALLBACK, "lscfg", memory)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(1, 20), st.integers(1, 40))
+def test_ranges_are_as_long_as_fits(weights: list[int], most: int, step: int) -> None:
+    column, ends, size = Column(np.int64), [0], 0
+    column.append(np.array(weights))
+    for row, weight in enumerate(weights):
+        if size + weight > most and row > ends[-1]:
+            ends.append(row)
+            size = 0
+        size += weight
+    assert ranges(column, Room(most)).tolist() == [*ends, len(weights)]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(1, 10))
+def test_replies_come_back_in_order(numbers: list[int], block: int) -> None:
+    exchange = Exchange(Room(block), np.array([0, 2, 3, 10]), (np.int64, np.int64), (np.int64,))
+    rows = np.array(numbers)
+    for part in Room(block).slices(len(rows)):
+        exchange.send(rows[part], rows[part], np.arange(part.start, part.stop))
+    for begin, end, (number, place), replies in exchange.buckets():
+        assert (number >= begin).all() and (number < end).all() and (np.diff(place) > 0).all()
+        replies[0].append(100 * number + place)
+    assert (
+        np.concatenate([reply for (reply,) in exchange.back()]).tolist() == (100 * rows + np.arange(len(rows))).tolist()
+    )
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "text").write_text(natural_text())
+    monkeypatch.setattr("lscfg.lm.columns.TemporaryFile", lambda **_: Full())
+    with pytest.raises(InputError, match="cannot write a temporary file there: No space left"):
+        build_lm(tmp_path / "text", tmp_path / "out", 3, (), DEFAULT_FALLBACK, "lscfg", 1)
+    assert not (tmp_path / "out").exists()
 
 
 def test_fallback_warns_and_without_it_the_cure_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

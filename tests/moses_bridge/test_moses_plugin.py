@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import SPANISH_RULES, random_scorer, rule_table, save_model
+from helpers import SPANISH_RULES, random_boundary, random_scorer, rule_table, save_model
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
@@ -60,7 +60,8 @@ def ini(tmp_path: Path) -> Path:
     values = [rng.uniform(-0.05, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
     root, unk = np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03])
     one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
-    save_model(tmp_path / "model.lscfg", table, values, root, unk, one, random_scorer(table, 1))
+    parts = (root, unk, one, random_scorer(table, 1), random_boundary(table, 1))
+    save_model(tmp_path / "model.lscfg", table, values, *parts)
     lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
     (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
     (tmp_path / "cdec.ini").write_text(
@@ -227,7 +228,7 @@ def test_check(program: Path) -> None:
 def test_features_of_all_applications(
     program: Path, ini: Path, tmp_path: Path, glue: bool, marginals: tuple[str, ...]
 ) -> None:
-    names = (*marginals, *CONTEXT_FEATURES)
+    names = (*marginals, *CONTEXT_FEATURES, "SpanBoundary")
     options = {"trace": str(tmp_path / "trace"), "features": ",".join(names), "log": "false"}
     config = DecoderConfig(**{**with_options(ini, **options).__dict__, "glue": glue})
     done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")

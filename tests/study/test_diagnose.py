@@ -10,7 +10,9 @@ from helpers import derivations, sampled_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lscfg.context import mlr
 from lscfg.context.loglinear import add_context
+from lscfg.context.task import add_scorer
 from lscfg.errors import InputError
 from lscfg.estimate.em import Settings as EMSettings
 from lscfg.estimate.em import estimate as estimate_em
@@ -286,7 +288,12 @@ def test_context_that_decides_is_seen(tmp_path):
         features = binding.features(forest, binding.infer(forest), FeatureOptions(names=("context",)))
         assert -math.log(0.5 * math.exp(features.max())) == pytest.approx(loss) and loss < 0.5
     with pytest.raises(InputError, match="without context weights"):
-        diagnosis.measure(tmp_path / "without", context=True)
+        diagnosis.measure(tmp_path / "without", "context")
+    settings = mlr.Settings(window=1, min_word=1)
+    add_scorer("mlr", settings, estimate_mle(train), tokens_of(train), source).save(tmp_path / "scorer")
+    plain, scored = diagnosis.measure_all(tmp_path / "scorer")
+    assert scored.name == f"{tmp_path}/scorer by its scorer" and scored.scores["target"].mean_loss < 0.5
+    assert plain.scores["target"].loss == pytest.approx([math.log(2)] * 2)
 
 
 def test_differences_are_sums_of_the_answers(tmp_path):

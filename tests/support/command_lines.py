@@ -51,7 +51,7 @@ LINES = {
     "--target-vectors e2 --coverage text --examples other "
     "--jobs 97",
     "induce states": "induce states text model one two -o out",
-    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg",
+    "lm": "lm text -o out --order 2 --prune 0 1 --discount-fallback --estimator lscfg --memory 0.5",
     "marginals": "marginals model text -o out --features LatentSpan,LatentTarget --raw --floor 0.01 --negative clamp "
     "--jobs 97 --top 7 --min-marginal 0.25",
     "marginals of forests": "marginals cdec.ini text --forests",
@@ -118,7 +118,7 @@ CLUSTER = {
 """Commands that go to a cluster."""
 
 TUNING = [item.name for item in settings_of(TuneSettings) if item.name != "optimiser"]
-CONTEXT = kind(CONTEXT_MODELS, "loglinear").Settings
+CONTEXT, JOINT = (kind(CONTEXT_MODELS, name).Settings for name in ("loglinear", "joint"))
 
 
 def tune_words(name: str) -> list[str]:
@@ -145,6 +145,24 @@ def estimate_words(name: str) -> list[str]:
     return words + option_words(found.Settings, other_values(found.Settings))
 
 
+def joint_words(name: str) -> list[str]:
+    """All settings of the joint context model beside an estimator."""
+    words = [
+        "estimate",
+        name,
+        "deriv",
+        "-o",
+        "out",
+        "--context",
+        "f",
+        "--context-model",
+        "joint",
+        "--views-text",
+        "text",
+    ]
+    return words + option_words(JOINT, other_values(JOINT), "joint")
+
+
 def scorer_words(name: str, scorer: str) -> list[str]:
     """All settings of a scorer beside an estimator."""
     declared = kind(SENSE_MODELS, scorer).Settings
@@ -158,6 +176,7 @@ EVERY_LINE = [
     *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
+    *map(joint_words, kinds(ESTIMATORS)),
     *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
 ]

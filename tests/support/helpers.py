@@ -16,6 +16,7 @@ import pytest
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import SENSE_WORDS, Forest
+from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.model.sense import SenseModel
@@ -80,6 +81,13 @@ def random_scorer(rules: RuleTable, seed: int) -> ContextModel:
     return dataclasses.replace(random_context(rules, seed), sense=random_sense(rules, seed))
 
 
+def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
+    """Normal weights of all pairs of words."""
+    rng, n = np.random.default_rng(seed), len(rules.words)
+    pairs = np.array([(left, right) for left in range(-1, n) for right in range(-1, n)])
+    return BoundaryModel.of(rules.words, *((pairs, rng.normal(size=len(pairs))) for _ in range(2)))
+
+
 def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False) -> SenseModel:
     """A scorer of a random part of the rules and of the words around them, with normal vectors."""
     rng = np.random.default_rng(seed)
@@ -122,6 +130,7 @@ def save_model(
     unk: np.ndarray,
     one: OneState | None = None,
     context: ContextModel | None = None,
+    boundary: BoundaryModel | None = None,
 ) -> Path:
     """Writes a model whose tensors are given rule by rule."""
     m = len(root)
@@ -129,7 +138,8 @@ def save_model(
         np.array([t for t, a in zip(tensors, rules.arity, strict=True) if a == k]).reshape(-1, *[m] * (k + 1))
         for k in range(3)
     )
-    Parameters(rules, stacked, root, unk, one=one, context=context).save(path, np.float64)  # type: ignore[arg-type]
+    made = Parameters(rules, stacked, root, unk, one=one, context=context, boundary=boundary)  # type: ignore[arg-type]
+    made.save(path, np.float64)
     return path
 
 

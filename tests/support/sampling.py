@@ -152,8 +152,12 @@ def length_of(rule):
     return len(source) + len(target) - 2 * sum(gaps) + scope
 
 
+def poisson_of(length, mean):
+    return length * math.log(mean) - mean - math.lgamma(length + 1)
+
+
 def poisson(length):
-    return length * math.log(MEAN_LENGTH) - MEAN_LENGTH - math.lgamma(length + 1)
+    return poisson_of(length, MEAN_LENGTH)
 
 
 def log_probability(rules, model, alpha=ALPHA, types=(1, 1)):

@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
-from lscfg.errors import InputError, did_you_mean, quote
-from lscfg.grammar.source import ALIASES, TREES, Decoding, rule_source, source_names, tree_sources
+from lscfg.errors import InputError, quote
+from lscfg.grammar.source import ALIASES, TREES, Decoding, boundary_source, rule_source, source_names, tree_sources
 from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import decode_text, read_bytes
-from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, SENSE_FEATURES, FeatureOptions, TreeOptions, feature_names
+from lscfg.kernel import (
+    BOUNDARY_FEATURES,
+    CONTEXT_FEATURES,
+    LATENT_FEATURES,
+    SENSE_FEATURES,
+    FeatureOptions,
+    TreeOptions,
+    feature_names,
+)
 from lscfg.kinds import (
     ALIGNERS,
     CONTEXT_MODELS,
@@ -40,6 +48,7 @@ from lscfg.tuning.evaluate import MAX_SAMPLES
 from lscfg.tuning.experiment.chosen import Chosen, read_kind, read_scorer
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
+from lscfg.tuning.experiment.overrides import Overrides, overridden
 from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
 from lscfg.tuning.tune import TuneSettings, is_feature_name
 
@@ -269,6 +278,10 @@ class Experiment:
             return None
         return system.sense or self.sense
 
+    def needs_boundary(self, system: System) -> bool:
+        """Whether the system's model has to have weights of spans."""
+        return system.estimator is not None and not {*BOUNDARY_FEATURES}.isdisjoint(self.of(system).features.names)
+
     def decoding(self, system: System) -> Decoding:
         """How the decoder takes the system's rules."""
         sources = self.of(system).sources
@@ -281,19 +294,6 @@ class Experiment:
         weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
         tuning = dataclasses.replace(self.tuning, weights=weights)
         return dataclasses.replace(self, features=features, tuning=tuning, sources=self.sources | system.own)
-
-
-@dataclass(frozen=True)
-class Overrides:
-    """What a command line says in place of the experiment file; None: nothing."""
-
-    data: Path | None = None
-    """Folder from which relative paths of [corpus] count."""
-    runs: int | None = None
-    decoder: str | None = None
-    systems: list[str] | None = None
-    """Only these; where they lack one whose charts the file asks for, the charts are chosen as without it. Nothing is
-    tested against a system that is not among them, but for the baseline, which has to be."""
 
 
 def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = None) -> Experiment:
@@ -310,7 +310,7 @@ def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = 
     table = parse_toml(text, path)
     table.setdefault("systems", DEFAULT_SYSTEMS)
     reader = Reader(Path(path), text, overrides.data)
-    experiment = _overridden(_build(table, reader), overrides)
+    experiment = overridden(_build(table, reader), overrides)
     _check(experiment, reader)
     return experiment
 
@@ -529,43 +529,6 @@ def _system(table: dict[str, Any], keys: Keys, reader: Reader) -> System:
     return dataclasses.replace(system, estimator=Chosen(name, reader.build(settings, rest, keys)))
 
 
-def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
-    """The experiment with what the command line says.
-
-    Raises:
-        InputError: an unknown decoder or system, or too few runs.
-    """
-    if overrides.runs is not None:
-        try:
-            tuning = dataclasses.replace(experiment.tuning, runs=overrides.runs)
-        except SettingError as error:
-            raise InputError(f"--{error}") from error
-        experiment = dataclasses.replace(experiment, tuning=tuning)
-    if overrides.decoder is not None:
-        if overrides.decoder not in DECODERS:
-            name, known = overrides.decoder, ", ".join(DECODERS)
-            raise InputError(f"--decoder must be one of {known}, not {quote(name)}{did_you_mean(name, DECODERS)}")
-        decoder = dataclasses.replace(experiment.decoder, name=overrides.decoder)
-        experiment = dataclasses.replace(experiment, decoder=decoder)
-    if overrides.systems is not None:
-        for name in overrides.systems:
-            if name not in experiment.systems:
-                known = ", ".join(experiment.systems)
-                near = did_you_mean(name, experiment.systems)
-                raise InputError(f"--systems: no system {quote(name)}; there are {known}{near}")
-        chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
-        for name, system in chosen.items():
-            if system.before and system.before not in chosen:
-                raise InputError(f"--systems: {name} begins with the weights of {system.before}; give both")
-        wanted = experiment.report.charts
-        charts = wanted if all(name in chosen for name in wanted) else ()
-        report = dataclasses.replace(experiment.report, charts=charts)
-        against = tuple(name for name in experiment.evaluation.against if name in chosen)
-        evaluation = dataclasses.replace(experiment.evaluation, against=against)
-        experiment = dataclasses.replace(experiment, systems=chosen, report=report, evaluation=evaluation)
-    return experiment
-
-
 def _check(experiment: Experiment, reader: Reader) -> None:
     """What the settings by themselves do not say."""
     if not experiment.systems:
@@ -614,4 +577,9 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
                 FeatureOptions(names=tuple(system.features))
         except SettingError as error:
             raise reader.error((*keys, "features"), f"features {error.requirement}") from error
+        if experiment.needs_boundary(system):
+            learned = boundary_source(system.sources)
+            if not learned or not experiment.of(system).sources[learned].facts()["passes"]:
+                message = "SpanBoundary is learned with induced rules: add +induced to grammar, and passes to [induce]"
+                raise reader.error((*keys, "features"), message)
         before.append(name)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from lscfg.estimate import estimator
 from lscfg.grammar.select import MAX_TARGETS
-from lscfg.grammar.source import DECODE, EXTRACT, TREES, RuleInputs, rule_source
+from lscfg.grammar.source import DECODE, EXTRACT, TREES, RuleInputs, boundary_source, rule_source
 from lscfg.induce.propagate.expansion import COUNTERPARTS
 from lscfg.induce.propagate.phrases import LIMITS
 from lscfg.induce.propagate.spread import GOLD
@@ -407,6 +407,11 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
         files["source"] = inputs.source
         for source in system.sources:
             files |= inputs.of(rule_source(source).NEEDS)
+    if experiment.needs_boundary(system):
+        own = boundary_source(system.sources)
+        learned, chosen = rule_source(own), experiment.sources[own]
+        facts["boundary"] = {"source": own, "version": learned.VERSION, "settings": chosen.facts(EXTRACT)}
+        files |= inputs.of(learned.NEEDS)
     return Stage("estimate", model.estimate, facts, files)
 
 

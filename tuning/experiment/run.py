@@ -38,9 +38,10 @@ from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
 from lscfg.tuning.experiment.cache import StageCache, locked
-from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Overrides, RawCorpus, read_experiment
+from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, RawCorpus, read_experiment
 from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
+from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import Input, Output, Plan, format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text

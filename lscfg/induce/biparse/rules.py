@@ -27,6 +27,7 @@ from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.io.text import file_hash
 from lscfg.kernel import LineError
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
+from lscfg.model.boundary import BoundaryModel
 from lscfg.parallel.engine import available_cores, in_threads
 
 SUMMARY = ("RuleWeight", "WordPairs")
@@ -80,6 +81,7 @@ class Induced:
             probability of at least a half; pair by pair.
         edges: of the best derivations, see ``ExpectedRules``; pair by pair.
         text: the pairs.
+        boundary: learned weights of the words at the borders of source spans, means over the folds.
     """
 
     rules: InducedRules
@@ -88,6 +90,7 @@ class Induced:
     likely_links: np.ndarray
     edges: np.ndarray
     text: Bitexts
+    boundary: BoundaryModel
 
     def link_lines(self, links: np.ndarray) -> list[str]:
         """A line of links ``i-j`` for each pair."""
@@ -243,7 +246,18 @@ def _count(
     arrays = counts.arrays()
     rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
     trace = [record | {"fold": fold} for fold, learner in enumerate(learners) for record in learner.trace]
-    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text)
+    boundary = _boundary(rules.rules.words, learners)
+    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
+
+
+def _boundary(words: list[str], learners: Sequence[Learner]) -> BoundaryModel:
+    models = [learner.model.arrays() for learner in learners]
+    given = []
+    for kind in ("ends", "sides"):
+        pairs = np.concatenate([arrays[f"{kind}.words"] for arrays in models])
+        weights = np.concatenate([arrays[f"{kind}.weight"] for arrays in models])
+        given.append((pairs, weights / len(models)))
+    return BoundaryModel.of(words, *given)
 
 
 def _numbered(text: Bitexts, sentences: Sequence[str]) -> Iterator[np.ndarray]:

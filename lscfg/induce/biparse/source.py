@@ -10,6 +10,7 @@ from lscfg.grammar.source import DECODE, SELECT, Decoding, RuleInputs
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.biparse.rules import InducedRules, induce, induced_tokens, induced_trees
 from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.model.boundary import BoundaryModel
 from lscfg.settings import setting
 
 HELP = "rules of all derivations of sentence pairs, weighed by a log-linear model; alignments are only a lexicon"
@@ -42,6 +43,11 @@ def tokens(inputs: RuleInputs, settings: BiparseSettings) -> RuleTokens:
 def trees(inputs: RuleInputs, settings: BiparseSettings) -> Derivations:
     """The best derivations; see ``induced_trees``."""
     return induced_trees(induce(inputs, settings))
+
+
+def boundary(inputs: RuleInputs, settings: BiparseSettings) -> BoundaryModel:
+    """Learned weights of the words at the borders of source spans."""
+    return induce(inputs, settings).boundary
 
 
 def decoding(settings: Settings) -> Decoding:

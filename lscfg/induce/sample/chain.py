@@ -69,7 +69,7 @@ class ChainSettings(Declared):
         "process",
         "what rules begin with: the probability of their length, 1 / words for each symbol, or lexical weights; "
         "process: length of py, uniform of dp",
-        choices=("process", *BASES),
+        choices=("process", *BASES[:3]),  # no list of rules is read
     )
     multiplicity: str = setting(
         "paper",

@@ -34,6 +34,10 @@ typedef struct {
   int32_t min_count;           /* weights of items that an outcome has fewer times are 0 */
   double penalty;              /* 1 / the variance of the weights' prior */
   double rate;                 /* of learning */
+  int64_t dims;                /* dense values on each side of a span, 0: none */
+  const float *left, *right;   /* [words and sentences][dims], of what is to the left and to the right of boundary i of
+                                * sentence s: row first[s] + s + i */
+  double dense_penalty;        /* that of an outcome's weights for dense values */
 } lscfg_context_problem;
 
 typedef struct lscfg_context_trainer lscfg_context_trainer;
@@ -60,6 +64,8 @@ void lscfg_context_step(lscfg_context_trainer *, int32_t shard);
  * them as a model file has them (docs/FORMATS.md). */
 int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *offsets, int32_t *items, float *weights,
                               lscfg_error *);
+/* Of each rule the sum of its outcomes' weights for dense values, [rules][2 dims], those of the left side first. */
+void lscfg_context_dense(const lscfg_context_trainer *, float *sums);
 
 /* ---- scorers: rules among others of their source side, from few dimensions of what is around ---- */
 

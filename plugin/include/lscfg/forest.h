@@ -59,6 +59,9 @@ const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, s
 /* The rule of a finished grammar with these sides, the first of several; -1 if there is none. */
 int32_t lscfg_grammar_find(const lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                            int32_t n_tgt);
+/* Source or target sides of all rules as JSON strings, nonterminals as in [X,1] on both, and where they begin:
+ * begin[size + 1]. Returns the length of all; with text NULL they are only measured. */
+int64_t lscfg_grammar_quote(const lscfg_grammar *, int32_t target, char *text, int64_t *begin);
 /* The rules' features as compressed rows: indptr[size + 1], then indices and values [indptr[size]]. */
 void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const int32_t **indices,
                             const double **values);
@@ -125,6 +128,23 @@ int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs
 void lscfg_forest_free(lscfg_forest *);
 /* A forest that is not finished shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
+
+/* What lscfg_print_applications shows. */
+typedef struct {
+  const int32_t *number; /* [n_nodes] of the nodes, as they are shown */
+  int32_t n_rules;       /* of the grammar; the others are those behind it */
+  /* Source and target sides as JSON: of the grammar's rules, and of the other rules of applications in their order. */
+  lscfg_strings sides[2], others[2];
+  const double *marginals; /* [n_apps] */
+  const double *features;  /* [n_apps][n_features] */
+  int32_t n_features, digits;
+} lscfg_shown;
+
+/* Some applications as JSON, in order: each edge begins before its first one, {"node":1,"tails":[0],"source":"a",
+ * "targets":[["b",0.5,...], and is ended by the next. before: the edge that is open, -1 if there is none. Returns the
+ * length, or -1 where the text has not so much room. */
+int64_t lscfg_print_applications(const lscfg_forest_view *, const lscfg_shown *, int64_t n, const int32_t *apps,
+                                 int32_t before, char *text, int64_t room);
 
 /* A forest that a decoder builds: each node and then the applications into it, the root last; nodes of one category and
  * span may be many. NULL: memory is out, or n_words is negative. */

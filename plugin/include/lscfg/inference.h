@@ -114,7 +114,9 @@ enum {
   LSCFG_SENSE_BEST = 20,
   LSCFG_SENSE_LOGIT = 21,
   LSCFG_SENSE_SCORE = 22,
-  LSCFG_N_FEATURES = 23
+  /* of its span: */
+  LSCFG_BOUNDARY = 23,
+  LSCFG_N_FEATURES = 24
 };
 /* A negative marginal counts as its absolute value or as 0. */
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
@@ -124,8 +126,8 @@ const char *lscfg_feature_name(int32_t feature);
 /* The weight with which tuning may begin: the feature's sign, mostly 0. */
 double lscfg_feature_start(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" those of what is around, "sense" and "thesis" those of the scorer. 0 if there is
- * no such name. */
+ * ratios to one state, "context" those of what is around, "sense" and "thesis" those of the scorer,
+ * "boundary" that of spans. 0 if there is no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
@@ -136,8 +138,8 @@ typedef struct {
   int32_t columns[LSCFG_N_FEATURES]; /* these, in the order wanted, each once */
 } lscfg_feature_options;
 
-/* Zero where no feature is wanted but those of what is around an application: these need no marginals, and no rules
- * composed in the binding. */
+/* Zero where no feature is wanted but those of what is around an application and of its span: these need no marginals,
+ * and no rules composed in the binding. */
 int lscfg_needs_inference(const lscfg_feature_options *);
 /* Refuses columns that are no features or one twice, and features for which the model file lacks the model with one
  * state or the context. */
@@ -166,7 +168,9 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * of the relative frequency, among the rules of the edge that it knows, with a and b of the model. Of each of these
  * rules, LSCFG_SENSE_RANK is the reciprocal rank by score, _BEST 1 for rank 1, _LOGIT 1 / (1 + exp(-score)), _SCORE the
  * score itself. All of these are 0 in lattices and where no word around is known. LSCFG_SENSE_ON is 1 for rules that
- * the scorer knows, _OFF for others of the grammar with a word on their source side. */
+ * the scorer knows, _OFF for others of the grammar with a word on their source side.
+ * LSCFG_BOUNDARY is the sum of the model's weights of the words at the ends of its source span and of those before and
+ * behind it; unknown words, and lattices, have none. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 

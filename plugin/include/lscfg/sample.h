@@ -43,7 +43,7 @@ typedef struct lscfg_sampler lscfg_sampler;
 enum { LSCFG_SAMPLE_PY = 0, LSCFG_SAMPLE_DP = 1 };
 enum { LSCFG_TABLES_POWER = 0, LSCFG_TABLES_EXACT = 1 };
 enum { LSCFG_LENGTH_POISSON = 0, LSCFG_LENGTH_GEOMETRIC = 1, LSCFG_LENGTH_NONE = 2 };
-enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2 };
+enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2, LSCFG_BASE_LISTED = 3 };
 enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1, LSCFG_MOVES_BLOCKED = 2, LSCFG_MOVES_TYPE = 3 };
 /* A forced cut has two values in the weights of trees; the rules of an option are weighed as if each were alone. */
 enum { LSCFG_ORIGINAL_CUTS = 1, LSCFG_ORIGINAL_RULES = 2 };
@@ -57,7 +57,8 @@ typedef struct {
   int32_t length;     /* LSCFG_LENGTH_...: distribution of the lengths of rules, with which each token counts */
   double mean_length; /* > 0 */
   int32_t base;       /* LSCFG_BASE_...: what a rule begins with: the probability of its length, 1 / words for each
-                         symbol, or lexical weights */
+                         symbol, or lexical weights; or each rule of the table of lscfg_sampler_restore, which has to
+                         follow, is as probable as another of its restaurant, and no other rule is possible */
   int32_t density;    /* non-zero: weigh trees by the choices outside them; 0 gives a biased chain */
   int32_t original;   /* sum of LSCFG_ORIGINAL_...: what the program of the paper's authors does otherwise, each of
                          which gives a biased chain; 0: nothing */
@@ -71,8 +72,8 @@ typedef struct {
   int32_t chain;      /* 0 to 4095: chains of a seed are independent */
   int32_t max_phrase; /* rules of larger spans of either side are not counted as kept_short */
   int32_t places;     /* non-zero: keep where the rules are */
-  int32_t states;     /* hidden states of the nodes that begin rules, 1 to 255; more than one not of moves blocked or by
-                         type, nor with held_out */
+  int32_t states;     /* hidden states of the nodes that begin rules, up to 255; 0 or 1: there are none. Not of moves
+                         blocked or by type */
   int64_t held_out;   /* so many pairs at the end are not sampled */
 } lscfg_sample_options;
 
@@ -112,7 +113,7 @@ int lscfg_sampler_resample(lscfg_sampler *, int32_t sweep, lscfg_error *);
 int lscfg_sampler_keep(lscfg_sampler *, lscfg_error *);
 
 /* Log probability of the pairs that are held out: of all their trees, cut in all ways, beside the rules as they are
- * now. Of pairs with too many rules there is none; they are counted. */
+ * now. Of pairs with too many rules there is none; they are counted. LSCFG_EINPUT: there are hidden states. */
 int lscfg_sampler_held_out(lscfg_sampler *, double *sum, int64_t *n_left_out, lscfg_error *);
 
 typedef struct {

@@ -27,8 +27,9 @@ from lscfg.kernel import LATENT_FEATURES, DeriveOptions, TreeOptions
 from lscfg.model.parameters import Parameters
 from lscfg.tuning.evaluate import METRICS, evaluate
 from lscfg.tuning.experiment.cache import StageCache
-from lscfg.tuning.experiment.config import Overrides, read_experiment
+from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.installed import check_host
+from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import Output, Stage, make_plan
 from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
 from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
@@ -454,6 +455,15 @@ def test_models_and_minimal_rules_come_of_other_trees(corpus, tmp_path, trees):
     assert {model.rules.text(number) for number in range(len(model.rules))} <= found
     lines = [line.split(" ||| ") for line in read_lines(grammar.path / GRAMMAR)]
     assert len(lines) > 100 and {" ||| ".join(line[:3]) for line in lines[:-1]} <= found
+
+
+def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):
+    chosen = 'grammar = "induced+minimal"\nfeatures = "boundary"\nestimator = "spectral"\n'
+    text = "[induce]\npasses = 1\nheld_out = 0\n" + TOML.replace('estimator = "spectral"\n', chosen)
+    (corpus / "spans.toml").write_text(text.replace('features = "paper"\n', ""))
+    stage = make_plan(read_experiment(corpus / "spans.toml")).systems["SPECTRAL"].model
+    model = Parameters.load(make_with_sources(StageCache(tmp_path), stage, 2).path / MODEL)
+    assert len(model.boundary.ends) > 20 and len(model.rules) > 20
 
 
 def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):

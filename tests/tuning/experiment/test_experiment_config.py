@@ -11,8 +11,9 @@ from lscfg.estimate import clusters
 from lscfg.kernel import LATENT_FEATURES, LatentOptions
 from lscfg.kinds import SENSE_MODELS, kinds
 from lscfg.tuning.experiment import installed
-from lscfg.tuning.experiment.config import Overrides, read_experiment
+from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.installed import check_host
+from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import check_corpus
 

@@ -262,6 +262,22 @@ def test_bad_trees_are_refused(planned, line, message):
         planned(('estimator = "em"\n', f'estimator = "em"\n{line}\n'))
 
 
+def test_weights_of_spans_are_learned_with_the_rules(planned):
+    """By a model whose features need them alone, with the settings of the source."""
+    line, table = 'grammar = "induced"\n', "[induce]\npasses = 2\n"
+    model = 'grammar = "induced+minimal"\nestimator = "mle"\n'
+    without, needed = (planned((line, f'{model}features = "{name}"\n'), before=table) for name in ("paper", "boundary"))
+    assert changed(without, needed) == after("INDUCED", "model")
+    other = planned((line, f'{model}features = "boundary"\n'), before=table + "rate = 0.1\n")
+    assert changed(needed, other) == after("INDUCED", "rules") | after("INDUCED", "model")
+    never_learned = (line, f'{model}features = "boundary"\n')
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary is learned with induced rules"):
+        planned(never_learned)
+    not_induced = ('features = "paper"', 'features = "boundary"')
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary is learned with induced rules"):
+        planned(not_induced, before=table)
+
+
 def test_the_plan_says_what_is_made(corpus, tmp_path):
     """Nothing at first, all after a run, all but what depends on a changed setting after the change."""
     rows, missing = states(corpus / "e.toml", tmp_path / "out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,17 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     from lscfg.extract.derive import Derivations
     from lscfg.extract.minimal import MinimalRules
     from lscfg.grammar.counts import effective_size
+    from lscfg.grammar.source import RuleInputs, rule_source
 
     found = estimator(settings["estimator"])
     own = found.Settings.of(settings["settings"], inputs)
     trees = Derivations.load(inputs["derivations"])
     resume = any((folder / name).exists() for name in checkpoints(found)[:1])
     model = estimate_model(trees, settings["estimator"], own, jobs, folder, resume, _context(settings, inputs))
+    if spans := settings.get("boundary"):
+        source = rule_source(spans["source"])
+        learned = source.boundary(RuleInputs.of(inputs), source.Settings.of(spans["settings"]))
+        model = replace(model, boundary=learned)
     model.save(folder / MODEL)
     for name in checkpoints(found):
         (folder / name).unlink(missing_ok=True)

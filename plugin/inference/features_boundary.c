@@ -1,0 +1,49 @@
+/* What the words at the borders of an application's source span say of such spans (Xiao et al. 2012, section 4). */
+#include "inference/families.h"
+
+/* The words of a sentence with one more before and behind it: numbers of the model, NONE beyond the sentence. */
+enum { NONE = -1, UNKNOWN = -2 };
+
+static int32_t word_at(const feature_work *w, int32_t place) {
+  const lscfg_binding *b = w->binding;
+  if (place < 0 || place >= w->forest->n_words) return NONE;
+  int32_t word = w->forest->words[place];
+  int32_t known = word >= 0 && word < b->n_boundary_vocab ? b->word_in_boundary[word] : -1;
+  return known < 0 ? UNKNOWN : known;
+}
+
+/* By bisection: a sentence asks for few. */
+static double weight_of(const boundary_model *boundary, int kind, int32_t left, int32_t right) {
+  int64_t first = 0, last = boundary->n[kind];
+  while (first < last) {
+    int64_t middle = first + (last - first) / 2;
+    const int32_t *pair = boundary->words[kind] + 2 * middle;
+    if (pair[0] == left && pair[1] == right) return boundary->weights[kind][middle];
+    if (pair[0] < left || (pair[0] == left && pair[1] < right))
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return 0;
+}
+
+static int compute(const feature_work *w, lscfg_error *error) {
+  const lscfg_forest *f = w->forest;
+  const boundary_model *boundary = &w->binding->model->boundary;
+  (void)error;
+  /* of a lattice, or a forest that a decoder has built of one: no words around */
+  if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
+  for (int32_t q = 0; q < f->node_cat.size; q++) {
+    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    int32_t i = f->node_span.data[2 * (int64_t)q], j = f->node_span.data[2 * (int64_t)q + 1];
+    double value = weight_of(boundary, 0, word_at(w, i), word_at(w, j - 1)) +
+                   weight_of(boundary, 1, word_at(w, i - 1), word_at(w, j));
+    int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
+    for (int32_t a = begin; a < end; a++) put_feature(w, a, LSCFG_BOUNDARY, value);
+  }
+  return LSCFG_OK;
+}
+
+static const char *const names[] = {"SpanBoundary"};
+static const double start[] = {0};
+const feature_family boundary_family = {"boundary", LSCFG_BOUNDARY, 1, NEEDS_BOUNDARY, names, start, compute};

@@ -1,0 +1,193 @@
+"""The joint context model: the kernel's features against their parts, and what only its dense values can know."""
+
+import dataclasses
+from unittest.mock import MagicMock
+
+import helpers
+import numpy as np
+import pytest
+from command_lines import joint_words
+from composition import MINIMAL
+from estimates import estimate_mle
+from helpers import random_context, random_sense, rule_table
+from other_settings import other_values
+
+from lscfg.cli import main
+from lscfg.context.joint import Settings, add_context
+from lscfg.context.loglinear import Settings as PlainSettings
+from lscfg.context.loglinear import add_context as add_plain
+from lscfg.context.views import number_words, places_in_text
+from lscfg.extract.derive import derive
+from lscfg.extract.minimal import tokens_of
+from lscfg.io.text import write_lines
+from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
+from lscfg.model.parameters import OneState, Parameters
+from lscfg.parallel.engine import available_cores
+
+
+def shares(scores):
+    return scores - np.log(np.exp(scores).sum())
+
+
+def test_features_are_shares_of_both_scores(tmp_path):
+    """ContextTarget of the file without its scorer and SenseScore, put together by hand."""
+    assert sum(check_features(tmp_path, seed) for seed in range(12)) > 20
+
+
+def check_features(folder, seed):
+    """How many edges have a rule with a score."""
+    rng = np.random.default_rng(seed)
+    rules = rule_table(MINIMAL)
+    context = random_context(rule_table(rng.permutation(MINIMAL).tolist()), seed)
+    context = dataclasses.replace(context, weights=context.weights / 10)
+    sense = random_sense(context.rules, seed, "joint")
+    one = OneState(np.ones(len(rules)), np.array([0.1]))
+    tensors = tuple(np.ones(((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
+    found = {}
+    for kind in ("joint", "dot"):
+        own = dataclasses.replace(context, sense=dataclasses.replace(sense, kind=kind))
+        Parameters(rules, tensors, np.ones(2), np.ones(2), {}, one, own).save(folder / kind)
+        model = Model(folder / kind)
+        grammar = model.grammar()
+        words = np.random.default_rng(seed).choice(["a", "b", "other"], 6).tolist()
+        forest = grammar.parse(grammar.vocab.add_line(" ".join(words)), ParseOptions(100, False, 1, X))
+        options = FeatureOptions(names=(*CONTEXT_FEATURES, "SenseScore"))
+        found[kind] = Binding(model, grammar).features(forest, None, options)
+    number = {context.rules.text(k): k for k in range(len(context.rules))}
+    changed = 0
+    for edge in range(forest.n_edges):
+        apps = [a for a in range(*forest.edge_apps[edge : edge + 2]) if forest.app_rule[a] < len(rules)]
+        if len(apps) < 2 or forest.node_cat[forest.edge_head[edge]] != X:
+            continue
+        own = [number[rules.text(int(forest.app_rule[a]))] for a in apps]
+        plain, parts = np.log(context.counts[own]), found["dot"][apps]
+        expected = shares(plain + parts[:, :3].sum(axis=1) + parts[:, 3]) - shares(plain)
+        assert found["joint"][apps, :3].sum(axis=1) == pytest.approx(np.clip(expected, -4, 4), abs=1e-4)
+        changed += np.abs(parts[:, 3]).max() > 0
+    return changed
+
+
+def topical(n, seed, words):
+    """b is B or C by a topic, which the words on both sides are of; some words of a topic are only beside d."""
+    rng = np.random.default_rng(seed)
+    source, target = [], []
+    for _ in range(n):
+        topic = int(rng.integers(2))
+        middle = "bd"[int(rng.integers(2))]
+        left, right = (f"{'pq'[topic]}{rng.integers(words // 2 if middle == 'b' else words)}" for _ in range(2))
+        source.append(f"{left} {middle} {right}")
+        target.append(f"{left.upper()} {'BC'[topic] if middle == 'b' else 'D'} {right.upper()}")
+    return source, target, ["0-0 1-1 2-2"] * n
+
+
+def test_dense_values_know_words_that_no_choice_was_seen_beside(tmp_path):
+    """b beside words that were seen beside d alone: their topic is known from what stands on the other side of d."""
+    text = topical(400, 1, 8)
+    source, target, links = text[0] + ["d", "d"], text[1] + ["D", "E"], text[2] + ["0-0"] * 2
+    derivations = derive(source, target, links)
+    tokens, right = tokens_of(derivations), {}
+    plain = add_plain(estimate_mle(derivations), tokens, source, PlainSettings(min_word=1))
+    joint = add_context(estimate_mle(derivations), tokens, source, Settings(min_word=1, k=1, window=1))
+    again = add_context(estimate_mle(derivations), tokens, source, Settings(min_word=1, k=1, window=1), threads=2)
+    assert joint.about["context"]["model"] == "joint"
+    for name, model in (("plain", plain), ("joint", joint), ("again", again)):
+        model.save(tmp_path / name)
+        loaded = Model(tmp_path / name)
+        grammar = loaded.grammar()
+        binding, right[name] = Binding(loaded, grammar), []
+        for topic in range(2):
+            line = f"{'pq'[topic]}6 b {'pq'[topic]}7"
+            forest = grammar.parse(grammar.vocab.add_line(line), ParseOptions(99, True, 1, X))
+            values = binding.features(forest, None, FeatureOptions(names=("ContextTarget0",)))[:, 0]
+            by_target = {
+                model.rules.tgt_text(int(rule)): value
+                for rule, value in zip(forest.app_rule, values, strict=True)
+                if rule < len(model.rules) and model.rules.src_text(int(rule)) == "b"
+            }
+            right[name].append(by_target["BC"[topic]] - by_target["CB"[topic]])
+    assert (tmp_path / "joint").read_bytes() == (tmp_path / "again").read_bytes()
+    assert min(right["joint"]) > 1 > max(map(abs, right["plain"]))
+
+
+def half_seen(n, seed):
+    """Topical text in which no word of a topic that is on the right is beside b; and text that has all of them."""
+    rng = np.random.default_rng(seed)
+    source, target, more = [], [], []
+    for _ in range(n):
+        topic, left, right, end = (int(rng.integers(size)) for size in (2, 3, 4, 3))
+        source.append(f"{'pq'[topic]}{left} b e{end}")
+        target.append(f"{'PQ'[topic]}{left} {'BC'[topic]} E{end}")
+        more += [f"{'pq'[topic]}{right} m {'yz'[topic]}{left}", f"{'pq'[topic]}{right} b e{end}"]
+    return source, target, ["0-0 1-1 2-2"] * n, more
+
+
+@pytest.mark.parametrize("model", ["joint", "residual", "ls"])
+def test_views_of_further_text_know_words_without_translations(tmp_path, model, capsys):
+    """p3 and q3 are nowhere in the sentence pairs: only further text has them before the words behind p0 to p2."""
+    source, target, links, more = half_seen(300, 5)
+    derive(source, target, links).save(tmp_path / "d")
+    write_lines(tmp_path / "f", source)
+    write_lines(tmp_path / "more", more)
+    kinds = ("--context-model", "joint", "--joint-window", "1", "--joint-k")
+    if model != "joint":
+        kinds = ("--context-model", "none", "--sense", model, "--sense-window", "1", "--sense-k")
+    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet", *kinds]
+    further = [*words, "5", "--views-text", f"{tmp_path}/more"]
+    code = main(further)
+    if model == "residual":
+        assert code == 1 and "--views-text is for" in capsys.readouterr().err
+        return
+    assert code == 0
+    found = {}
+    for text in ("more", ""):
+        assert main(further if text else [*words, "3"]) == 0
+        loaded = Model(tmp_path / "m")
+        grammar = loaded.grammar()
+        binding, values = Binding(loaded, grammar), []
+        names = ("ContextTarget0",) if model == "joint" else ("SenseTarget0",)
+        for topic in range(2):
+            forest = grammar.parse(grammar.vocab.add_line(f"{'pq'[topic]}3 b e0"), ParseOptions(99, True, 1, X))
+            rules = Parameters.load(tmp_path / "m").rules
+            column = binding.features(forest, None, FeatureOptions(names=names))[:, 0]
+            texts = [rules.tgt_text(int(rule)) if rule < len(rules) else "" for rule in forest.app_rule]
+            values.append(column[texts.index("BC"[topic])] - column[texts.index("CB"[topic])])
+        found[text] = values
+    assert min(found["more"]) > 0.5 > max(map(abs, found[""]))
+
+
+def test_spans_of_text_are_as_long_as_tokens():
+    words, first = number_words(["a b", "c d e", "f"], ["a", "c", "f"])
+    assert words.tolist() == [0, -1, 1, -1, -1, 2] and first.tolist() == [0, 2, 5, 6]
+    assert places_in_text(first, 1, np.array([1]), 1).tolist() == [[1, 0, 1], [1, 1, 2], [1, 2, 3], [2, 0, 1]]
+    assert places_in_text(first, 1, np.array([2]), 1).tolist() == [[1, 0, 2], [1, 1, 3]]
+
+
+def test_command(tmp_path, capsys):
+    source, target, links = topical(50, 3, 4)
+    derive(source, target, links).save(tmp_path / "d")
+    write_lines(tmp_path / "f", source)
+    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet"]
+    assert main([*words, "--context-model", "joint", "--joint-k", "2", "--joint-window", "2"]) == 0
+    context = Parameters.load(tmp_path / "m").context
+    assert context.sense.kind == "joint" and context.sense.vectors.shape[1] == 4 and len(context.weights)
+    assert main([*words, "--context-model", "joint", "--joint-k", "99"]) == 1
+    assert "99 dimensions of views with" in capsys.readouterr().err
+    assert main([*words, "--context-model", "joint", "--joint-k", "2", "--sense", "ls", "--sense-k", "2"]) == 1
+    assert "has a scorer of its own" in capsys.readouterr().err
+
+
+def test_all_options(tmp_path, monkeypatch):
+    """Every setting, each with a value of its own, and further text."""
+    monkeypatch.chdir(tmp_path)
+    for name, line in (("f", "a b"), ("text", "c d")):
+        write_lines(name, [line])
+    helpers.double(monkeypatch, "lscfg.extract.derive.Derivations.load", MagicMock())
+    helpers.double(monkeypatch, "lscfg.context.joint.read_source", ["a b"])
+    helpers.double(monkeypatch, "lscfg.estimate.mle.estimate", "model")
+    tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.tokens", MagicMock())
+    add = helpers.double(monkeypatch, "lscfg.context.joint.add_context", MagicMock())
+    assert main(joint_words("mle")) == 0
+    tokens.return_value.with_words.assert_called_once_with(["c d"])
+    found = tokens.return_value.with_words.return_value
+    settings = Settings(**other_values(Settings))
+    add.assert_called_once_with("model", found, ["a b"], settings, available_cores(), more=["c d"])
