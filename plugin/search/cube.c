@@ -8,9 +8,9 @@
  * since counting it again is what charges those weights, but it does not make two states differ.
  *
  * A target side may have its nonterminals in any order, so an application of more than two tails needs the items of all
- * of them at once. An item of a node for the rest of the tails is a choice of items; the list has those of the best sums
- * of scores, as many as the pop limit. Behind a choice come those that have the next item of one tail, as in a cube of
- * all tails: the next sum in the list may be of quite other items. */
+ * of them at once. An item of a node for the rest of the tails is a choice of items; the list has those of the best
+ * sums of scores, as many as the pop limit. Behind a choice come those that have the next item of one tail, as in a
+ * cube of all tails: the next sum in the list may be of quite other items. */
 #include "search/cube.h"
 
 #include "forest/forest.h"
