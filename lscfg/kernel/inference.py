@@ -146,7 +146,7 @@ class FeatureOptions(Declared):
             raise SettingError(
                 "names",
                 f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {quote(','.join(self.names))}; "
-                "paper, ratios, context, sense and thesis are families of them",
+                "paper, ratios, context, sense, thesis and boundary are families of them",
             )
 
     @property

@@ -231,6 +231,6 @@ def test_names():
     for bad in (("ratios", "LatentTarget"), ("paper", "paper"), ("ratio",)):
         with pytest.raises(
             InputError,
-            match=r"once each, .*sense and thesis are families of them|not name 'paper' twice",
+            match=r"once each, .*thesis and boundary are families of them|not name 'paper' twice",
         ):
             FeatureOptions(names=bad)
