@@ -1,10 +1,11 @@
 """Time and memory of an EM iteration, E and M step, by states, threads and smoothing.
 
     python benchmarks/em.py train.deriv --reference 16.3
+    python benchmarks/em.py forests.deriv --forests --threads 1
 
 Each figure is the best and the median of some iterations; the first one, in which the arrays are made, is left out. All
 threads must give the same weights, which is asserted before a time is printed. Peak memory is that of a process of its
-own.
+own. Forests are beside trees of the same file, with the ratio of their least CPU seconds.
 """
 
 from __future__ import annotations
@@ -26,25 +27,27 @@ from lscfg.estimate.em import Settings as EMSettings
 from lscfg.extract.derive import Derivations
 
 
-def measure(path: str, m: int, threads: int, smoothed: bool, repeats: int) -> dict[str, float | str]:
+def measure(
+    path: str, m: int, threads: int, smoothed: bool, repeats: int, forests: bool = False
+) -> dict[str, float | str]:
     """Seconds of iterations and peak MiB of this process."""
     plain = {} if smoothed else {"shrink_source": 0.0, "shrink_arity": 0.0}
-    em = EMRun(Derivations.load(path), EMSettings(m, **plain), threads)
+    em = EMRun(Derivations.load(path), EMSettings(m, forests=forests, **plain), threads)
     weights = em.begin(0)
-    times = []
+    times, cpu = [], []
     for _ in range(repeats + 1):
-        start = time.perf_counter()
+        start, began = time.perf_counter(), time.process_time()
         em.train.infer(weights)
         em.step(weights, em.train, em.tying)
         times.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - began)
     em.train.infer(weights)
     return {
         "best": min(times[1:]),
         "median": statistics.median(times[1:]),
+        "CPU": min(cpu[1:]),
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "likelihood": float(em.train.log_likelihood.sum()).hex(),
-        "nodes": len(em.train.trees.arity),
-        "trees": len(em.train.trees),
     }
 
 
@@ -56,25 +59,35 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2", help="numbers of threads (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="iterations (default: %(default)s)")
     parser.add_argument("--reference", type=float, help="seconds of another program's iteration, for the ratio")
+    parser.add_argument("--forests", action="store_true", help="also over the forests that the file has")
     parser.add_argument("--unsmoothed", action="store_true", help="EM as in the paper; else with shrunk counts")
     parser.add_argument("--one", nargs=2, type=int, metavar=("M", "THREADS"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
-        print(json.dumps(measure(args.derivations, *args.one, not args.unsmoothed, args.repeats)))
+        print(json.dumps(measure(args.derivations, *args.one, not args.unsmoothed, args.repeats, args.forests)))
         return
     print(f"{platform.machine()}, {os.cpu_count()} cores, {'unsmoothed' if args.unsmoothed else 'smoothed'}")
-    print(f"{'m':>3} {'threads':>7} {'best s':>8} {'median s':>8} {'peak MiB':>8} {'ratio':>7}")
+    print(
+        f"{'m':>3} {'counts':>7} {'threads':>7} {'best s':>8} {'median s':>8} {'CPU s':>7} {'peak MiB':>8} {'ratio':>7}"
+    )
     for m in args.m.split(","):
-        likelihood = None
+        likelihoods: dict[str, str] = {}
         for threads in args.threads.split(","):
-            command = [sys.executable, __file__, args.derivations, "--one", m, threads, "--repeats", str(args.repeats)]
-            command += ["--unsmoothed"] if args.unsmoothed else []
-            run = subprocess.run(command, capture_output=True, text=True, check=True)
-            found = json.loads(run.stdout)
-            likelihood = likelihood or found["likelihood"]
-            assert found["likelihood"] == likelihood, "threads change the result"
-            ratio = f"{args.reference / found['median']:7.1f}" if args.reference else "      -"
-            print(f"{m:>3} {threads:>7} {found['best']:8.3f} {found['median']:8.3f} {found['peak']:8.0f} {ratio}")
+            trees = None
+            for counts in ("trees", *(["forests"] if args.forests else [])):
+                command = [sys.executable, __file__, args.derivations, "--one", m, threads]
+                command += ["--repeats", str(args.repeats), *(["--unsmoothed"] if args.unsmoothed else [])]
+                command += ["--forests"] if counts == "forests" else []
+                found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+                assert likelihoods.setdefault(counts, found["likelihood"]) == found["likelihood"], "threads matter"
+                trees = trees or found
+                ratio = found["CPU"] / trees["CPU"] if counts == "forests" else 0
+                if args.reference and counts == "trees":
+                    ratio = args.reference / found["median"]
+                print(
+                    f"{m:>3} {counts:>7} {threads:>7} {found['best']:8.3f} {found['median']:8.3f} {found['CPU']:7.3f} "
+                    f"{found['peak']:8.0f} {f'{ratio:7.2f}' if ratio else '      -'}"
+                )
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from scipy import sparse
 from lscfg.errors import InputError
 from lscfg.estimate import em
 from lscfg.estimate.features import inside_features, outside_features, scale
+from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
@@ -66,28 +67,35 @@ def estimate(
     """
 
     def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
-        return cluster_states(examples, training, settings.m, settings.seed + restart)
+        seen = Occurrences.of_forests(derivations, threads)[1] if settings.forests else Occurrences.of_trees(examples)
+        states = np.empty(len(training), np.int64)
+        states[seen.place] = cluster_states(examples, training[seen.place], settings.m, settings.seed + restart, seen)
+        return states
 
     return em.EMRun(derivations, settings, "clusters", threads, beginning, folder, resume).run()
 
 
-def cluster_states(examples: Examples, training: np.ndarray, m: int, seed: int) -> np.ndarray:
-    """A state for each node, int64 [nodes].
+def cluster_states(
+    examples: Examples, training: np.ndarray, m: int, seed: int, seen: Occurrences | None = None
+) -> np.ndarray:
+    """A state for each node, int64 [nodes]. A node of a forest counts as much as it is probable.
 
     Args:
         training: bool [nodes], the nodes that embedding and centres are made from.
         m: number of states.
         seed: of the sample and of the first centres.
+        seen: where the rules occur; None: in the trees of ``examples``.
 
     Raises:
         InputError: fewer different nodes than states.
     """
-    points = UnitEmbedding.of(examples, training, seed)
+    weight = seen.node_weight if seen and seen.below.share is not None else None
+    points = UnitEmbedding.of(examples, training, seed, seen, weight)
     rng = np.random.default_rng(seed)
     nodes = np.nonzero(training)[0]
     if len(nodes) > SAMPLE:
         nodes = np.sort(rng.choice(nodes, SAMPLE, replace=False))
-    centres = k_means(points[nodes], m, rng)
+    centres = k_means(points[nodes], m, rng, None if weight is None else weight[nodes])
     blocks = (slice(first, first + BLOCK) for first in range(0, len(training), BLOCK))
     return np.concatenate([nearest(points[block], centres)[0] for block in blocks])
 
@@ -105,13 +113,24 @@ class UnitEmbedding:
     sides: list[tuple[sparse.csr_matrix, np.ndarray]]
 
     @classmethod
-    def of(cls, examples: Examples, training: np.ndarray, seed: int) -> UnitEmbedding:
-        """The embedding by the covariance of features of the nodes ``training``, bool [nodes]."""
+    def of(
+        cls,
+        examples: Examples,
+        training: np.ndarray,
+        seed: int,
+        seen: Occurrences | None = None,
+        weight: np.ndarray | None = None,
+    ) -> UnitEmbedding:
+        """The embedding by the covariance of features of the nodes ``training``, bool [nodes]; weight: of nodes."""
         phi, psi = (
-            scale(_frequent(features, training), training)
-            for features in (inside_features(examples, INSIDE), outside_features(examples, OUTSIDE))
+            _scaled_frequent(features, training, weight)
+            for features in (inside_features(examples, INSIDE, seen), outside_features(examples, OUTSIDE, seen))
         )
-        covariance = ((phi[training].T @ psi[training]) / max(int(training.sum()), 1)).tocsr()
+        outside, total = psi[training], float(training.sum())
+        if weight is not None:
+            outside.data *= np.repeat(weight[training], np.diff(outside.indptr))
+            total = weight[training].sum()
+        covariance = ((phi[training].T @ outside) / max(total, 1)).tocsr()
         u, _, vt = randomized_svd(covariance, DIRECTIONS, seed, OVERSAMPLING, ITERATIONS)
         single = np.float32
         return cls([(phi.astype(single), u.astype(single)), (psi.astype(single), vt.T.astype(single))])
@@ -121,10 +140,15 @@ class UnitEmbedding:
         return np.hstack([_unit_rows(features[nodes] @ directions) for features, directions in self.sides])
 
 
-def _frequent(features: sparse.csr_matrix, training: np.ndarray) -> sparse.csr_matrix:
-    """The columns of features that are not rare: a rare one says little of a node but that it is that node."""
-    count = np.asarray(features[training].sum(axis=0)).ravel()
-    return features[:, np.nonzero(count >= min(RARE, count.max(initial=1)))[0]]
+def _scaled_frequent(features: sparse.csr_matrix, training: np.ndarray, weight: np.ndarray | None) -> sparse.csr_matrix:
+    """The scaled columns of features that are not rare: a rare one says little of a node but that it is that node.
+
+    All features are indicators: a mean of them is also that of their squares.
+    """
+    some = features[training]
+    count = np.asarray(some.sum(axis=0)).ravel() if weight is None else some.T @ weight[training]
+    kept = np.nonzero(count >= min(RARE, count.max(initial=1)))[0]
+    return scale(features[:, kept], training, weight, None if weight is None else count[kept])
 
 
 def _unit_rows(points: np.ndarray) -> np.ndarray:
@@ -133,10 +157,13 @@ def _unit_rows(points: np.ndarray) -> np.ndarray:
     return points
 
 
-def k_means(points: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:
+def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.ndarray | None = None) -> np.ndarray:
     """m centres, float32 [m, dimensions], by Lloyd's algorithm from k-means++ seeds (Arthur and Vassilvitskii 2007).
 
     An empty cluster takes the point that is farthest from its centre.
+
+    Args:
+        weight: float64 [points], how much each counts; None: all as much.
 
     Raises:
         InputError: fewer different points than centres.
@@ -147,7 +174,7 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:
         if k == 0:
             chosen = int(rng.integers(len(points)))
         else:
-            total = np.cumsum(distance)
+            total = np.cumsum(distance if weight is None else distance * weight)
             if not total[-1] > 1e-6:
                 raise InputError(f"only {k} different nodes for {m} hidden states; give more text or a smaller m")
             chosen = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
@@ -161,8 +188,9 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator) -> np.ndarray:
         if before is not None and (cluster == before).all():
             break
         before = cluster
-        member = sparse.csr_matrix((np.ones(len(points)), (cluster, np.arange(len(points)))), (m, len(points)))
-        size = np.bincount(cluster, minlength=m)
+        part = np.ones(len(points)) if weight is None else weight
+        member = sparse.csr_matrix((part, (cluster, np.arange(len(points)))), (m, len(points)))
+        size = np.bincount(cluster, part, m)
         sums = member @ points.astype(np.float64)
         farthest = np.argsort(-distance, kind="stable")[: int((size == 0).sum())]
         centres[size > 0] = sums[size > 0] / size[size > 0, None]

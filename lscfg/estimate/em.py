@@ -29,7 +29,7 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.estimate.checkpoint import check_state
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
-from lscfg.estimate.pieces import PI, Pieces, expected_counts
+from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import DIGITS, Examples
 from lscfg.io import tensors as files
@@ -358,25 +358,32 @@ class EMRun:
         normalise(weights, _totals(tensors), self.tying)
         return weights
 
+    def _edge_weights(self) -> np.ndarray:
+        """How much of a token each edge is, float64 [edges]."""
+        if self.settings.forests:
+            return edge_posteriors(self.counted, self.examples, None, self.threads)[0]
+        weight = self.examples.weight
+        return np.ones(len(self.counted.node)) if weight is None else weight[self.counted.node]
+
     def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
         """Relative frequencies of rules with the states of their nodes; shrunk, as EM cannot leave a zero."""
         assert self.beginning is not None
-        m, pieces = self.settings.m, self.pieces
-        training = np.repeat(~self.held_out[pieces.sentence], np.diff(pieces.first_node))
-        weight = self.examples.weight
-        of_node = np.ones(len(pieces.node)) if weight is None else weight[pieces.node]
-        state = self.beginning(self.examples, training_nodes(self.examples, pieces, training), restart)[pieces.node]
+        m, pieces = self.settings.m, self.counted
+        training, of_edge = pieces.of_sentences(~self.held_out), self._edge_weights()
+        state = self.beginning(self.examples, pieces.in_corpus(training), restart)[pieces.node]
+        head = pieces.head
         tensors = []
         for k in ARITIES:
-            seen = training & (pieces.arity == k) & (pieces.children[:, :k] >= 0).all(axis=1)
-            index = self.tying.row[pieces.rule[seen]] * m + state[seen]
+            seen = training[head] & (pieces.arity == k) & (pieces.children[:, :k] >= 0).all(axis=1)
+            index = self.tying.row[pieces.rule[seen]] * m + state[head[seen]]
             for side in range(k):
                 index = index * m + state[pieces.children[seen, side]]
-            counts = np.bincount(index, of_node[seen], int(np.prod(shapes[k]))).astype(np.float64)
+            counts = np.bincount(index, of_edge[seen], int(np.prod(shapes[k]))).astype(np.float64)
             tensors.append(counts.reshape(shapes[k]))
         roots = np.zeros((2, m))
-        first = pieces.first_node[:-1][training[pieces.first_node[:-1]]]
-        np.add.at(roots, (pieces.kind[training[pieces.first_node[:-1]]], state[first]), of_node[first])
+        first = pieces.first_node[:-1]
+        chosen, weight = training[first], np.ones(len(first)) if pieces.weight is None else pieces.weight
+        np.add.at(roots, (pieces.kind[chosen], state[first[chosen]]), weight[chosen])
         weights = Weights(tensors, np.ones(m), _distributions(roots + 1))
         totals = _totals(tensors)
         plan = self._plan(self.tying)
@@ -533,13 +540,6 @@ def _expanded(weights: Weights, rows: np.ndarray, arity: int) -> Blocks:
             yield rounded(tensor * weights.scale.reshape(-1, *[1] * arity), precision)
 
     return Blocks((len(rows), *[weights.m] * (arity + 1)), parts)
-
-
-def training_nodes(examples: Examples, pieces: Pieces, chosen: np.ndarray) -> np.ndarray:
-    """bool [nodes of ``Examples``] from bool [nodes of ``Pieces``]."""
-    found = np.zeros(len(examples.type), bool)
-    found[pieces.node[chosen]] = True
-    return found
 
 
 def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:

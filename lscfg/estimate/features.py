@@ -324,14 +324,18 @@ def _expected(
     return np.round(np.concatenate(count), DIGITS), np.concatenate(squares)
 
 
-def inside_features(examples: Examples, templates: tuple[str, ...] = INSIDE) -> sparse.csr_matrix:
+def inside_features(
+    examples: Examples, templates: tuple[str, ...] = INSIDE, seen: Occurrences | None = None
+) -> sparse.csr_matrix:
     """phi(t), float64 [nodes, columns]; see ``extract_features``."""
-    return extract_features(examples, templates, True).matrix
+    return extract_features(examples, templates, True, seen=seen).matrix
 
 
-def outside_features(examples: Examples, templates: tuple[str, ...] = OUTSIDE) -> sparse.csr_matrix:
+def outside_features(
+    examples: Examples, templates: tuple[str, ...] = OUTSIDE, seen: Occurrences | None = None
+) -> sparse.csr_matrix:
     """psi(o), float64 [nodes, columns]; see ``extract_features``."""
-    return extract_features(examples, templates, False).matrix
+    return extract_features(examples, templates, False, seen=seen).matrix
 
 
 def scale(

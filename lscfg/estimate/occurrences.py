@@ -59,6 +59,7 @@ class Occurrences:
         rule: int64 [tokens], of the derivations; children: int64 [tokens, 2], nodes, -1 where there is none.
         is_example: bool [nodes]; is_root: bool [nodes]; span: int32 [nodes, 4]; tree: int64 [nodes].
         below: each node's own rules; above: those that it is below of.
+        place: int64 [nodes], the number of each in the trees or forests.
         weight: float64 [tokens], the part of a derivation that each is in; None: a whole one.
         node_weight: float64 [nodes], the same of nodes.
     """
@@ -73,6 +74,7 @@ class Occurrences:
     tree: np.ndarray
     below: Incidence
     above: Incidence
+    place: np.ndarray
     weight: np.ndarray | None = None
     node_weight: np.ndarray | None = None
 
@@ -91,6 +93,7 @@ class Occurrences:
             np.repeat(np.arange(len(derivations)), np.diff(derivations.trees)),
             Incidence(every, every, np.zeros(len(every), np.int64)),
             Incidence(every, examples.parent, examples.slot.astype(np.int64)),
+            every,
             examples.weight,
             examples.weight,
         )
@@ -153,6 +156,7 @@ class Occurrences:
             tree[order],
             Incidence(head, np.arange(len(edge)), np.zeros(len(edge), np.int64), weight / _sums(head, weight)),
             Incidence(node, token, slot, seen / _sums(node, seen)),
+            order,
             weight,
             node_weight,
         )

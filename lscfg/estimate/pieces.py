@@ -32,6 +32,7 @@ class Pieces:
         node: int64 [nodes], the nodes of ``Examples``, or of ``Forests``, by piece, heads before tails.
         first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
         arity: int8 [edges]; rule: int64 [edges]; children: int64 [edges, 2], see ``TreeSet``.
+        nodes: how many nodes there are, those too that are in no piece.
         first_edge: int64 [nodes + 1], of forests; None: a node of a tree has the one edge of its number.
         weight: float64 [pieces], how much of a tree each is; None: each is a whole one.
     """
@@ -43,6 +44,7 @@ class Pieces:
     arity: np.ndarray
     rule: np.ndarray
     children: np.ndarray
+    nodes: int
     first_edge: np.ndarray | None = None
     weight: np.ndarray | None = None
 
@@ -58,6 +60,7 @@ class Pieces:
             examples.rules.arity[examples.type[node]].astype(np.int8),
             examples.type[node],
             number[examples.children[node]],
+            len(examples.type),
             weight=None if examples.weight is None else examples.weight[node[roots]],
         )
 
@@ -79,8 +82,21 @@ class Pieces:
             forests.arity[edge].astype(np.int8),
             rule[edge],
             number[forests.children[edge]],
+            len(parent),
             first_edge,
         )
+
+    @property
+    def head(self) -> np.ndarray:
+        """int64 [edges], the node that each rewrites."""
+        every = np.arange(len(self.node))
+        return every if self.first_edge is None else np.repeat(every, np.diff(self.first_edge))
+
+    def in_corpus(self, chosen: np.ndarray) -> np.ndarray:
+        """bool [nodes of the corpus], from bool [nodes]."""
+        found = np.zeros(self.nodes, bool)
+        found[self.node[chosen]] = True
+        return found
 
     def of_sentences(self, chosen: np.ndarray | None) -> np.ndarray:
         """bool [nodes]: those of some sentences (bool [sentences]), or all."""

@@ -37,6 +37,8 @@ class HieroLimits(Declared):
     max_target_phrase: int = setting(0, "most target words of a phrase pair; 0: any number", least=0, most=1000)
     max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
     max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
+    loose: bool = setting(False, "words at the borders of a phrase pair may be without links")
+    min_hole: int = setting(1, "least source words of a phrase pair that becomes a nonterminal", least=1, most=1000)
     no_singletons: bool = setting(False, "leave out rules that occur once and have more than one source word")
 
 
@@ -135,9 +137,10 @@ def extract_hiero(
 ) -> HieroRules:
     """The Hiero rules of a corpus, with fractional counts.
 
-    Initial phrase pairs are tight: the words at their borders are linked. Each one, wherever it occurs, has count 1, in
-    equal shares for the ways to make a rule of it: as it is, or with one or two smaller initial phrase pairs inside it
-    as nonterminals. A rule has a linked pair of words, and no two nonterminals side by side on the source side.
+    Initial phrase pairs are tight, unless the limits are loose: the words at their borders are linked. Each one,
+    wherever it occurs, has count 1, in equal shares for the ways to make a rule of it: as it is, or with one or two
+    smaller initial phrase pairs inside it as nonterminals. A rule has a linked pair of words, and no two nonterminals
+    side by side on the source side.
 
     Memory grows with the rules and the vocabulary, not with the corpus: pairs are taken one by one.
 
@@ -150,7 +153,7 @@ def extract_hiero(
         InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
-    extractor = HieroExtractor(limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    extractor = _extractor(limits)
     bare = _add(extractor, pairs, path, total)
     found = _rules(extractor, bare)
     return found.without_singletons(found.tokens) if limits.no_singletons else found
@@ -185,8 +188,7 @@ def extract_files(
     wanted = None if limits.no_singletons else wanted
     if limits.no_singletons and part[1] > 1:
         raise ValueError("rules without singletons cannot be extracted in parts")
-    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
-    extractor = HieroExtractor(*sizes, places, part)
+    extractor = _extractor(limits, places, part)
     for line in wanted or ():
         extractor.want(line)
     bare, often, before = 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -204,6 +206,11 @@ def extract_files(
         for pair in progress(stream_aligned(src, tgt, path), "target sides"):
             extractor.add_targets(*pair)
     return _rules(extractor, bare, chosen=True)
+
+
+def _extractor(limits: HieroLimits, places: bool = False, part: tuple[int, int] = (0, 1)) -> HieroExtractor:
+    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    return HieroExtractor(*sizes, places, part, limits.loose, limits.min_hole)
 
 
 def _add(

@@ -284,6 +284,8 @@ class HieroExtractor(Collector):
 
     Args:
         part: which part of the source sides, and of how many parts, the rules are kept of.
+        loose: words at the borders of an initial phrase pair may be without links; min_hole: least source words of a
+            phrase pair that becomes a nonterminal.
     """
 
     def __init__(
@@ -294,13 +296,16 @@ class HieroExtractor(Collector):
         max_arity: int,
         places: bool = False,
         part: tuple[int, int] = (0, 1),
+        loose: bool = False,
+        min_hole: int = 1,
     ) -> None:
-        if max_phrase < 1 or max_target_phrase < 0 or max_symbols < 1 or not 0 <= max_arity <= 2:
-            raise ValueError(f"limits {max_phrase}, {max_target_phrase}, {max_symbols}, {max_arity} out of range")
+        if min(max_phrase, max_symbols, min_hole) < 1 or max_target_phrase < 0 or not 0 <= max_arity <= 2:
+            given = (max_phrase, max_target_phrase, max_symbols, max_arity, min_hole)
+            raise ValueError(f"limits {given} out of range")
         if not 0 <= part[0] < part[1] < 2**31:
             raise ValueError(f"part {part[0]} of {part[1]}")
         limits = (max_phrase, max_target_phrase, max_symbols, max_arity)
-        options = ffi.new("lscfg_hiero_options *", (*limits, places, *part))
+        options = ffi.new("lscfg_hiero_options *", (*limits, places, *part, loose, min_hole))
         super().__init__(lib.lscfg_hiero_new(options), lib.lscfg_hiero_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:

@@ -1,14 +1,15 @@
 /* Hiero grammar extraction (Chiang 2007, section 3): from every initial phrase pair, the rules that are left when
  * smaller initial phrase pairs inside it become nonterminals.
  *
- * An initial phrase pair is tight, the words at its four borders are linked. Its source span therefore decides its
- * target span, and spans of the source side alone are enumerated here. */
+ * An initial phrase pair is tight, the words at its four borders are linked: its source span decides its target span. A
+ * loose one may have words without links at its borders, and so may a source span have several target spans. */
 #include "extract/tables.h"
 #include "extract/wanted.h"
 
-/* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none. */
+/* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none, with their
+ * target spans, and the target span of the whole. */
 typedef struct {
-  int32_t gap[2][2];
+  int32_t gap[2][2], tgt_gap[2][2], tgt[2];
 } rule_token;
 
 struct lscfg_hiero {
@@ -27,7 +28,9 @@ struct lscfg_hiero {
   /* work space of one sentence pair, kept from pair to pair */
   sentence_pair pair;
   ARRAY(int32_t) hull;   /* lowest and highest link of each word, source words first */
-  ARRAY(int32_t) target; /* [i][length - 1][2]: half-open target span of the phrase pair, -1 where there is none */
+  ARRAY(int32_t) target; /* [i][length - 1][2]: tight half-open target span, -1 where there is no phrase pair */
+  ARRAY(int32_t) spans;  /* [][2] target spans of all source spans, one list behind the other */
+  ARRAY(int64_t) spans_of; /* [i][length - 1]: where the list of a source span begins; the next one's is its end */
   ARRAY(int32_t) before; /* linked source words before each position */
   ARRAY(rule_token) found;
   ARRAY(int32_t) scratch;
@@ -37,6 +40,7 @@ lscfg_hiero *lscfg_hiero_new(const lscfg_hiero_options *options) {
   lscfg_hiero *h = calloc(1, sizeof *h);
   if (!h) return NULL;
   h->options = *options;
+  if (h->options.min_hole < 1) h->options.min_hole = 1;
   if (!corpus_tables_init(&h->tables) && !wanted_init(&h->wanted) && !rule_table_init(&h->targets)) return h;
   lscfg_hiero_free(h);
   return NULL;
@@ -55,6 +59,8 @@ void lscfg_hiero_free(lscfg_hiero *h) {
   free(h->places.data);
   free(h->hull.data);
   free(h->target.data);
+  free(h->spans.data);
+  free(h->spans_of.data);
   free(h->before.data);
   free(h->found.data);
   free(h->scratch.data);
@@ -103,9 +109,10 @@ static void find_phrases(lscfg_hiero *h, int32_t longest) {
     for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
       int32_t *span = h->target.data + 2 * ((int64_t)i * longest + (j - i - 1));
       span[0] = span[1] = -1;
-      if (!n_links[i] || !n_links[j - 1]) continue;
+      if (!h->options.loose && (!n_links[i] || !n_links[j - 1])) continue;
       if (src[2 * (j - 1)] < low) low = src[2 * (j - 1)];
       if (src[2 * (j - 1) + 1] > high) high = src[2 * (j - 1) + 1];
+      if (high < 0) continue;
       if (seen_high < seen_low) seen_low = low, seen_high = low - 1;
       /* the target span only grows with j, and so does the hull of the links back from it */
       while (seen_low > low || seen_high < high) {
@@ -127,35 +134,99 @@ static void find_phrases(lscfg_hiero *h, int32_t longest) {
   }
 }
 
+/* Lists the target spans of all source spans: of loose phrase pairs, also with words without links around the tight
+ * ones. */
+static int list_spans(lscfg_hiero *h, int32_t longest) {
+  int32_t n = (int32_t)h->pair.words[SRC].size, n_tgt = (int32_t)h->pair.words[TGT].size;
+  int32_t limit = h->options.max_target_phrase > 0 ? h->options.max_target_phrase : INT32_MAX;
+  const int32_t *n_links = h->pair.n_links[TGT].data;
+  h->spans.size = h->spans_of.size = 0;
+  if (ARRAY_RESERVE(h->spans_of, (int64_t)n * longest + 1)) return LSCFG_ENOMEM;
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t length = 1; length <= longest; length++) {
+      h->spans_of.data[h->spans_of.size++] = h->spans.size / 2;
+      const int32_t *tight = i + length > n ? NULL : target_span(h, longest, i, i + length);
+      if (!tight || tight[0] < 0) continue;
+      for (int32_t low = tight[0]; low >= 0; low--) {
+        for (int32_t high = tight[1]; high <= n_tgt && high - low <= limit; high++) {
+          if (ARRAY_RESERVE(h->spans, 2)) return LSCFG_ENOMEM;
+          h->spans.data[h->spans.size++] = low;
+          h->spans.data[h->spans.size++] = high;
+          if (!h->options.loose || high == n_tgt || n_links[high]) break;
+        }
+        if (!h->options.loose || !low || n_links[low - 1]) break;
+      }
+    }
+  h->spans_of.data[h->spans_of.size++] = h->spans.size / 2;
+  return LSCFG_OK;
+}
+
+/* The target spans of a source span. */
+typedef struct {
+  const int32_t *span, *end;
+} span_list;
+
+static span_list spans_of(const lscfg_hiero *h, int32_t longest, int32_t i, int32_t j) {
+  const int64_t *first = h->spans_of.data + (int64_t)i * longest + (j - i - 1);
+  return (span_list){h->spans.data + 2 * first[0], h->spans.data + 2 * first[1]};
+}
+
 /* ---- rules of one initial phrase pair ---- */
 
-static int add_token(lscfg_hiero *h, int32_t a, int32_t b, int32_t c, int32_t d) {
+static int add_token(lscfg_hiero *h, rule_token token) {
   if (ARRAY_RESERVE(h->found, 1)) return LSCFG_ENOMEM;
-  h->found.data[h->found.size++] = (rule_token){{{a, b}, {c, d}}};
+  h->found.data[h->found.size++] = token;
+  return LSCFG_OK;
+}
+
+static int is_inside(const int32_t *inner, const int32_t *outer) {
+  return inner[0] >= outer[0] && inner[1] <= outer[1];
+}
+
+static rule_token with_gap(rule_token token, int which, int32_t begin, int32_t end, const int32_t *tgt) {
+  token.gap[which][0] = begin;
+  token.gap[which][1] = end;
+  memcpy(token.tgt_gap[which], tgt, sizeof token.tgt_gap[which]);
+  return token;
+}
+
+/* Lists the choices of a second inner phrase pair behind the first one, which is in the token. */
+static int list_second(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, int32_t left, const rule_token *token) {
+  int32_t most = h->options.max_symbols, a = token->gap[0][0], b = token->gap[0][1];
+  const int32_t *before = h->before.data, *first = token->tgt_gap[0];
+  for (int32_t c = b + 1; c < j && c - b + a - i + 1 < most; c++)
+    for (int32_t d = c + h->options.min_hole; d <= j; d++) {
+      if (left == before[d] - before[c] || j - i - (b - a) - (d - c) + 2 > most) continue;
+      span_list second = spans_of(h, longest, c, d);
+      for (; second.span < second.end; second.span += 2) {
+        if (!is_inside(second.span, token->tgt) || (second.span[0] < first[1] && first[0] < second.span[1])) continue;
+        if (add_token(h, with_gap(*token, 1, c, d, second.span))) return LSCFG_ENOMEM;
+      }
+    }
   return LSCFG_OK;
 }
 
 /* Lists the choices of at most two inner phrase pairs that leave a rule within the limits. Words between two of them
  * are never none, so that nonterminals are not adjacent. */
-static int list_tokens(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j) {
+static int list_tokens(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const int32_t *tgt) {
   int32_t most = h->options.max_symbols;
   const int32_t *before = h->before.data;
   int32_t linked = before[j] - before[i];
+  const rule_token whole = {{{-1, -1}, {-1, -1}}, {{-1, -1}, {-1, -1}}, {tgt[0], tgt[1]}};
   h->found.size = 0;
-  if (j - i <= most && add_token(h, -1, -1, -1, -1)) return LSCFG_ENOMEM;
+  if (j - i <= most && add_token(h, whole)) return LSCFG_ENOMEM;
   if (h->options.max_arity < 1) return LSCFG_OK;
   for (int32_t a = i; a < j && a - i < most; a++)
-    for (int32_t b = a + 1; b <= j; b++) {
-      if (target_span(h, longest, a, b)[0] < 0) continue;
+    for (int32_t b = a + h->options.min_hole; b <= j; b++) {
       int32_t left = linked - (before[b] - before[a]);
       if (!left) continue; /* no linked pair of words would be in the rule */
-      if (j - i - (b - a) + 1 <= most && add_token(h, a, b, -1, -1)) return LSCFG_ENOMEM;
-      if (h->options.max_arity < 2) continue;
-      for (int32_t c = b + 1; c < j && c - b + a - i + 1 < most; c++)
-        for (int32_t d = c + 1; d <= j; d++) {
-          if (target_span(h, longest, c, d)[0] < 0 || left == before[d] - before[c]) continue;
-          if (j - i - (b - a) - (d - c) + 2 <= most && add_token(h, a, b, c, d)) return LSCFG_ENOMEM;
-        }
+      span_list inner = spans_of(h, longest, a, b);
+      for (; inner.span < inner.end; inner.span += 2) {
+        if (!is_inside(inner.span, tgt)) continue;
+        rule_token token = with_gap(whole, 0, a, b, inner.span);
+        if (j - i - (b - a) + 1 <= most && add_token(h, token)) return LSCFG_ENOMEM;
+        if (h->options.max_arity > 1 && list_second(h, longest, i, j, left, &token)) return LSCFG_ENOMEM;
+      }
     }
   return LSCFG_OK;
 }
@@ -178,11 +249,11 @@ typedef struct {
   int32_t n_src, n, arity;
 } spelling;
 
-static spelling spell(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token) {
+static spelling spell(lscfg_hiero *h, int32_t i, int32_t j, const rule_token *token) {
   int32_t arity = (token->gap[0][0] >= 0) + (token->gap[1][0] >= 0);
   const int32_t *src_gaps[2] = {token->gap[0], token->gap[1]}, *tgt_gaps[2] = {NULL, NULL};
   int32_t src_symbols[2] = {-1, -1}, tgt_symbols[2] = {-1, -2};
-  for (int32_t k = 0; k < arity; k++) tgt_gaps[k] = target_span(h, longest, token->gap[k][0], token->gap[k][1]);
+  for (int32_t k = 0; k < arity; k++) tgt_gaps[k] = token->tgt_gap[k];
   if (arity == 2 && tgt_gaps[0][0] > tgt_gaps[1][0]) {
     const int32_t *first = tgt_gaps[1];
     tgt_gaps[1] = tgt_gaps[0];
@@ -190,10 +261,9 @@ static spelling spell(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, con
     tgt_symbols[0] = -2;
     tgt_symbols[1] = -1;
   }
-  const int32_t *tgt = target_span(h, longest, i, j);
   int32_t *start = h->scratch.data;
   int32_t *middle = copy_side(h->pair.words[SRC].data, i, j, src_gaps, src_symbols, arity, start);
-  int32_t *end = copy_side(h->pair.words[TGT].data, tgt[0], tgt[1], tgt_gaps, tgt_symbols, arity, middle);
+  int32_t *end = copy_side(h->pair.words[TGT].data, token->tgt[0], token->tgt[1], tgt_gaps, tgt_symbols, arity, middle);
   return (spelling){start, (int32_t)(middle - start), (int32_t)(end - start), arity};
 }
 
@@ -213,8 +283,8 @@ static int is_elsewhere(const lscfg_hiero *h, const spelling *r) {
   return o->parts > 1 && (int32_t)(hash_ints(r->symbols, r->n_src, 0) % (uint32_t)o->parts) != o->part;
 }
 
-static int count_rule(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token, double share) {
-  spelling r = spell(h, longest, i, j, token);
+static int count_rule(lscfg_hiero *h, int32_t i, int32_t j, const rule_token *token, double share) {
+  spelling r = spell(h, i, j, token);
   int64_t number = h->n_tokens++;
   if (is_elsewhere(h, &r)) return LSCFG_OK;
   if (h->chosen && !wanted_side(&h->wanted, r.symbols, r.n_src)) return LSCFG_OK;
@@ -231,14 +301,14 @@ static int count_rule(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, con
   return h->options.places ? keep_place(h, rule, i, j, token) : LSCFG_OK;
 }
 
-static int count_target(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, const rule_token *token, double share) {
-  spelling r = spell(h, longest, i, j, token);
+static int count_target(lscfg_hiero *h, int32_t i, int32_t j, const rule_token *token, double share) {
+  spelling r = spell(h, i, j, token);
   int32_t side = rule_table_find(&h->targets, r.symbols + r.n_src, 0, r.n - r.n_src);
   if (side >= 0) h->target_count.data[side] += share;
   return LSCFG_OK;
 }
 
-typedef int visit(lscfg_hiero *, int32_t longest, int32_t i, int32_t j, const rule_token *, double share);
+typedef int visit(lscfg_hiero *, int32_t i, int32_t j, const rule_token *, double share);
 
 /* All rule tokens of the pair that was read; *phrases and *used as in the view. */
 static int walk(lscfg_hiero *h, visit *take, int64_t *phrases, int64_t *used) {
@@ -246,16 +316,17 @@ static int walk(lscfg_hiero *h, visit *take, int64_t *phrases, int64_t *used) {
   int32_t longest = h->options.max_phrase < n ? h->options.max_phrase : n;
   if (prepare(h)) return LSCFG_ENOMEM;
   find_phrases(h, longest);
+  if (list_spans(h, longest)) return LSCFG_ENOMEM;
   for (int32_t i = 0; i < n; i++)
-    for (int32_t j = i + 1; j <= n && j - i <= longest; j++) {
-      if (target_span(h, longest, i, j)[0] < 0) continue;
-      if (list_tokens(h, longest, i, j)) return LSCFG_ENOMEM;
-      ++*phrases;
-      *used += h->found.size > 0;
-      double share = 1.0 / (double)h->found.size;
-      for (int64_t k = 0; k < h->found.size; k++)
-        if (take(h, longest, i, j, &h->found.data[k], share)) return LSCFG_ENOMEM;
-    }
+    for (int32_t j = i + 1; j <= n && j - i <= longest; j++)
+      for (span_list tgt = spans_of(h, longest, i, j); tgt.span < tgt.end; tgt.span += 2) {
+        if (list_tokens(h, longest, i, j, tgt.span)) return LSCFG_ENOMEM;
+        ++*phrases;
+        *used += h->found.size > 0;
+        double share = 1.0 / (double)h->found.size;
+        for (int64_t k = 0; k < h->found.size; k++)
+          if (take(h, i, j, &h->found.data[k], share)) return LSCFG_ENOMEM;
+      }
   return LSCFG_OK;
 }
 

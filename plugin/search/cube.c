@@ -8,8 +8,9 @@
  * since counting it again is what charges those weights, but it does not make two states differ.
  *
  * A target side may have its nonterminals in any order, so an application of more than two tails needs the items of all
- * of them at once. An item of a node for the rest of the tails is a choice of items, best sums of scores first. That
- * loses nothing: an application takes no more than the pop limit of them. */
+ * of them at once. An item of a node for the rest of the tails is a choice of items; the list has those of the best
+ * sums of scores, as many as the pop limit. Behind a choice come those that have the next item of one tail, as in a
+ * cube of all tails: the next sum in the list may be of quite other items. */
 #include "search/cube.h"
 
 #include "forest/forest.h"
@@ -148,18 +149,51 @@ static int already_pushed(search *s, int32_t app, const int32_t *rank, int *code
   return 0;
 }
 
-static int push_successors(search *s, int32_t id) {
-  int32_t app = s->candidates.data[id].app;
-  const int32_t *tail = s->forest.edge_tail + 2 * (int64_t)s->forest.app_edge[app];
-  for (int t = 0; t < 2 && tail[t] >= 0; t++) {
-    int32_t rank[2] = {s->candidates.data[id].rank[0], s->candidates.data[id].rank[1]};
-    int code = LSCFG_OK;
-    if (++rank[t] >= s->node_items[tail[t] + 1] - s->node_items[tail[t]]) continue;
-    if (tail[1] >= 0 && already_pushed(s, app, rank, &code)) {
-      if (code) return code;
-      continue;
+/* The number in the list of a node for the rest of tails of the choice of these items; -1: it is not in the list. */
+static int32_t find_choice(const search *s, int32_t node, int32_t first, int32_t second) {
+  const hypergraph *g = &s->graph;
+  for (int32_t i = s->node_items[node]; i < s->node_items[node + 1]; i++) {
+    const int32_t *tail = g->edges.data[g->items.data[i].edge].tail;
+    if (tail[0] == first && tail[1] == second) return i;
+  }
+  return -1;
+}
+
+/* Fills next with the numbers of the items behind one, and returns how many there are: the next in the list, or, of a
+ * node for the rest of tails, the choices that have the next item of one tail. */
+static int32_t items_behind(const search *s, int32_t node, int32_t id, int32_t *next) {
+  int32_t n = 0, below[MAX_ARITY];
+  if (s->forest.node_cat[node] != LSCFG_REST) {
+    if (id + 1 < s->node_items[node + 1]) next[n++] = id + 1;
+    return n;
+  }
+  const int32_t *tail = s->graph.edges.data[s->graph.items.data[id].edge].tail;
+  const int32_t *nodes = s->forest.edge_tail + 2 * (int64_t)s->forest.node_edges[node];
+  for (int side = 0; side < 2; side++) {
+    int32_t found = items_behind(s, nodes[side], tail[side], below);
+    for (int32_t k = 0; k < found; k++) {
+      next[n] = side ? find_choice(s, node, tail[0], below[k]) : find_choice(s, node, below[k], tail[1]);
+      n += next[n] >= 0;
     }
-    if ((code = add_candidate(s, app, rank[0], rank[1])) || (code = push(s))) return code;
+  }
+  return n;
+}
+
+static int push_successors(search *s, int32_t id) {
+  const candidate c = s->candidates.data[id];
+  const int32_t *tail = s->forest.edge_tail + 2 * (int64_t)s->forest.app_edge[c.app];
+  for (int t = 0; t < 2 && tail[t] >= 0; t++) {
+    int32_t next[MAX_ARITY], n = items_behind(s, tail[t], c.tail[t], next);
+    for (int32_t k = 0; k < n; k++) {
+      int32_t rank[2] = {c.rank[0], c.rank[1]};
+      int code = LSCFG_OK;
+      rank[t] = next[k] - s->node_items[tail[t]];
+      if (tail[1] >= 0 && already_pushed(s, c.app, rank, &code)) {
+        if (code) return code;
+        continue;
+      }
+      if ((code = add_candidate(s, c.app, rank[0], rank[1])) || (code = push(s))) return code;
+    }
   }
   return LSCFG_OK;
 }

@@ -553,7 +553,7 @@ static void use_rules(const lscfg_hiero_view *v, const char *path) {
 }
 
 static void extract(const char *path) {
-  const lscfg_hiero_options limits = {10, 0, 5, 2, 1, 0, 1};
+  const lscfg_hiero_options limits = {10, 0, 5, 2, 1, 0, 1, 0, 1};
   lscfg_hiero *hiero = lscfg_hiero_new(&limits);
   int ready = had(hiero != NULL);
   for (int k = 0; k < KEPT && ready; k++) {

@@ -1,4 +1,4 @@
-"""Spectral moments over forests against the enumeration of all derivations."""
+"""Spectral moments and clusters over forests against the enumeration of all derivations."""
 
 import dataclasses
 import itertools
@@ -11,6 +11,12 @@ from trees import aligned
 
 from lscfg.cli import main
 from lscfg.errors import InputError
+from lscfg.estimate.clusters import Settings as ClusterSettings
+from lscfg.estimate.clusters import cluster_states, k_means, nearest
+from lscfg.estimate.clusters import estimate as estimate_clusters
+from lscfg.estimate.em import EMRun
+from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import estimate as em_estimate
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN, extract_features, scale
 from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.pieces import ROUNDS
@@ -219,3 +225,46 @@ def test_forests_must_be_there(tmp_path, capsys):
     derive(*aligned(10, 11)).save(tmp_path / "d")
     assert main(["estimate", "spectral", str(tmp_path / "d"), "-m", "2", "--forests", "-o", str(tmp_path / "m")]) == 1
     assert "make the file with lscfg derive --forests" in capsys.readouterr().err
+
+
+def by_span(span, m):
+    """A state for each node, which its span decides, int64 [nodes]."""
+    return span.astype(np.int64) @ np.array([1, 3, 5, 7]) % m
+
+
+def test_counts_of_hard_states_are_those_of_all_derivations():
+    """EM begins with them: a node has a state, whatever derivation it is in."""
+    made, m = corpus(8), 3
+    listed = enumerated(made)
+    forests = EMRun(made, EMSettings(m, forests=True), beginning=lambda *_: by_span(made.forests.span, m))
+    trees = EMRun(listed, EMSettings(m), beginning=lambda *_: by_span(listed.span, m))
+    one, other = forests.begin(0), trees.begin(0)
+    assert np.allclose(one.root, other.root) and np.allclose(one.scale, other.scale)
+    for k in range(3):
+        rows = [run.tying.row[run.examples.rules.arity == k] for run in (forests, trees)]
+        assert np.allclose(one.tensors[k][rows[0]], other.tensors[k][rows[1]], rtol=0, atol=1e-7)
+
+
+def test_clusters_of_forests_of_one_tree_are_those_of_trees():
+    made = single_trees()
+    examples, seen = Occurrences.of_forests(made)
+    training = seen.is_example
+    assert (cluster_states(examples, training, 4, 1, seen) == cluster_states(Examples.of(made), training, 4, 1)).all()
+    assert (made.forests.span[seen.place] == made.span).all()
+
+
+def test_centres_are_weighted_means():
+    rng = np.random.default_rng(9)
+    points, weight = rng.random((60, 3)).astype(np.float32), rng.random(60)
+    centres = k_means(points, 4, rng, weight)
+    cluster, _ = nearest(points, centres)
+    means = [np.average(points[cluster == k], axis=0, weights=weight[cluster == k]) for k in range(4)]
+    assert np.allclose(centres, means, atol=1e-6)
+
+
+@pytest.mark.parametrize("held_out", [0.0, 0.2])
+def test_clusters_over_forests_are_a_better_beginning_than_random_numbers(held_out):
+    made, settings = corpus(10, 80), {"forests": True, "held_out": held_out}
+    (clusters,) = estimate_clusters(made, ClusterSettings(3, 5, **settings)).about["log-likelihood a rule"]
+    (drawn,) = em_estimate(made, EMSettings(3, 5, **settings)).about["log-likelihood a rule"]
+    assert clusters[0] > drawn[0]

@@ -28,14 +28,15 @@ from lscfg.tuning.experiment.run import run_experiment
 
 
 def initial_phrase_pairs(n, m, links, limits):
-    """(i, j, k, l) of all tight phrase pairs within the limits, by trying every pair of spans."""
+    """(i, j, k, l) of all phrase pairs within the limits, by trying every pair of spans."""
     found = []
     for i, j in itertools.combinations(range(n + 1), 2):
         for k, last in itertools.combinations(range(m + 1), 2):
             inside = [(s, t) for s, t in links if i <= s < j or k <= t < last]
             if not all(i <= s < j and k <= t < last for s, t in inside):
                 continue
-            if not ({i, j - 1} <= {s for s, _ in inside} and {k, last - 1} <= {t for _, t in inside}):
+            tight = {i, j - 1} <= {s for s, _ in inside} and {k, last - 1} <= {t for _, t in inside}
+            if not (tight or (limits.loose and inside)):
                 continue
             if j - i <= limits.max_phrase and (last - k <= limits.max_target_phrase or not limits.max_target_phrase):
                 found.append((i, j, k, last))
@@ -51,10 +52,13 @@ def side(words, begin, end, gaps):
 def rules_of(phrase, phrases, src, tgt, links, limits):
     """The rules of one initial phrase pair, with repetition: one for each set of phrase pairs taken out."""
     i, j, k, last = phrase
-    inner = [p for p in phrases if p != phrase and i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= last]
+    long = [p for p in phrases if p != phrase and p[1] - p[0] >= limits.min_hole]
+    inner = [p for p in long if i <= p[0] and p[1] <= j and k <= p[2] and p[3] <= last]
     for arity in range(limits.max_arity + 1):
         for chosen in itertools.combinations(sorted(inner), arity):
             if any(a[1] >= b[0] for a, b in itertools.pairwise(chosen)):  # overlapping or adjacent
+                continue
+            if any(a[2] < b[3] and b[2] < a[3] for a, b in itertools.pairwise(chosen)):  # of loose ones on the target
                 continue
             left = [
                 (s, t) for s, t in links if i <= s < j and not any(a <= s < b or c <= t < d for a, b, c, d in chosen)
@@ -95,7 +99,15 @@ def aligned_pairs(draw):
     return src, tgt, sorted(links)
 
 
-some_limits = st.builds(HieroLimits, st.integers(1, 10), st.integers(0, 5), st.integers(1, 6), st.integers(0, 2))
+some_limits = st.builds(
+    HieroLimits,
+    st.integers(1, 10),
+    st.integers(0, 5),
+    st.integers(1, 6),
+    st.integers(0, 2),
+    st.booleans(),
+    st.integers(1, 3),
+)
 
 
 @settings(max_examples=300, deadline=None)

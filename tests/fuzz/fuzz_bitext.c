@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int32_t stream = 0;
   lscfg_derive_options options = {flags & 3,      flags >> 2 & 3, flags >> 4 & 1, flags & 32 ? 5 : 0,
                                   flags >> 6 & 1, flags >> 7};
-  lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3, flags >> 7, 0, 1};
+  lscfg_hiero_options limits = {1 + (flags & 7), flags >> 3 & 3, 1 + (flags >> 5), flags % 3, flags >> 7, 0, 1,
+                                flags >> 6 & 1,  1 + (flags & 1)};
   lscfg_hiero_options part = limits;
   part.part = flags & 1;
   part.parts = 1 + (flags & 3);

@@ -2,6 +2,11 @@
 
 import dataclasses
 import json
+import resource
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -255,6 +260,56 @@ def test_a_killed_learner_goes_on_with_the_same_bytes(corpus, tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"fold.0001"):
         induce(corpus, BiparseSettings(passes=3, **settings), 1, tmp_path / "state", resume=True)
+
+
+def started(corpus, folder, *options, largest=resource.RLIM_INFINITY):
+    """The command as a process of its own, which may write no larger files. SIGINT stops it as in a terminal."""
+    begin = (
+        "import resource, signal, sys; from lscfg.cli import main; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({largest}, {largest})); sys.exit(main())"
+    )
+    files = [
+        corpus.source,
+        corpus.target,
+        *corpus.alignments,
+        "--checkpoint",
+        folder / "state",
+        "-o",
+        folder / "grammar",
+    ]
+    command = [sys.executable, "-c", begin, "induce", "biparse", *files, "--held-out-share", 0, "--quiet", *options]
+    return subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True)
+
+
+def ended(process):
+    """What it returned and told."""
+    _, told = process.communicate(timeout=120)
+    return process.returncode, told
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_learner_leaves_its_checkpoint(corpus, tmp_path, stop):
+    process = started(corpus, tmp_path, "--passes", 1000)
+    state = tmp_path / "state" / "fold.0001"
+    for _ in range(1200):
+        if state.exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(stop)
+    code, told = ended(process)
+    assert code == {signal.SIGINT: 130, signal.SIGKILL: -9}[stop]
+    assert "Traceback" not in told and not (tmp_path / "grammar").exists()
+    assert ended(started(corpus, tmp_path, "--passes", 1, "--resume")) == (0, "")
+    assert (tmp_path / "grammar").exists()
+
+
+def test_a_full_disk_is_told_and_spares_the_last_checkpoint(corpus, tmp_path):
+    assert ended(started(corpus, tmp_path, "--passes", 1)) == (0, "")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "state").iterdir()}
+    code, told = ended(started(corpus, tmp_path, "--passes", 2, "--resume", largest=2000))
+    assert code == 1 and len(told.splitlines()) == 1 and "fold.0001" in told, told
+    assert {path.name: path.read_bytes() for path in (tmp_path / "state").iterdir()} == before
 
 
 @pytest.mark.parametrize(

@@ -4,25 +4,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from sampling import CorpusTrees, PairTrees, cut_nodes, forests_of, options_of
+from sampling import SMALL, CorpusTrees, PairTrees, cut_nodes, forests_of, options_of, write_corpus
 
 from lscfg.cli import main
 from lscfg.extract.derive import Derivations
 from lscfg.kernel.sample import SamplerOptions, TreeSampler
 
-SOURCE = ["a b c d", "c a b", "b d a c", "a a b", "d c b a", "c d"]
-TARGET = ["p q r s", "r p q", "q s p r", "p p q", "s r q p", "r s"]
-LINKS = ["0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1"]
-
 
 @pytest.fixture
 def run(tmp_path):
     """The command on a small corpus, whose files are changed by name: its status, and the derivations it writes."""
-    for name, lines in zip("fea", (SOURCE, TARGET, LINKS), strict=True):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = write_corpus(tmp_path, SMALL)
 
-    def sample(*options, out="out", alignments=("a",)):
-        files = [str(tmp_path / name) for name in ("f", "e", *alignments)]
+    def sample(*options, out="out"):
         words = ["-o", str(tmp_path / "grammar"), "--derivations", str(tmp_path / out), *map(str, options)]
         status = main(["induce", "sample", *files, *words])
         return status, Derivations.load(tmp_path / out) if status == 0 else None
@@ -96,7 +90,7 @@ def same_trees(one, other):
 def test_trees_of_the_last_sample_come_back(run, tmp_path):
     """A chain without a sweep keeps what it begins with; the second one begins with the sample before the last."""
     made = run("--sweeps", 30, "--level-sweeps", 0)[1]
-    trees, n = made.trees, len(SOURCE)
+    trees, n = made.trees, len(SMALL[0])
     back = run("--sweeps", 0, "--init", tmp_path / "out", "--chains", 2, out="back")[1]
     for chain in (0, 1):
         ours, theirs = trees[(3 - chain) * n : (4 - chain) * n + 1], back.trees[chain * n : (chain + 1) * n + 1]
@@ -125,10 +119,14 @@ def test_a_chain_that_was_stopped_begins_no_second_time(run, tmp_path):
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"f": SOURCE[:5], "e": TARGET[:5], "a": LINKS[:5]}, [], "6 trees, but there are 5 pairs to sample"),
-        ({"f": ["a b c c", *SOURCE[1:]]}, [], "the tree of sentence pair 1 has other words than"),
-        ({"e": [*TARGET[:5], "s r"]}, [], "the tree of sentence pair 6 has other words than"),
-        ({"a": [*LINKS[:4], "0-0 1-1 2-3 3-2", LINKS[5]]}, [], "the tree of sentence pair 5 is not in its forest"),
+        ({"f": SMALL[0][:5], "e": SMALL[1][:5], "a": SMALL[2][:5]}, [], "6 trees, but there are 5 pairs to sample"),
+        ({"f": ["a b c c", *SMALL[0][1:]]}, [], "the tree of sentence pair 1 has other words than"),
+        ({"e": [*SMALL[1][:5], "s r"]}, [], "the tree of sentence pair 6 has other words than"),
+        (
+            {"a": [*SMALL[2][:4], "0-0 1-1 2-3 3-2", SMALL[2][5]]},
+            [],
+            "the tree of sentence pair 5 is not in its forest",
+        ),
         ({}, ["--max-words", "3"], "the tree of sentence pair 1 is not in its forest"),
         ({}, ["--init", "f"], "f: "),
     ],

@@ -2,25 +2,20 @@
 
 import numpy as np
 import pytest
+from sampling import SMALL, write_corpus
 
 from lscfg.cli import main
 from lscfg.induce.sample import checkpoint
 from lscfg.io import tensors
 from lscfg.kernel.sample import CHECKPOINT, TreeSampler
 
-SOURCE = ["a b c d", "c a b", "b d a c", "a a b", "d c b a", "c d"]
-TARGET = ["p q r s", "r p q", "q s p r", "p p q", "s r q p", "r s"]
-LINKS = ["0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1"]
-
 
 @pytest.fixture
 def sample(tmp_path):
     """The command on a small corpus: its status, and the grammar that it writes if it does."""
-    for name, lines in zip("fea", (SOURCE, TARGET, LINKS), strict=True):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = write_corpus(tmp_path, SMALL)
 
     def run(*options, out="out"):
-        files = [str(tmp_path / name) for name in "fea"]
         words = ["--chains", "2", "--keep-every", "5", "--multiplicity", "corrected", "--jobs", "1"]
         words += ["--tables", "exact", "--offtree", "informed", "--resample"]
         status = main(["induce", "sample", *files, "-o", str(tmp_path / out), *words, *map(str, options)])
@@ -66,7 +61,7 @@ def test_one_of_other_text_or_settings_is_refused(sample, tmp_path, capsys):
     assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", "--rule-filter", "scope")[0] == 0
     assert sample("--sweeps", 5, "--checkpoint", folder, "--resume")[0] == 1
     assert "has 6 sweeps already" in capsys.readouterr().err
-    (tmp_path / "e").write_text("".join(f"{line} t\n" for line in TARGET))
+    (tmp_path / "e").write_text("".join(f"{line} t\n" for line in SMALL[1]))
     assert sample("--sweeps", 6, "--checkpoint", folder, "--resume")[0] == 1
     assert "other text" in capsys.readouterr().err
     assert sample("--resume")[0] == 1

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from sampling import CorpusTrees, PairTrees, forests_of, length_of, options_of, poisson, table_numbers
+from sampling import CorpusTrees, PairTrees, forests_of, length_of, options_of, poisson, table_numbers, write_corpus
 
 from lscfg.cli import main
 from lscfg.errors import InputError
@@ -165,12 +165,10 @@ LINKS = ["0-0 1-1 2-2 3-3", "0-0 1-2 2-1", "0-1 1-0", "0-0 1-1 2-2", "0-0", "0-0
 @pytest.fixture
 def sample(tmp_path):
     """The command on a small corpus: its status, and the derivations and the grammar that it writes."""
-    for name, lines in zip("fea", (SOURCE, TARGET, LINKS), strict=True):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = write_corpus(tmp_path, (SOURCE, TARGET, LINKS))
 
     def run(*options, out="out"):
-        words = [str(tmp_path / name) for name in "fea"]
-        words += ["-o", str(tmp_path / "grammar"), "--derivations", str(tmp_path / out), "--level-sweeps", "0"]
+        words = [*files, "-o", str(tmp_path / "grammar"), "--derivations", str(tmp_path / out), "--level-sweeps", "0"]
         status = main(["induce", "sample", *words, *map(str, options)])
         return status, (tmp_path / out).read_bytes() + (tmp_path / "grammar").read_bytes() if not status else None
 

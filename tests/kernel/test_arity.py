@@ -280,3 +280,63 @@ def test_a_decoder_cannot_build_such_an_edge() -> None:
         builder.add_application(rule, 0, 1)
         with pytest.raises(InputError, match=message):
             builder.finish(grammar)
+
+
+@pytest.mark.parametrize(
+    ("arity", "pops"), [(2, 1), (2, 5), (2, 9), (3, 16), (3, 25), (3, 40), (4, 64), (4, 99), (4, 150)]
+)
+def test_pruning_goes_through_the_cube_of_all_tails(tmp_path: Path, arity: int, pops: int) -> None:
+    """Behind a choice of items come those with the next item of one tail, whatever their sums of scores are.
+
+    The pops are enough for all choices of the tails but the first.
+    """
+    rng = random.Random(10 * arity + pops)
+    grammar, slots = Grammar(), range(1, arity + 1)
+    order = rng.sample([f"[{k}]" for k in slots], arity)
+    grammar.read_text(f"[X] ||| {' '.join(f's{k} [X,{k}]' for k in slots)} ||| {' '.join(order)} |||\n")
+    words = [rng.sample(WORDS[:4], 4) for _ in slots]  # known to the language model
+    for k, some in zip(slots, words, strict=True):
+        grammar.read_text("".join(f"[X] ||| x{k} ||| {word} |||\n" for word in some))
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line(" ".join(f"s{k} x{k}" for k in slots)), BARE)
+    assert forest is not None
+    path = random_arpa(tmp_path / "arpa", 2, rng)
+    model, options = LanguageModel(path, grammar.vocab), SearchOptions(pops, 1000, False, LM_WEIGHT, OOV_WEIGHT)
+    by_rule = np.array([rng.uniform(-3, 3) for _ in range(len(grammar) + 6)])
+    found = search(forest, grammar, model, by_rule[forest.app_rule], options)
+    got = {tuple(map(grammar.vocab.word, found.words[a:b])) for a, b in itertools.pairwise(found.word_offsets)}
+
+    lm = kenlm.Model(str(path), quiet())
+
+    def told(text: list[str]) -> float:
+        total, state, after = 0.0, kenlm.State(), kenlm.State()
+        lm.NullContextWrite(state)
+        for word in text:
+            total += lm.BaseScore(state, word, after)
+            state, after = after, kenlm.State()
+        return LM_WEIGHT * total
+
+    lists, first = [], 1
+    for some in words:
+        scored = [(by_rule[first + n] + told([word]), by_rule[first + n], word) for n, word in enumerate(some)]
+        lists.append([(own, word) for _, own, word in sorted(scored, reverse=True)[:pops]])
+        first += len(some)
+
+    def text(ranks: tuple[int, ...]) -> list[str]:
+        return [lists[int(slot[1]) - 1][ranks[int(slot[1]) - 1]][1] for slot in order]
+
+    def score(ranks: tuple[int, ...]) -> float:
+        return sum(some[rank][0] for some, rank in zip(lists, ranks, strict=True)) + told(text(ranks))
+
+    start = (0,) * arity
+    open_, seen, expected = {start}, {start}, set()
+    while open_ and len(expected) < pops:
+        best = max(open_, key=score)
+        open_.remove(best)
+        expected.add(tuple(text(best)))
+        for k in range(arity):
+            behind = (*best[:k], best[k] + 1, *best[k + 1 :])
+            if behind[k] < len(lists[k]) and behind not in seen:
+                seen.add(behind)
+                open_.add(behind)
+    assert got == expected

@@ -12,6 +12,21 @@ from lscfg.kernel.sample import PhraseForests, SamplerOptions, TreeSampler
 
 ALPHA, MEAN_LENGTH = 5.0, 2.0
 
+SMALL = (
+    ["a b c d", "c a b", "b d a c", "a a b", "d c b a", "c d"],
+    ["p q r s", "r p q", "q s p r", "p p q", "s r q p", "r s"],
+    ["0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1"],
+)
+"""Source, target and links of a corpus."""
+
+
+def write_corpus(folder, columns):
+    """Source, target and links as files f, e and a; their paths."""
+    paths = [folder / name for name in "fea"]
+    for path, lines in zip(paths, columns, strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines))
+    return list(map(str, paths))
+
 
 def forests_of(pairs, max_cut=7):
     """Of pairs with the links of one alignment or of several."""

@@ -143,6 +143,8 @@ typedef struct {
   int32_t max_arity;         /* nonterminals of a rule, 0 to 2 */
   int32_t places;            /* non-zero: keeps where each rule was found */
   int32_t part, parts;       /* parts > 1: keeps only the rules of a part of the source sides, one of 0 .. parts - 1 */
+  int32_t loose;             /* non-zero: words at the borders of an initial phrase pair may be without links */
+  int32_t min_hole;          /* words of the source side of a phrase pair that becomes a nonterminal; 0 counts as 1 */
 } lscfg_hiero_options;
 
 /* An initial phrase pair has count 1, in equal shares for the ways to make a rule of it. */

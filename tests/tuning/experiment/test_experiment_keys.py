@@ -73,6 +73,8 @@ max_phrase = 6
 max_target_phrase = 8
 max_symbols = 4
 max_arity = 1
+loose = true
+min_hole = 2
 no_singletons = true
 max_targets = 9
 max_span = 11
@@ -298,8 +300,8 @@ def doubles(tmp_path_factory):
         found.put("lscfg.decode.decoder.read_grammar", [])
         found.put("lscfg.extract.derive.derive_files", {"sentences": 2})
         found.put("lscfg.extract.derive.Derivations.load", "trees")
-        found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict))
-        found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict))
+        found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict, history={}))
+        found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict, history={}))
         found.put("lscfg.grammar.select.select_rules", SimpleNamespace(kept=[], dropped={}))
         found.put("lscfg.grammar.write.write_grammar", does=touch)
         found.put("lscfg.grammar.write.write_union", does=touch)
@@ -312,7 +314,7 @@ def doubles(tmp_path_factory):
         found.tokens = {
             name: double(patch, f"lscfg.extract.{name}.tokens", f"places of {name}") for name in ("minimal", "hiero")
         }
-        found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
+        found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", SimpleNamespace(with_words=lambda more: "places"))
         found.put("lscfg.context.loglinear.add_context", model)
         found.put("lscfg.tuning.experiment.run._singular_values")
         found.put("lscfg.tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
@@ -442,6 +444,8 @@ def test_keys_of_rules(doubles):
         max_target_phrase=8,
         max_symbols=4,
         max_arity=1,
+        loose=True,
+        min_hole=2,
         no_singletons=True,
         max_targets=9,
         max_span=HieroSettings.max_span,
@@ -458,7 +462,8 @@ def test_keys_of_rules(doubles):
 def test_keys_of_context(doubles):
     """Only what the places of rules depend on is among the settings of the sources."""
     text, links = paths(doubles, "f", "e"), paths(doubles, "links1", "links2")
-    limits = {"max_phrase": 6, "max_target_phrase": 8, "max_symbols": 4, "max_arity": 1, "no_singletons": True}
+    limits = {"max_phrase": 6, "max_target_phrase": 8, "max_symbols": 4, "max_arity": 1}
+    limits |= {"loose": True, "min_hole": 2, "no_singletons": True}
     for name, settings in (("hiero", HieroSettings(**limits)), ("minimal", MinimalSettings())):
         doubles.tokens[name].assert_called_once()
         inputs, found = doubles.tokens[name].call_args.args
