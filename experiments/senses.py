@@ -30,6 +30,7 @@ from lscfg.study.diagnose import AROUND, ONE_STATE, Diagnosis
 from lscfg.study.mrr import P_OF_TARGET, Ruler
 from lscfg.study.senses import InventorySettings, Questions
 
+LM = "lm.arpa"
 MEASURES = ("adds", "gain", "target", "MRR")
 
 
@@ -80,8 +81,8 @@ def main() -> None:
     if len(rows) < 3:
         parser.error(f"{len(rows)} systems of phrase pairs are too few for a correlation")
     models = stage_folders(args.folder, manifest, "estimate")
-    train = stage_folders(args.folder, manifest, "derive")[""] / "derivations"
-    lm = next(stage_folders(args.folder, manifest, "lm")[""].glob("*.arpa*"))
+    train = next(iter(stage_folders(args.folder, manifest, "derive").values())) / "derivations"
+    lm = next(args.folder / "cache" / made["folder"] / LM for made in manifest["stages"] if LM in made["outputs"])
     measures = Measures(Derivations.load(train), Derivations.load(args.held_out), lm)
     lines, found = [["system", *MEASURES, "dev BLEU", "test BLEU"]], []
     for row in rows:

@@ -9,7 +9,7 @@
 #include "lscfg.h"
 
 enum { PAIRS = 7, KEPT = 6, MAX_WORDS = 5, PARTS = 2 };
-enum { M = 2, NODES = 32, RULES = 100, PLACES = 200, WEIGHTS = 8000 };
+enum { M = 2, NODES = 32, RULES = 100, PLACES = 200, WEIGHTS = 8000, DENSE = 3 };
 
 /* Source, target, links. The first: all in the same order; the second: no two phrases make one; the last: too long. */
 static const char *const corpus[PAIRS][3] = {
@@ -462,7 +462,7 @@ static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides
   static lscfg_context_token tokens[PLACES];
   static int64_t offsets[RULES + WEIGHTS];
   static int32_t items[WEIGHTS];
-  static float weights[WEIGHTS];
+  static float weights[WEIGHTS], sums[RULES * 2 * DENSE], around[2][KEPT * (MAX_WORDS + 1) * DENSE];
   int64_t begin[RULES + 1] = {0}, first[KEPT + 1] = {0}, n_choices = 0, n_tokens = 0;
   int32_t words[KEPT * MAX_WORDS], choices[RULES];
   double counts[RULES], expected = 0, before = INFINITY, loss[2];
@@ -484,7 +484,9 @@ static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides
       expected += counts[choices[c]] * log((double)all / counts[choices[c]]);
   }
   const lscfg_context_problem problem = {rules,   counts,      words,  first, side, n_sides, begin,
-                                         choices, v->n_places, tokens, 1,     0.1,  0.1};
+                                         choices, v->n_places, tokens, 1,     0.1,  0.1,     DENSE,
+                                         around[0], around[1], 1};
+  for (int64_t k = 0; k < (first[KEPT] + KEPT) * DENSE; k++) around[0][k] = around[1][k] = (float)(k % 5) / 10 - 0.2f;
   int ready = good(lscfg_context_trainer_new(&problem, &trainer, &error));
   for (int32_t part = 0; part < LSCFG_CONTEXT_PARTS && ready; part++)
     ready = good(lscfg_context_find(trainer, part, &error));
@@ -506,6 +508,10 @@ static void learn(const lscfg_rules *rules, const int32_t *side, int32_t n_sides
   if (ready && good((int)n) && good((int)lscfg_context_weights(trainer, offsets, items, weights, &error))) {
     CHECK(before < expected && n > 0 && n <= WEIGHTS && n == offsets[rules->n + rules->n_words + LSCFG_CONTEXT_SHAPES]);
     for (int64_t k = 0; k < n; k++) CHECK(items[k] >= 0 && weights[k] != 0);
+    lscfg_context_dense(trainer, sums);
+    float largest = 0;
+    for (int64_t k = 0; k < rules->n * 2 * DENSE; k++) largest = fabsf(sums[k]) > largest ? fabsf(sums[k]) : largest;
+    CHECK(largest > 0 && largest < 10);
     printf("loss %.4f, in context %.4f\n", expected, before);
   }
   lscfg_context_trainer_free(trainer);
