@@ -7,6 +7,7 @@ memory. Without a limit of memory there is one slice, one bucket, and no file.
 from __future__ import annotations
 
 import bisect
+import errno
 import os
 import weakref
 from collections.abc import Iterator
@@ -51,12 +52,18 @@ class _File:
 
     def read(self, at: int, values: np.ndarray) -> None:
         view, done = values.data.cast("B"), 0
-        self._file.seek(at)
-        while done < len(view):
-            done += self._file.readinto(view[done:])
+        try:
+            self._file.seek(at)
+            while done < len(view):
+                count = self._file.readinto(view[done:])
+                if not count:
+                    raise OSError(errno.EIO, "it is shorter than what was written")
+                done += count
+        except OSError as error:
+            raise self._failure(error, "read") from error
 
-    def _failure(self, error: OSError) -> InputError:
-        return InputError(f"cannot write a temporary file there: {error.strerror or error}", self._folder)
+    def _failure(self, error: OSError, what: str = "write") -> InputError:
+        return InputError(f"cannot {what} a temporary file there: {error.strerror or error}", self._folder)
 
 
 class Column:

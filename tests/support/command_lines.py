@@ -25,6 +25,7 @@ LINES = {
     "grammars": "grammar deriv --per-sentence folder --filter text --sizes --max-targets 7 --jobs 97",
     "grammar in little memory": "grammar --hiero f e a1 -o out --max-phrase 6 --max-targets 7 --memory 2 --jobs 97",
     "grammar of rules seen twice": "grammar --hiero f e a1 -o out --no-singletons",
+    "grammar of more rules": "grammar --hiero f e a1 -o out --loose --min-hole 2",
     "grammar of phrases": "grammar deriv --phrases 3 -o out",
     "induce sample": "induce sample f e a1 a2 -o out --filter text --max-targets 7 --trace library --process dp "
     "--alpha 2 --discount 0.25 --mean-length 3 --max-cut 6 --max-words 50 --sweeps 20 --sample last --keep-every 2 "
@@ -35,10 +36,11 @@ LINES = {
     "--prior visit --strength 2 --lexical-rate 0.25 --no-rule-weights --no-leave-one-out --counts learned --folds 2 "
     "--held-out-share 0.25 --no-adagrad --batch 8 --rule-cache 9 --seed 3 --pops 31 --pops-per cube --nodes 11 "
     "--word-items 12 --retries 1 --beam 2 --future whole --root strict --max-target 9 --neighbours 13 --max-words 50 "
-    "--links-share 0.5 --model1-iterations 3 --jobs 97",
+    "--links-share 0.5 --model1-iterations 3 --boundary a2 --jobs 97",
     "induce sample exactly": "induce sample f e a1 a2 -o out --tables exact --resample --length geometric "
     "--base uniform --offtree informed --start minimal --alignments chosen --shards 3 --held-out f e a1 "
-    "--derivations library",
+    "--derivations library --init text",
+    "induce sample with states": "induce sample f e a1 -o out --states 2",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
     "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
     "--frequent-words 7",
@@ -163,6 +165,11 @@ def joint_words(name: str) -> list[str]:
     return words + option_words(JOINT, other_values(JOINT), "joint")
 
 
+def boundary_words(name: str) -> list[str]:
+    """An estimator whose model gets weights of spans."""
+    return ["estimate", name, "deriv", "-o", "out", "--boundary", "model"]
+
+
 def scorer_words(name: str, scorer: str) -> list[str]:
     """All settings of a scorer beside an estimator."""
     declared = kind(SENSE_MODELS, scorer).Settings
@@ -177,6 +184,7 @@ EVERY_LINE = [
     *map(align_words, aligners()),
     *map(estimate_words, kinds(ESTIMATORS)),
     *map(joint_words, kinds(ESTIMATORS)),
+    *map(boundary_words, kinds(ESTIMATORS)),
     *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
 ]
