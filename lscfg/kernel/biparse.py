@@ -322,7 +322,7 @@ class BiparseModel(Collector):
         self._check(lib.lscfg_biparse_forget(self._pointer, most, self._error))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies, by the names of ``MODEL``."""
+        """All as copies, by the names of ``MODEL``; of a settled model, squares and kept weights are empty."""
         v = ffi.new("lscfg_biparse_view *")
         self._check(lib.lscfg_biparse_model_get(self._pointer, v))
         found = {
@@ -347,8 +347,9 @@ class BiparseModel(Collector):
         for kind, name in enumerate(SPARSE):
             found[f"{name}.words"] = self._copy(v.words[kind], (v.n_weights[kind], 2), np.int32)
             found[f"{name}.weight"] = self._copy(v.weight[kind], v.n_weights[kind], np.float64)
-            found[f"{name}.squares"] = self._copy(v.squares[kind], v.n_weights[kind], np.float32)
-            found[f"{name}.kept"] = self._copy(v.kept[kind], v.n_weights[kind], np.float64)
+            learning = v.n_weights[kind] if v.kept[kind] else 0
+            found[f"{name}.squares"] = self._copy(v.squares[kind], learning, np.float32)
+            found[f"{name}.kept"] = self._copy(v.kept[kind], learning, np.float64)
         return found
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -432,6 +433,7 @@ class ExpectedRules(Collector):
         self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, model, self._error))
 
     def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+        """A view in place of the copy of other collectors; see ``arrays``."""
         return view(pointer, shape, dtype, self)
 
     def arrays(self) -> dict[str, np.ndarray]:

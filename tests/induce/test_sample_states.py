@@ -13,6 +13,7 @@ from lscfg.errors import InputError
 from lscfg.estimate import em
 from lscfg.extract.derive import Derivations
 from lscfg.induce.sample.chain import ChainSettings
+from lscfg.induce.sample.convergence import history
 from lscfg.kernel.sample import SamplerOptions, TreeSampler
 from lscfg.model.parameters import Parameters
 from lscfg.settings import SettingError
@@ -155,6 +156,11 @@ def test_states_do_not_matter_where_all_rules_are_new():
         sampler.sweep(number + 1)
         found[tuple(sampler.trees()["node_state"].tolist())] += 1
     assert len(found) == 9 and all(abs(n - 6_000 / 9) < 5 * (6_000 / 9) ** 0.5 for n in found.values())
+
+
+def test_chains_of_other_states_draw_from_another_distribution():
+    one, two = (history([], ChainSettings(states=m))["distribution"] for m in (1, 2))
+    assert one != two
 
 
 SOURCE = ["a b c d", "a b c", "c a", "b d a", "a", "d c b a"] * 3

@@ -50,12 +50,6 @@ MOST_WORDS = 6
 LAST = ("a b c a a a", "p q r p p p", "0-0")
 """A pair that is not sampled, so that all words are known and some sizes are always the same."""
 
-QUANTITIES = (
-    *("tokens", "types", "tables", "largest count", "log joint", "alpha", "discount", "mean length"),
-    *("rules of two derivations", "rules of two long phrases"),
-)
-"""The last two tell most about the multiplicity of rules, and about the density factor."""
-
 
 class WrongLength(Exception):
     """A derivation has more or fewer words than a pair may have."""
@@ -129,6 +123,11 @@ class Restaurants:
         return total
 
     def quantities(self, long):
+        """Tokens, types, tables, largest count, log joint, alpha and discount of a restaurant, mean length, two more.
+
+        Tokens of rules of two derivations tell most about the multiplicity of rules, those of rules of two long
+        phrases, which are given, about the density factor.
+        """
         tokens = [sum(of_rule) for of_rule in self.sizes]
         of_pieces = sum(tokens), sum(n > 0 for n in tokens), sum(map(len, self.sizes)), max(tokens)
         group = [*self.groups][-2:][0]

@@ -33,7 +33,7 @@ MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
 
 DISTRIBUTION = (
     *("process", "alpha", "discount", "tables", "resample", "length", "mean_length", "base", "multiplicity"),
-    *("alignments", "max_cut", "max_words"),
+    *("alignments", "states", "max_cut", "max_words"),
 )
 """Settings that decide what chains draw from. The others say how they get there, and what is kept."""
 

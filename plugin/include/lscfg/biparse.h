@@ -189,7 +189,7 @@ int lscfg_biparse_update(lscfg_biparse_model *, const lscfg_biparse_step *, lscf
 void lscfg_biparse_keep(lscfg_biparse_model *);
 void lscfg_biparse_go_back(lscfg_biparse_model *);
 /* Learning is over: forgets all but the weights, which are as before for visits without neighbours and for counts. The
- * model is of no other use then. */
+ * model is of no other use then, and its view has no rules, squares or kept weights: they are NULL. */
 int lscfg_biparse_settle(lscfg_biparse_model *);
 /* A pass is over: rules are counted anew. */
 void lscfg_biparse_next_pass(lscfg_biparse_model *);
