@@ -314,7 +314,7 @@ def doubles(tmp_path_factory):
         found.tokens = {
             name: double(patch, f"lscfg.extract.{name}.tokens", f"places of {name}") for name in ("minimal", "hiero")
         }
-        found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", SimpleNamespace(with_words=lambda more: "places"))
+        found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
         found.put("lscfg.context.loglinear.add_context", model)
         found.put("lscfg.tuning.experiment.run._singular_values")
         found.put("lscfg.tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
