@@ -18,17 +18,7 @@ from unittest.mock import ANY, MagicMock, call
 import helpers
 import numpy as np
 import pytest
-from command_lines import (
-    CLUSTER,
-    CONTEXT,
-    EVERY_LINE,
-    LINES,
-    align_words,
-    boundary_words,
-    estimate_words,
-    scorer_words,
-    tune_words,
-)
+from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, scorer_words, tune_words
 from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, load_commands, main
@@ -194,14 +184,6 @@ def test_grammar_of_more_rules(double):
     double("lscfg.grammar.write.write_grammar")
     run("grammar of more rules")
     assert extract_files.call_args.args == ("f", "e", ["a1"], HieroLimits(loose=True, min_hole=2))
-
-
-def test_spans_of_an_estimate(double, derivations):
-    """A model without weights of spans has none to take over."""
-    double("lscfg.estimate.mle.estimate", MagicMock())
-    load = double("lscfg.model.parameters.Parameters.load", MagicMock(boundary=None))
-    assert main(boundary_words("mle")) == 1
-    load.assert_called_once_with("model")
 
 
 def test_grammar_of_phrases(double):

@@ -9,6 +9,7 @@ from helpers import rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.io import tensors
 from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, X, feature_names
@@ -138,3 +139,10 @@ def test_the_model_keeps_them(tmp_path):
     model_with(tmp_path, boundary)
     one = dataclasses.replace(Parameters.load(tmp_path / "m"), about={"a": 1})
     assert one.boundary is not None and one.boundary.words == boundary.words
+
+
+def test_a_model_without_weights_of_spans_has_none_to_give(tmp_path, capsys):
+    model_with(tmp_path, None)
+    words = ["estimate", "mle", str(tmp_path / "m"), "-o", str(tmp_path / "out"), "--boundary", str(tmp_path / "m")]
+    assert main(words) == 1
+    assert "no weights of spans; name a model of lscfg induce biparse" in capsys.readouterr().err
