@@ -178,8 +178,7 @@ def test_grammar_in_little_memory(double):
 
 
 def test_grammar_of_more_rules(double):
-    counted = MagicMock()
-    extract_files = double("lscfg.extract.hiero.extract_files", counted)
+    extract_files = double("lscfg.extract.hiero.extract_files", MagicMock())
     double("lscfg.grammar.select.select_rules", MagicMock())
     double("lscfg.grammar.write.write_grammar")
     run("grammar of more rules")
