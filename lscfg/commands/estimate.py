@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--boundary",
             type=InputFile,
             metavar="MODEL",
-            help="model of lscfg induce biparse --boundary, whose weights of spans the new one takes over",
+            help="model of lscfg induce biparse --boundary-model, whose weights of spans the new one takes over",
         )
 
 
@@ -155,7 +155,7 @@ def run(args: argparse.Namespace) -> None:
     context = _context(args)
     boundary = Parameters.load(args.boundary).boundary if args.boundary else None
     if args.boundary and boundary is None:
-        raise InputError("no weights of spans; name a model of lscfg induce biparse --boundary", args.boundary)
+        raise InputError("no weights of spans; name a model of lscfg induce biparse --boundary-model", args.boundary)
     derivations = Derivations.load(args.derivations)
     checkpoint = Path(folder) if folder else None
     model = estimate_model(derivations, args.estimator, settings, args.jobs, checkpoint, resume, context)

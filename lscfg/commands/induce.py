@@ -132,7 +132,7 @@ def _add_biparse(actions: Any) -> None:
     )
     biparse.add_argument("--derivations", type=OutputFile, metavar="FILE", help="write the best derivations")
     biparse.add_argument(
-        "--boundary",
+        "--boundary-model",
         type=OutputFile,
         metavar="MODEL",
         help="write the learned weights of the words at borders of spans: a model without rules",
@@ -162,7 +162,10 @@ def _add_sample(actions: Any) -> None:
         help="aligned text that is not sampled: its log-likelihood for each target word is told",
     )
     sample.add_argument(
-        "--init", type=InputFile, metavar="FILE", help="derivations of the same text to begin with, in place of --start"
+        "--start-from",
+        type=InputFile,
+        metavar="FILE",
+        help="derivations of the same text to begin with, in place of --start",
     )
     sample.add_argument("--checkpoint", metavar="DIR", help="folder for where the chains stand, twice a minute")
     sample.add_argument("--resume", action="store_true", help="continue the chains of --checkpoint")
@@ -309,8 +312,8 @@ def _biparse(args: argparse.Namespace) -> None:
     from lscfg.settings import from_options
 
     settings = from_options(BiparseSettings, args)
-    if args.boundary and not settings.passes:
-        raise InputError("--boundary writes what is learned; ask for some --passes")
+    if args.boundary_model and not settings.passes:
+        raise InputError("--boundary-model writes what is learned; ask for some --passes")
     sentences, folder = _filter_text(args), _checkpoint_folder(args)
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment), wanted=sentences)
     found = induce(inputs, settings, args.jobs, folder, args.resume)
@@ -320,8 +323,8 @@ def _biparse(args: argparse.Namespace) -> None:
             write_lines(path, found.link_lines(links))
     if args.derivations:
         induced_trees(found).save(args.derivations)
-    if args.boundary:
-        Parameters.without_rules(found.boundary).save(args.boundary)
+    if args.boundary_model:
+        Parameters.without_rules(found.boundary).save(args.boundary_model)
     _write_rules(args, found.rules, sentences, found.trace)
 
 
@@ -337,7 +340,7 @@ def _sample(args: argparse.Namespace) -> None:
     inputs = RuleInputs(args.source, args.target, tuple(args.alignment))
     held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
     places = bool(args.derivations)
-    init = Path(args.init) if args.init else None
+    init = Path(args.start_from) if args.start_from else None
     found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out, init)
     log.table(found.rules.statistics())
     if args.derivations:

@@ -45,8 +45,8 @@ VERSION = 2
 
 INITIAL = ("random", "matsuzaki", "samples")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
-counts of rules with the states that ``lscfg induce sample --states`` drew, which without an iteration are a Bayesian
-estimate."""
+counts of rules with the states that ``lscfg induce sample --hidden-states`` drew, which without an iteration are a
+Bayesian estimate."""
 
 CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
 """Files of a checkpoint folder: where EM stands, and the best model so far."""
@@ -523,7 +523,9 @@ def estimate(
 
 def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.ndarray, int], np.ndarray]:
     if derivations.state is None:
-        raise InputError("the derivations have no hidden states; make the file with lscfg induce sample --states M")
+        raise InputError(
+            "the derivations have no hidden states; make the file with lscfg induce sample --hidden-states M"
+        )
     states = derivations.state.astype(np.int64)
     if int(states.max(initial=0)) >= m:
         raise InputError(f"the derivations have {states.max() + 1} hidden states; give -m {states.max() + 1}")

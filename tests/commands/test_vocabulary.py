@@ -77,6 +77,7 @@ def test_what_means_the_same_has_one_word(uses):
         "unique": {("-r", "--unique"), ("--no-unique",)},  # what is the default can only be switched off
         "model": {("--model",), ("--aligner",)},  # a file; the kind of aligner, a key of [alignment]
         "held_out": {("--held-out",), ("--held-out-share",)},  # derivations; a share of them
+        "states": {("--states",), ("--hidden-states",)},  # to be shown; how many there are
     }
 
 

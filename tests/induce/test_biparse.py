@@ -181,7 +181,7 @@ def test_weights_of_spans_are_means_of_the_folds(corpus, folds):
 def test_the_command_writes_weights_of_spans_that_a_model_takes_over(corpus, tmp_path, capsys):
     text = [str(path) for path in (corpus.source, corpus.target, *corpus.alignments)]
     files = {name: str(tmp_path / name) for name in "gbdmnx"}
-    assert run(*text, "-o", files["g"], "--passes", 1, "--boundary", files["b"], "--held-out-share", 0) == 0
+    assert run(*text, "-o", files["g"], "--passes", 1, "--boundary-model", files["b"], "--held-out-share", 0) == 0
     assert main(["derive", *text, "-o", files["d"]]) == 0
     assert main(["estimate", "mle", files["d"], "--boundary", files["b"], "-o", files["m"]]) == 0
     alone, model = (Parameters.load(tmp_path / name) for name in "bm")
@@ -193,7 +193,10 @@ def test_the_command_writes_weights_of_spans_that_a_model_takes_over(corpus, tmp
             ["estimate", "mle", tmp_path / "d", "--boundary", tmp_path / "n", "-o", tmp_path / "x"],
             "no weights of spans",
         ),
-        (["induce", "biparse", *text, "--boundary", tmp_path / "x", "-o", tmp_path / "g"], "ask for some --passes"),
+        (
+            ["induce", "biparse", *text, "--boundary-model", tmp_path / "x", "-o", tmp_path / "g"],
+            "ask for some --passes",
+        ),
     ):
         assert main([*map(str, args)]) == 1 and fault in capsys.readouterr().err
     assert not (tmp_path / "x").exists()

@@ -120,7 +120,16 @@ def test_a_chain_of_any_kind_has_the_same_bytes_again(corpus, tmp_path, options)
 def test_shards_on_a_cluster_of_this_machine_have_the_same_bytes(corpus, tmp_path):
     outputs = []
     for name, where in (("here", ["--jobs", "1"]), ("there", ["--cluster", "local:2"])):
-        words = ["--shards", "2", "--states", "2", "--sweeps", "12", "--derivations", str(tmp_path / f"{name}.deriv")]
+        words = [
+            "--shards",
+            "2",
+            "--hidden-states",
+            "2",
+            "--sweeps",
+            "12",
+            "--derivations",
+            str(tmp_path / f"{name}.deriv"),
+        ]
         assert main(arguments(corpus, str(tmp_path / name), *words, *where)) == 0
         outputs.append((tmp_path / name).read_bytes() + (tmp_path / f"{name}.deriv").read_bytes())
     assert outputs[0] == outputs[1]

@@ -91,7 +91,7 @@ def test_trees_of_the_last_sample_come_back(run, tmp_path):
     """A chain without a sweep keeps what it begins with; the second one begins with the sample before the last."""
     made = run("--sweeps", 30, "--level-sweeps", 0)[1]
     trees, n = made.trees, len(SMALL[0])
-    back = run("--sweeps", 0, "--init", tmp_path / "out", "--chains", 2, out="back")[1]
+    back = run("--sweeps", 0, "--start-from", tmp_path / "out", "--chains", 2, out="back")[1]
     for chain in (0, 1):
         ours, theirs = trees[(3 - chain) * n : (4 - chain) * n + 1], back.trees[chain * n : (chain + 1) * n + 1]
         assert np.array_equal(ours - ours[0], theirs - theirs[0])
@@ -101,14 +101,14 @@ def test_trees_of_the_last_sample_come_back(run, tmp_path):
 def test_minimal_trees_may_be_the_first(run, tmp_path):
     files = [str(tmp_path / name) for name in "fea"]
     assert main(["derive", *files, "-o", str(tmp_path / "minimal")]) == 0
-    begun = run("--sweeps", 0, "--init", tmp_path / "minimal")[1]
+    begun = run("--sweeps", 0, "--start-from", tmp_path / "minimal")[1]
     assert same_trees(begun, Derivations.load(tmp_path / "minimal"))
     assert same_trees(begun, run("--sweeps", 0, "--start", "minimal")[1])
 
 
 def test_a_chain_that_was_stopped_begins_no_second_time(run, tmp_path):
     assert run("--sweeps", 10)[0] == 0
-    init = ["--init", tmp_path / "out", "--level-sweeps", 0]
+    init = ["--start-from", tmp_path / "out", "--level-sweeps", 0]
     whole = run("--sweeps", 20, *init, out="whole")[1]
     assert run("--sweeps", 10, *init, "--checkpoint", tmp_path / "chains", out="part")[0] == 0
     again = run("--sweeps", 20, *init, "--checkpoint", tmp_path / "chains", "--resume", out="part")[1]
@@ -128,7 +128,7 @@ def test_a_chain_that_was_stopped_begins_no_second_time(run, tmp_path):
             "the tree of sentence pair 5 is not in its forest",
         ),
         ({}, ["--max-words", "3"], "the tree of sentence pair 1 is not in its forest"),
-        ({}, ["--init", "f"], "f: "),
+        ({}, ["--start-from", "f"], "f: "),
     ],
 )
 def test_trees_of_other_pairs_are_refused(run, tmp_path, capsys, change, options, message):
@@ -136,6 +136,6 @@ def test_trees_of_other_pairs_are_refused(run, tmp_path, capsys, change, options
     for name, lines in change.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     init = [str(tmp_path / word) if word == "f" else word for word in options]
-    assert run("--init", tmp_path / "out", *init, out="other")[0] == 1
+    assert run("--start-from", tmp_path / "out", *init, out="other")[0] == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert message in error and not (tmp_path / "other").exists()

@@ -42,8 +42,8 @@ class PropagationSettings(Declared):
 
     method: str = setting(
         "slp",
-        "propagation: structured (slp), plain (lp), or none beyond the nearest labels (nearest); "
-        "gold takes the rules of a fuller grammar, to see what can be won",
+        "propagation: structured (slp), plain (lp), or of the nearest labels alone (nearest); "
+        "gold: rules of a fuller grammar, to see what can be won",
         choices=(*METHODS, GOLD),
     )
     shares: str = setting("list", "what similarities of targets are shared out over", choices=TARGETS)

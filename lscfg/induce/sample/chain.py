@@ -98,7 +98,12 @@ class ChainSettings(Declared):
         choices=("separate", "chosen"),
     )
     states: int = setting(
-        1, "hidden states of nonterminals, drawn with the rules that they belong to", least=1, most=255, metavar="M"
+        1,
+        "hidden states of nonterminals, drawn with the rules that they belong to",
+        least=1,
+        most=255,
+        metavar="M",
+        option="hidden-states",
     )
     max_cut: int = setting(
         7, "most words of a phrase that need not be a nonterminal; 0: rules are minimal", least=0, most=1000

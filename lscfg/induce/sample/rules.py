@@ -119,7 +119,9 @@ def sample_rules(
         InputError: text is held out though there are states; see ``read_text``, ``Beginning`` and ``run_chain``.
     """
     if held_out and settings.states > 1:
-        raise InputError("the likelihood of held-out text needs --states 1: sums over hidden states are not made")
+        raise InputError(
+            "the likelihood of held-out text needs --hidden-states 1: sums over hidden states are not made"
+        )
     chosen = settings.alignments == "chosen"
     text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
     jobs = jobs or available_cores()
