@@ -247,7 +247,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("kbest = 20", "epochs = 0", r"e\.toml:16: epochs must be at least 1, not 0"),
         ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known here are optimiser, .*, epochs"),
         ("[tuning]", "[context]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
-        ("[tuning]", '[context]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of loglinear, not 'x'"),
+        ("[tuning]", '[context]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of joint, loglinear, not 'x'"),
         ("[tuning]", '[sense]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of cca, .*, not 'x'"),
         ("[tuning]", '[sense]\nmodel = "ls"\nm = 3\n[tuning]', r"e\.toml:16: unknown key 'm'; known here are model, "),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
