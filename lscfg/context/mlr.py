@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg import log
-from lscfg.context.online import COSTS
+from lscfg.context.online import COSTS, costs_setting
 from lscfg.context.task import Fitted, Task, ViewSettings
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
@@ -29,11 +29,7 @@ PARTS = 16
 class Settings(ViewSettings):
     """How the weights are learned."""
 
-    costs: str = setting(
-        "uniform",
-        "what scores are like: 1 of the right rule and 0 of others, or costs of these that grow with their counts",
-        choices=tuple(COSTS),
-    )
+    costs: str = costs_setting()
     norm: str = setting("l2", "what the penalty is of: half of a weight's square, or its size", choices=NORMS)
     passes: int = setting(5, "passes over the tokens", least=1)
     rate: float = setting(0.1, "learning rate", above=0)

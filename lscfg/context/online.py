@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from lscfg.context.gradient import linear, standardised, train_passes, trainer_of
 from lscfg.context.task import CcaSettings, Fitted, Task
@@ -14,15 +15,20 @@ VERSION = 1
 COSTS = {"uniform": "indicators", "frequency": "costs"}
 
 
-@dataclass(frozen=True)
-class Settings(CcaSettings):
-    """How the regression is learned."""
-
-    costs: str = setting(
+def costs_setting() -> Any:
+    """The setting that chooses among ``COSTS``, for each learner by squared loss."""
+    return setting(
         "uniform",
         "what scores are like: 1 of the right rule and 0 of others, or costs of these that grow with their counts",
         choices=tuple(COSTS),
     )
+
+
+@dataclass(frozen=True)
+class Settings(CcaSettings):
+    """How the regression is learned."""
+
+    costs: str = costs_setting()
     passes: int = setting(5, "passes over the tokens", least=1)
     rate: float = setting(0.01, "learning rate", above=0)
     penalty: float = setting(1e-8, "penalty of a squared weight, each time that it is visited", least=0)

@@ -5,6 +5,17 @@ import subprocess
 import sys
 from typing import Any
 
+CORPUS = """
+[corpus]
+source = "train.ja"
+target = "train.en"
+dev_source = "dev.ja"
+dev_reference = "dev.en"
+test_source = "test.ja"
+test_reference = "test.en"
+"""
+"""The first table of experiments of the little corpus."""
+
 TOML = """
 [corpus]
 source = "train.ja"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from little_experiment import CORPUS
 
 from lscfg.cli import main
 from lscfg.demo import generate
@@ -86,15 +87,9 @@ def decoding(settings):
     return Decoding(glue=True, max_span=9)
 '''
 
-EXPERIMENT = """
-[corpus]
-source = "train.ja"
-target = "train.en"
-dev_source = "dev.ja"
-dev_reference = "dev.en"
-test_source = "test.ja"
-test_reference = "test.en"
-[language_model]
+EXPERIMENT = (
+    CORPUS
+    + """[language_model]
 estimator = "lscfg"
 order = 2
 [tuning]
@@ -116,6 +111,7 @@ grammar = "lexical+minimal"
 estimator = "toy"
 features = "paper"
 """
+)
 
 
 @pytest.fixture

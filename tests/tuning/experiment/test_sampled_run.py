@@ -2,17 +2,13 @@
 
 import json
 
+from little_experiment import CORPUS
+
 from lscfg.tuning.experiment.run import run_experiment
 
-SYSTEMS = """
-[corpus]
-source = "train.ja"
-target = "train.en"
-dev_source = "dev.ja"
-dev_reference = "dev.en"
-test_source = "test.ja"
-test_reference = "test.en"
-[language_model]
+SYSTEMS = (
+    CORPUS
+    + """[language_model]
 order = 2
 [tuning]
 iterations = 1
@@ -33,6 +29,7 @@ grammar = "sampled"
 sampling = {chains = 2, level_sweeps = 0}
 [systems.MIN]
 """
+)
 
 
 def test_chains_are_reported_once(corpus, tmp_path):
