@@ -39,6 +39,9 @@ KILLER = "each worker that had the block in hand died"
 GLANCE = 1.0
 """Seconds without news after which an engine looks whether scheduler and workers are there."""
 
+ANSWER = 30.0
+"""Seconds that an engine waits for what it asks the scheduler; after as many Dask gives a silent connection up."""
+
 
 @contextmanager
 def on_cluster(text: str | None) -> Iterator[Place | None]:
@@ -305,10 +308,16 @@ class _Call:
                         raise result
                     yield result
         finally:
-            for futures in self._futures.values():
-                for future in futures:
-                    with suppress(Exception):  # the scheduler may be gone
-                        future.cancel()
+            self._give_up([future for futures in self._futures.values() for future in futures])
+
+    def _give_up(self, futures: list[Any]) -> None:
+        """Nobody waits for these. Nor for the client: another thread may have closed it, and no answer would come."""
+
+        async def cancel() -> None:
+            with suppress(Exception):  # the scheduler may be gone
+                await self._client.cancel(futures, asynchronous=True)
+
+        self._client.loop.add_callback(cancel)
 
     def _draw(self, outgoing: Iterator[bool], number: int, arriving: Arriving | None) -> bool:
         while self._sent < number + self._held:
@@ -406,11 +415,15 @@ class _Call:
 
     def _gather(self, futures: list[Any]) -> Any:
         """The results. Dask may wait for ever for one that was lost, though it is there again."""
+        return self._ask(lambda: self._client.gather(futures, asynchronous=True), self._gathering)
 
-        async def gather() -> Any:
-            return await self._client.gather(futures, asynchronous=True)
+    def _ask(self, question: Callable[[], Any], seconds: float = ANSWER) -> Any:
+        """What a method of the client tells; without a limit Dask waits for ever where another thread closes it."""
 
-        return self._client.sync(gather, callback_timeout=self._gathering)
+        async def answer() -> Any:
+            return await question()
+
+        return self._client.sync(answer, callback_timeout=seconds)
 
     def _take(self, number: int, answer: tuple[str, bool, bytes]) -> None:
         address, full, outcome = answer
@@ -437,7 +450,7 @@ class _Call:
 
     def _failed(self, number: int, future: Any) -> None:
         """Dask gave the block up: its workers died, or they cannot read what it is."""
-        error = future.exception()
+        error = future.exception(timeout=ANSWER)
         kind, first = type(error).__name__, number * self._batch
         if kind == "KilledWorker":
             reason: Exception = WorkerError(KILLER, first)
@@ -466,7 +479,7 @@ class _Call:
         found: dict[str, int] = {}
         if self._client.status == "running":
             with suppress(Exception):  # as above
-                found = self._client.nthreads()
+                found = self._ask(self._client.nthreads)
         if not found:
             self._cluster.renew(self._client)
             self._again(awaited, [awaited])
@@ -503,7 +516,7 @@ class _Call:
     def _holders(self) -> dict[str, str]:
         """The worker that has a key in hand, by key; nothing of a scheduler that does not answer."""
         with suppress(Exception):  # as above; it is asked again
-            return {str(key): name for name, keys in self._client.processing().items() for key in keys}
+            return {str(key): name for name, keys in self._ask(self._client.processing).items() for key in keys}
         return {}
 
 

@@ -142,6 +142,27 @@ def test_a_closed_engine_ends_its_calls_and_takes_new_ones(engine):
         list(results)
 
 
+def test_a_call_that_is_given_up_does_not_wait_for_the_client(engine):
+    """It may be closed by now: an interrupted run would never end."""
+    results, hold, held = engine.map(square, range(20)), threading.Event(), []
+    assert next(results) == 0
+    engine.client().loop.add_callback(lambda: held.append(hold.wait(20)))
+    results.close()
+    assert held == []
+    hold.set()
+    assert list(engine.map(square, range(3))) == [0, 1, 4]
+
+
+def test_a_client_that_is_closed_meanwhile_is_not_waited_for(engine):
+    call = clusters._Call(engine, square, 2, 1)
+    hold = threading.Event()
+    call._client.loop.add_callback(hold.wait, 20)
+    with pytest.raises(TimeoutError):
+        call._ask(call._client.nthreads, 0.1)
+    hold.set()
+    assert len(call._ask(call._client.nthreads)) == 2
+
+
 def test_two_calls_at_once(engine):
     results = {}
 
