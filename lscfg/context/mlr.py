@@ -71,11 +71,11 @@ def fit(task: Task, settings: Settings) -> Fitted:
     rules = task.tokens.rules.source_id[task.scored]
     columns = lists[expand_ranges(start[rules], of_row), 1]
     rows = np.repeat(np.arange(task.rows), of_row)
-    values = trainer.weights[expand_ranges(offsets[:-1], of_row)]
+    values = trainer.parameters[expand_ranges(offsets[:-1], of_row)]
     weights = sparse.csr_matrix((values, (rows, columns)), (task.rows, len(task.views.items)))
     weights.eliminate_zeros()
     none = np.zeros((len(task.views.items), 0)), np.zeros(0), np.zeros((task.rows, 0))
-    return Fitted("sparse", *none, trainer.weights[offsets[1:] - 1], weights=weights)
+    return Fitted("sparse", *none, trainer.parameters[offsets[1:] - 1], weights=weights)
 
 
 def _own_items(around: sparse.csr_matrix, side: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:

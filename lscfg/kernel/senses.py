@@ -19,8 +19,67 @@ SENSE_LOSSES = {
 """What a scorer is learned by; lscfg/estimate.h defines each."""
 
 
+class _Trainer:
+    """Learns from tokens in any order; ``parameters``, float64, are changed in place."""
+
+    own: np.ndarray
+    first: np.ndarray
+    size: np.ndarray
+    counts: np.ndarray
+    _problem: Any
+    _learn: Any
+
+    def _check_choices(self, tokens: int) -> None:
+        """Refuses choices of other than so many tokens, or without the right row, or beyond the rows."""
+        inside = (self.first >= 0) & (self.own >= self.first) & (self.own < self.first + self.size)
+        if not len(self.own) == len(self.first) == len(self.size) == tokens or not inside.all():
+            raise ValueError("tokens and choices do not fit")
+        if tokens and (self.first + self.size).max() > len(self.counts):
+            raise ValueError("choices beyond the rows")
+
+    def _begin(self, parameters: int) -> None:
+        self.parameters = np.zeros(parameters)
+        self._squares = np.zeros(parameters)
+
+    def learn(self, order: np.ndarray) -> float:
+        """Learns from some tokens, one by one; the sum of their losses before each."""
+        return self._pass(order, None)
+
+    def gradient(self, order: np.ndarray) -> tuple[float, np.ndarray]:
+        """The sum of the losses of some tokens, without the penalty, and its gradient."""
+        gradient = np.zeros(len(self.parameters))
+        return self._pass(order, gradient), gradient
+
+    def _pass(self, order: np.ndarray, gradient: np.ndarray | None) -> float:
+        order = np.ascontiguousarray(order, np.int64)
+        if len(order) and not 0 <= order.min() <= order.max() < len(self.own):
+            raise ValueError("tokens out of range")
+        loss, error = ffi.new("double *"), ffi.new("lscfg_error *")
+        state = [ffi.from_buffer("double[]", array) for array in (self.parameters, self._squares)]
+        slope = ffi.NULL if gradient is None else ffi.from_buffer("double[]", gradient)
+        numbers = ffi.from_buffer("int64_t[]", order)
+        check(self._learn(self._problem, *state, slope, numbers, len(order), loss, error), error)
+        return float(loss[0])
+
+
+def _problem_of(struct: str, **values: float | np.ndarray) -> tuple[Any, list[np.ndarray]]:
+    """A problem for the kernel, and its arrays in the types of its fields, which have to live as long as it does."""
+    problem, kept = ffi.new(f"{struct} *"), []
+    for name, field in ffi.typeof(struct).fields:
+        value = values.pop(name, None)
+        if isinstance(value, np.ndarray):
+            kind = field.type.item.cname
+            kept.append(np.ascontiguousarray(value, kind.removesuffix("_t")))
+            setattr(problem, name, ffi.from_buffer(f"{kind}[]", kept[-1]))
+        elif value is not None:
+            setattr(problem, name, value)
+    if values:
+        raise TypeError(f"{struct} has no {', '.join(values)}")
+    return problem, kept
+
+
 @dataclass
-class SenseTrainer:
+class SenseTrainer(_Trainer):
     """Learns which row is right for each token, by AdaGrad.
 
     Attributes:
@@ -48,48 +107,34 @@ class SenseTrainer:
 
     def __post_init__(self) -> None:
         tokens, dims = self.contexts.shape
-        inside = (self.first >= 0) & (self.own >= self.first) & (self.own < self.first + self.size)
-        if not len(self.own) == len(self.first) == len(self.size) == tokens or not inside.all():
-            raise ValueError("contexts, rows and choices do not fit")
-        if tokens and (self.first + self.size).max() > len(self.counts):
-            raise ValueError("choices beyond the rows")
+        self._check_choices(tokens)
         if (self.vectors is None) != (self.loss != "match") or (
             self.vectors is not None and self.vectors.shape != (len(self.counts), dims)
         ):
             raise ValueError("vectors do not fit the rows and dimensions")
-        self._kept = {
-            "contexts": ("double[]", np.ascontiguousarray(self.contexts, np.float64)),
-            "own": ("int32_t[]", np.ascontiguousarray(self.own, np.int32)),
-            "first": ("int64_t[]", np.ascontiguousarray(self.first, np.int64)),
-            "size": ("int64_t[]", np.ascontiguousarray(self.size, np.int64)),
-            "counts": ("double[]", np.ascontiguousarray(self.counts, np.float64)),
-        }
-        if self.vectors is not None:
-            self._kept["vectors"] = ("double[]", np.ascontiguousarray(self.vectors, np.float64))
+        more = {} if self.vectors is None else {"vectors": self.vectors}
         if self.spread:
             steps = np.zeros(len(self.counts) + 1)
             np.add.at(steps, self.first, 1)
             np.add.at(steps, self.first + self.size, -1)
-            self._kept["visits"] = ("double[]", np.maximum(np.cumsum(steps)[:-1], 1))
-        numbers = (SENSE_LOSSES[self.loss], dims, self.hidden, len(self.counts), self.rate, self.penalty)
-        names = ("loss", "dims", "hidden", "rows", "rate", "penalty")
-        arrays = {name: ffi.from_buffer(kind, array) for name, (kind, array) in self._kept.items()}
-        self._problem = ffi.new("lscfg_sense_problem *", dict(zip(names, numbers, strict=True)) | arrays)
-        self.parameters = np.zeros(lib.lscfg_sense_parameters(self._problem))
-        self._squares = np.zeros(len(self.parameters))
-
-    def learn(self, order: np.ndarray) -> float:
-        """Learns from some tokens, one by one; the sum of their losses before each."""
-        return self._pass(order, None)
-
-    def gradient(self, order: np.ndarray) -> tuple[float, np.ndarray]:
-        """The sum of the losses of some tokens, without the penalty, and its gradient."""
-        gradient = np.zeros(len(self.parameters))
-        return self._pass(order, gradient), gradient
-
-    def _pass(self, order: np.ndarray, gradient: np.ndarray | None) -> float:
-        learn = lib.lscfg_sense_learn
-        return _learn(learn, self._problem, self.parameters, self._squares, gradient, order, len(self.own))
+            more["visits"] = np.maximum(np.cumsum(steps)[:-1], 1)
+        self._problem, self._kept = _problem_of(
+            "lscfg_sense_problem",
+            loss=SENSE_LOSSES[self.loss],
+            dims=dims,
+            hidden=self.hidden,
+            rows=len(self.counts),
+            contexts=self.contexts,
+            own=self.own,
+            first=self.first,
+            size=self.size,
+            counts=self.counts,
+            rate=self.rate,
+            penalty=self.penalty,
+            **more,
+        )
+        self._learn = lib.lscfg_sense_learn
+        self._begin(lib.lscfg_sense_parameters(self._problem))
 
     def parts(self) -> dict[str, np.ndarray]:
         """Views of the parameters: ``rules``, ``bias``, ``hidden``, ``other``, ``hidden_bias``, ``out``."""
@@ -112,8 +157,10 @@ class SenseTrainer:
 
 
 @dataclass
-class WeightsTrainer:
+class WeightsTrainer(_Trainer):
     """Learns a weight of each row for each item that its source side has around it, by AdaGrad.
+
+    Threads may let it learn from tokens of different source sides.
 
     Attributes:
         loss: one of ``SENSE_LOSSES`` but ``match``.
@@ -137,14 +184,10 @@ class WeightsTrainer:
     penalty: float = 0.0
 
     def __post_init__(self) -> None:
-        tokens, lengths = len(self.own), np.diff(self.offsets)
-        inside = (self.first >= 0) & (self.own >= self.first) & (self.own < self.first + self.size)
-        if not (len(self.first) == len(self.size) == len(self.begin) - 1 == tokens and inside.all()):
-            raise ValueError("items, rows and choices do not fit")
+        tokens, lengths = len(self.begin) - 1, np.diff(self.offsets)
+        self._check_choices(tokens)
         if len(self.offsets) != len(self.counts) + 1 or self.offsets[0] != 0 or (lengths < 0).any():
             raise ValueError("weights and rows do not fit")
-        if tokens and (self.first + self.size).max() > len(self.counts):
-            raise ValueError("choices beyond the rows")
         if self.begin[0] != 0 or self.begin[-1] != len(self.items) or (np.diff(self.begin) < 0).any():
             raise ValueError("items and tokens do not fit")
         several = np.repeat(np.arange(tokens), self.size)
@@ -153,66 +196,22 @@ class WeightsTrainer:
         np.maximum.at(most, np.repeat(np.arange(tokens), np.diff(self.begin)), self.items)
         if (self.items < 0).any() or (most[several] >= lengths[rows]).any():
             raise ValueError("items beyond the weights")
-        kept = {
-            "begin": ("int64_t[]", np.ascontiguousarray(self.begin, np.int64)),
-            "items": ("int32_t[]", np.ascontiguousarray(self.items, np.int32)),
-            "own": ("int32_t[]", np.ascontiguousarray(self.own, np.int32)),
-            "first": ("int64_t[]", np.ascontiguousarray(self.first, np.int64)),
-            "size": ("int64_t[]", np.ascontiguousarray(self.size, np.int64)),
-            "counts": ("double[]", np.ascontiguousarray(self.counts, np.float64)),
-            "offsets": ("int64_t[]", np.ascontiguousarray(self.offsets, np.int64)),
-        }
-        numbers: dict[str, float] = {"loss": SENSE_LOSSES[self.loss], "absolute": self.absolute}
-        numbers |= {"rate": self.rate, "penalty": self.penalty}
-        self._kept = kept
-        arrays = {name: ffi.from_buffer(kind, array) for name, (kind, array) in kept.items()}
-        self._problem = ffi.new("lscfg_weights_problem *", numbers | arrays)
-        self.weights = np.zeros(self.offsets[-1])
-        self._squares = np.zeros(len(self.weights))
-
-    def learn(self, order: np.ndarray) -> float:
-        """Learns from some tokens, one by one; the sum of their losses before each.
-
-        Threads may call it with tokens of different source sides.
-        """
-        return self._pass(order, None)
-
-    def gradient(self, order: np.ndarray) -> tuple[float, np.ndarray]:
-        """The sum of the losses of some tokens, without the penalty, and its gradient."""
-        gradient = np.zeros(len(self.weights))
-        return self._pass(order, gradient), gradient
-
-    def _pass(self, order: np.ndarray, gradient: np.ndarray | None) -> float:
-        learn = lib.lscfg_weights_learn
-        return _learn(learn, self._problem, self.weights, self._squares, gradient, order, len(self.own))
-
-
-def _learn(
-    learn: Any,
-    problem: Any,
-    parameters: np.ndarray,
-    squares: np.ndarray,
-    gradient: np.ndarray | None,
-    order: np.ndarray,
-    tokens: int,
-) -> float:
-    """Lets the kernel learn from some of so many tokens, or find a gradient; the sum of their losses."""
-    order = np.ascontiguousarray(order, np.int64)
-    if len(order) and not 0 <= order.min() <= order.max() < tokens:
-        raise ValueError("tokens out of range")
-    loss, error = ffi.new("double *"), ffi.new("lscfg_error *")
-    code = learn(
-        problem,
-        ffi.from_buffer("double[]", parameters),
-        ffi.from_buffer("double[]", squares),
-        ffi.NULL if gradient is None else ffi.from_buffer("double[]", gradient),
-        ffi.from_buffer("int64_t[]", order),
-        len(order),
-        loss,
-        error,
-    )
-    check(code, error)
-    return float(loss[0])
+        self._problem, self._kept = _problem_of(
+            "lscfg_weights_problem",
+            loss=SENSE_LOSSES[self.loss],
+            begin=self.begin,
+            items=self.items,
+            own=self.own,
+            first=self.first,
+            size=self.size,
+            counts=self.counts,
+            offsets=self.offsets,
+            absolute=self.absolute,
+            rate=self.rate,
+            penalty=self.penalty,
+        )
+        self._learn = lib.lscfg_weights_learn
+        self._begin(int(self.offsets[-1]))
 
 
 def skip_grams(
@@ -243,16 +242,18 @@ def skip_grams(
         raise ValueError("tokens, words or their shares do not fit")
     cumulative = np.cumsum(wrong) / wrong.sum()
     cumulative[-1] = 1
-    kept = (
-        np.ascontiguousarray(rule, np.int32),
-        np.ascontiguousarray(begin, np.int64),
-        np.ascontiguousarray(items, np.int32),
-        np.ascontiguousarray(keep, np.float64),
-        np.ascontiguousarray(cumulative, np.float64),
+    problem, _kept = _problem_of(
+        "lscfg_skip_gram_problem",
+        dims=rules.shape[1],
+        n_words=len(words),
+        n_tokens=len(rule),
+        rule=rule,
+        begin=begin,
+        items=items,
+        keep=keep,
+        cumulative=cumulative,
+        negatives=negatives,
     )
-    kinds = ("int32_t[]", "int64_t[]", "int32_t[]", "double[]", "double[]")
-    arrays = [ffi.from_buffer(kind, array) for kind, array in zip(kinds, kept, strict=True)]
-    problem = ffi.new("lscfg_skip_gram_problem *", (rules.shape[1], len(words), len(rule), *arrays, negatives))
     loss, error = ffi.new("double *"), ffi.new("lscfg_error *")
     buffers = [ffi.from_buffer("double[]", array) for array in vectors]
     check(lib.lscfg_skip_grams(problem, *buffers, *rates, seed, loss, error), error)

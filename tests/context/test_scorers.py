@@ -169,13 +169,13 @@ def weights_trainer(loss="indicators", **more):
 def test_gradients_of_weights_are_those_of_the_losses(loss):
     """A weight for each item is a linear score of contexts that count the items."""
     rng, trainer = np.random.default_rng(4), weights_trainer(loss)
-    trainer.weights[:] = rng.normal(size=12)
+    trainer.parameters[:] = rng.normal(size=12)
     dense = np.zeros((4, 3))
     for token in range(4):
         np.add.at(dense[token], trainer.items[slice(*trainer.begin[token : token + 2])], 1)
     reference = SenseTrainer(loss, dense, trainer.own, trainer.first, trainer.size, trainer.counts)
     for row in range(5):
-        own = trainer.weights[slice(*trainer.offsets[row : row + 2])]
+        own = trainer.parameters[slice(*trainer.offsets[row : row + 2])]
         reference.parts()["rules"][row, : len(own)] = own
     order = np.array([3, 0, 2, 1])
     total, gradient = trainer.gradient(order)
@@ -191,13 +191,13 @@ def test_steps_of_weights():
     for absolute in (False, True):
         trainer = weights_trainer(absolute=absolute, penalty=1e-3)
         trainer.learn(order[:1])
-        assert trainer.weights[:6] == pytest.approx([0.1, 0.1, 0, 0, 0, 0], abs=2e-4)
+        assert trainer.parameters[:6] == pytest.approx([0.1, 0.1, 0, 0, 0, 0], abs=2e-4)
     kept = []
     for absolute in (False, True):
         trainer = weights_trainer(absolute=absolute, penalty=1.0)
         for _ in range(20):
             trainer.learn(order)
-        kept.append(np.count_nonzero(trainer.weights))
+        kept.append(np.count_nonzero(trainer.parameters))
     assert kept == [10, 0]  # the two weights of a row that is never right stay where they are
 
 
