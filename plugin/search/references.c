@@ -1,4 +1,4 @@
-/* Reading of references, order by order: so the n-grams of one length are neighbours, and all shorter ones are there. */
+/* Reading of references, order by order: the n-grams of one length are neighbours, and all shorter ones are there. */
 #include "search/references.h"
 
 static int add_node(references *r, int32_t prefix, int32_t word, int32_t suffix) {

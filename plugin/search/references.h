@@ -1,4 +1,4 @@
-/* The n-grams of a sentence's references, as an automaton that tells which of them end in each word of a translation. */
+/* The n-grams of a sentence's references, as an automaton that tells which end in each word of a translation. */
 #ifndef LSCFG_REFERENCES_H
 #define LSCFG_REFERENCES_H
 
