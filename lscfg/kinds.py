@@ -19,6 +19,8 @@ Another package adds a kind by a row of its own.
 
 from __future__ import annotations
 
+import sys
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -49,9 +51,15 @@ _NAMES = {
 }
 
 
+@lru_cache(maxsize=1)
+def _rows(path: tuple[str, ...]) -> Any:
+    """Those of all packages on a search path. To look for them takes as long as to read an experiment file."""
+    return entry_points()
+
+
 def kinds(group: str) -> tuple[str, ...]:
     """Names of the kinds of a group, sorted."""
-    return tuple(sorted({point.name for point in entry_points(group=group)}))
+    return tuple(sorted({point.name for point in _rows(tuple(sys.path)).select(group=group)}))
 
 
 def kind(group: str, name: str) -> Any:
@@ -60,7 +68,7 @@ def kind(group: str, name: str) -> Any:
     Raises:
         InputError: there is none of that name.
     """
-    for point in entry_points(group=group, name=name):
+    for point in _rows(tuple(sys.path)).select(group=group, name=name):
         return point.load()
     known = kinds(group)
     raise InputError(f"no {_NAMES[group]} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")

@@ -1,8 +1,6 @@
 """Every key of an experiment file with every kind of bad value: one error by file and line, before any work."""
 
 import json
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -59,14 +57,6 @@ def bad_values(item):
         return [*one, *([] if item.kind is bool else ["[]", "[1]"])]
     twice = json.dumps([item.limits.choices[0] if item.limits.choices else 7 if item.kind is int else "MIN"] * 2)
     return [*one, *(f"[{value}]" for value in one), twice, *(["[]"] if item.default else [])]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_kinds():
-    """The kinds, of which each file asks anew, are looked for once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lscfg.kinds.entry_points", cache(entry_points))
-        yield
 
 
 def read(corpus, text):
