@@ -1,11 +1,13 @@
 """What scores of phrases know of held-out text when there is little parallel text, and views of more source text.
 
     python experiments/views.py train.ja train.en train.align --held-out dev.deriv [--parts 0.05,0.1,0.25,0.5,1]
+        [--lm lm.arpa] [--vectors vectors.ja]
 
 For each part of the sentence pairs, from the first one on, the table has the mean reciprocal rank and the loss in nats
 of P(e|f), of least squares (ls), of the log-linear context model, and of the joint one. The views of "ls" and "joint"
 are of the part's own text; those of "ls, all text" and "joint, all text" are of the source side of the whole text.
-Questions are those of lscfg mrr; the loss is of each score together with P(e|f).
+With word vectors there is also "joint, vectors", which knows the words of the whole text. Questions are those of lscfg
+mrr; the loss is of each score together with P(e|f), and with a language model "adds" is what it takes off beyond that.
 """
 
 from __future__ import annotations
@@ -30,37 +32,50 @@ from lscfg.study.senses import InventorySettings, Questions
 Adder = Callable[[Any, RuleTokens, list[str]], Any]
 
 
-def models(more: list[str], threads: int) -> Iterator[tuple[str, str, Adder]]:
+def models(more: list[str], vectors: Path | None, threads: int) -> Iterator[tuple[str, str, Adder]]:
     """Names, the family of features, and what adds it to a model."""
     for name, text in (("", []), (", all text", more)):
 
         def add_ls(model: Any, tokens: RuleTokens, source: list[str], text: list[str] = text) -> Any:
             return add_scorer("ls", ls.Settings(), model, tokens.with_words(text), source, threads, text)
 
-        def add_joint(model: Any, tokens: RuleTokens, source: list[str], text: list[str] = text) -> Any:
-            return joint.add_context(model, tokens.with_words(text), source, joint.Settings(), threads, text)
-
         yield f"ls{name}", "score", add_ls
-        yield f"joint{name}", "context", add_joint
+        yield f"joint{name}", "context", joint_adder(joint.Settings(), text, threads)
+    if vectors:
+        yield "joint, vectors", "context", joint_adder(joint.Settings(vectors=vectors), more, threads)
     yield "loglinear", "context", lambda *inputs: loglinear.add_context(*inputs, None, threads)
 
 
+def joint_adder(settings: joint.Settings, text: list[str], threads: int) -> Adder:
+    """What adds a joint model that is learned from further text, too."""
+
+    def add(model: Any, tokens: RuleTokens, source: list[str]) -> Any:
+        return joint.add_context(model, tokens.with_words(text), source, settings, threads, text)
+
+    return add
+
+
 def rows(
-    train: Derivations, source: list[str], held_out: Derivations, more: list[str], threads: int
+    train: Derivations, source: list[str], held_out: Derivations, more: list[str], args: argparse.Namespace
 ) -> list[list[str]]:
     """The figures of each score."""
     questions = Questions.held_out(train, held_out, InventorySettings())
-    ruler, tokens = Ruler.of(questions), phrase_tokens(train)
-    frequency = ruler.measure(ruler.references()[0], None)
-    found = [["P(e|f)", f"{frequency['mrr']:.3f}", f"{frequency['loss']:.4f}"]]
-    for name, family, add in models(more, threads):
+    ruler, tokens = Ruler.of(questions, args.lm), phrase_tokens(train)
+    base = ruler.losses([*ruler.base().values()]) if args.lm else None
+    found = [figures("P(e|f)", ruler.measure(ruler.references()[0], base))]
+    for name, family, add in models(more, args.vectors, args.threads):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model"
             add(mle.estimate(train, mle.Settings()), tokens, source).save(path)
             score = next(candidate for candidate in ruler.candidates(path) if candidate.name == f"model {family}")
-            measured = ruler.measure(score, None)
-        found.append([name, f"{measured['mrr']:.3f}", f"{measured['loss']:.4f}"])
+            found.append(figures(name, ruler.measure(score, base)))
     return [[f"{train.pairs:,}", f"{len(questions.sentence):,}", *row] for row in found]
+
+
+def figures(name: str, measured: dict[str, Any]) -> list[str]:
+    """A score as the table has it."""
+    adds = f"{measured['adds']:+.4f} ± {measured['error']:.4f}" if "adds" in measured else "-"
+    return [name, f"{measured['mrr']:.3f}", f"{measured['loss']:.4f}", adds]
 
 
 def main() -> None:
@@ -71,16 +86,18 @@ def main() -> None:
     parser.add_argument("alignment", type=Path)
     parser.add_argument("--held-out", required=True)
     parser.add_argument("--parts", default="0.05,0.1,0.25,0.5,1")
+    parser.add_argument("--lm")
+    parser.add_argument("--vectors", type=Path)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     log.quiet = True
     text = [read_lines(path) for path in (args.source, args.target, args.alignment)]
     held_out = Derivations.load(args.held_out)
-    print(*align_columns([["pairs", "questions", "score", "MRR", "loss"]]), sep="\n")
+    print(*align_columns([["pairs", "questions", "score", "MRR", "loss", "adds"]]), sep="\n")
     for part in map(float, args.parts.split(",")):
         n = round(part * len(text[0]))
         source, target, links = (lines[:n] for lines in text)
-        found = rows(derive(source, target, links), source, held_out, text[0][n:], args.threads)
+        found = rows(derive(source, target, links), source, held_out, text[0][n:], args)
         print(*align_columns(found), sep="\n", flush=True)
 
 

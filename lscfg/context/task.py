@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.context.cca import WHITENINGS, Correlation, correlate
+from lscfg.context.given import VECTORS, given_directions
 from lscfg.context.views import Views
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
@@ -45,6 +47,11 @@ class ViewSettings(Declared):
     min_count: int = setting(2, "least number of tokens of a rule that is scored", least=1)
     seed: int = setting(1, "seed of all that is random", least=0)
 
+    @property
+    def least_count(self) -> int:
+        """How often a word has to stand at a distance to be told apart."""
+        return self.min_word
+
 
 @dataclass(frozen=True)
 class CcaSettings(ViewSettings):
@@ -56,6 +63,12 @@ class CcaSettings(ViewSettings):
     whiten: str = setting("diag", "what is taken out of each side's covariance with itself", choices=WHITENINGS)
     gamma: float = setting(2.0, "regularisation of these covariances", least=0)
     relative: bool = setting(False, "gamma counts in mean variances of a side's items")
+    vectors: Path | None = setting(None, VECTORS)
+
+    @property
+    def least_count(self) -> int:
+        """1 where words have vectors: what is known of a rare one needs no count."""
+        return 1 if self.vectors else self.min_word
 
 
 @dataclass(frozen=True)
@@ -142,7 +155,7 @@ class Task:
             raise InputError("no source side has two frequent target sides: there is nothing to choose by context")
         row = np.full(len(rules), -1, np.int32)
         row[scored] = np.arange(len(scored))
-        how = (settings.window, settings.bag, settings.min_word)
+        how = (settings.window, settings.bag, settings.least_count)
         views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], how, settings.seed)
         return cls(tokens, views, row, scored, np.ones(len(tokens.places), bool), threads, text=text)
 
@@ -188,22 +201,21 @@ class Task:
 
     def correlation(self, settings: CcaSettings) -> Correlation:
         """The directions of the two views; they need no translations, and are those of all tokens and text."""
-        key = (settings.k, settings.whiten, settings.gamma, settings.relative, settings.seed)
+        key = (settings.k, settings.whiten, settings.gamma, settings.relative, settings.seed, settings.vectors)
         if key not in self.bases:
-            x, y = (self.text or self.views).sides
-            self.bases[key] = correlate(
-                x,
-                y,
-                settings.k,
-                settings.whiten,
-                settings.gamma,
-                settings.relative,
-                settings.seed,
-                threads=self.threads,
-            )
-            log.info(f"{settings.k} dimensions of {x.shape[1]} items to the left and {y.shape[1]} to the right")
-        found: Correlation = self.bases[key]
-        return found
+            found = self._correlate(settings)
+            sizes = f"{len(found.left)} items to the left and {len(found.right)} to the right"
+            log.info(f"{len(found.sigma)} dimensions of {sizes}")
+            self.bases[key] = found
+        kept: Correlation = self.bases[key]
+        return kept
+
+    def _correlate(self, settings: CcaSettings) -> Correlation:
+        if settings.vectors:
+            return given_directions(settings.vectors, self.views, self.tokens.rules.words)
+        x, y = (self.text or self.views).sides
+        how = (settings.whiten, settings.gamma, settings.relative, settings.seed)
+        return correlate(x, y, settings.k, *how, threads=self.threads)
 
     def basis(self, settings: CcaSettings) -> np.ndarray:
         """float64 [items, 2k]: what each item adds to the context of a token."""

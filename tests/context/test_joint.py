@@ -13,10 +13,11 @@ from helpers import random_context, random_sense, rule_table
 from other_settings import other_values
 
 from lscfg.cli import main
+from lscfg.context.given import given_directions
 from lscfg.context.joint import Settings, add_context
 from lscfg.context.loglinear import Settings as PlainSettings
 from lscfg.context.loglinear import add_context as add_plain
-from lscfg.context.views import number_words, places_in_text
+from lscfg.context.views import Views, number_words, places_in_text
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
@@ -155,6 +156,42 @@ def test_views_of_further_text_know_words_without_translations(tmp_path, model, 
     assert min(found["more"]) > 0.5 > max(map(abs, found[""]))
 
 
+@pytest.mark.parametrize("model", ["joint", "softmax"])
+def test_word_vectors_know_words_without_translations(tmp_path, model):
+    """No text tells p3 and q3 apart: their vectors do, which those of p0 to p2 and of q0 to q2 are near."""
+    source, target, links, _ = half_seen(300, 5)
+    derive(source, target, links).save(tmp_path / "d")
+    write_lines(tmp_path / "f", source)
+    write_lines(tmp_path / "more", ["p3 q3 p3"])
+    noise = np.random.default_rng(1).normal(size=(8, 3)) / 9
+    lines = [f"{'pq'[k % 2]}{k // 2} {row[0] + k % 2} {row[1] + 1 - k % 2} {row[2]}" for k, row in enumerate(noise)]
+    write_lines(tmp_path / "vectors", ["8 3", *lines])
+    chosen = ["joint", "--joint-vectors"] if model == "joint" else ["none", "--sense", model, "--sense-vectors"]
+    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet"]
+    further = ["--views-text", f"{tmp_path}/more", "--context-model", *chosen, f"{tmp_path}/vectors"]
+    assert main([*words, *further]) == 0
+    context = Parameters.load(tmp_path / "m").context
+    assert context.sense.vectors.shape[1] == 6
+    loaded = Model(tmp_path / "m")
+    grammar = loaded.grammar()
+    names = ("ContextTarget0",) if model == "joint" else ("SenseTarget0",)
+    for topic in range(2):
+        forest = grammar.parse(grammar.vocab.add_line(f"{'pq'[topic]}3 b e0"), ParseOptions(99, True, 1, X))
+        column = Binding(loaded, grammar).features(forest, None, FeatureOptions(names=names))[:, 0]
+        rules = Parameters.load(tmp_path / "m").rules
+        texts = [rules.tgt_text(int(rule)) if rule < len(rules) else "" for rule in forest.app_rule]
+        assert column[texts.index("BC"[topic])] - column[texts.index("CB"[topic])] > 0.5
+
+
+def test_vectors_of_items_are_divided_by_their_distance(tmp_path):
+    write_lines(tmp_path / "vectors", ["a 3 4", "c 0 2"])
+    words = number_words(["a b x c a"], ["a", "b", "c"])
+    views = Views.of(words, 3, np.array([[0, 2, 3]]), 2, False, 1)
+    found = given_directions(tmp_path / "vectors", views, ["a", "b", "c"])
+    assert found.left == pytest.approx(np.array([[0, 0], [0.3, 0.4]]))  # b has none; a is the word before it
+    assert found.right == pytest.approx(np.array([[0, 1], [0.3, 0.4]]))
+
+
 def test_spans_of_text_are_as_long_as_tokens():
     words, first = number_words(["a b", "c d e", "f"], ["a", "c", "f"])
     assert words.tolist() == [0, -1, 1, -1, -1, 2] and first.tolist() == [0, 2, 5, 6]
@@ -170,6 +207,9 @@ def test_command(tmp_path, capsys):
     assert main([*words, "--context-model", "joint", "--joint-k", "2", "--joint-window", "2"]) == 0
     context = Parameters.load(tmp_path / "m").context
     assert context.sense.kind == "joint" and context.sense.vectors.shape[1] == 4 and len(context.weights)
+    write_lines(tmp_path / "vectors", ["other 1 2"])
+    assert main([*words, "--context-model", "joint", "--joint-vectors", f"{tmp_path}/vectors"]) == 1
+    assert "vectors: no word of the text has a vector" in capsys.readouterr().err
     assert main([*words, "--context-model", "joint", "--joint-k", "99"]) == 1
     assert "99 dimensions of views with" in capsys.readouterr().err
     assert main([*words, "--context-model", "joint", "--joint-k", "2", "--sense", "ls", "--sense-k", "2"]) == 1

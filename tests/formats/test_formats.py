@@ -26,6 +26,7 @@ from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_sentence_grammars
 from lscfg.io.arpa import check_arpa
 from lscfg.io.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
+from lscfg.io.vectors import read_vectors
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.lmplz import build_lm
 from lscfg.moses_bridge.nbest import read_nbest
@@ -77,6 +78,10 @@ def test_word_classes_and_rule_values(example):
     assert read_classes(example("classes")) == {"una": "determiner", "habitación": "noun"}
     rules = rule_table(["una ||| a", "[X,1] [X,2] ||| [X,2] [X,1]"])
     assert read_rule_values(example("values"), rules).tolist() == [[-0.5, 1], [0.25, 0]]
+
+
+def test_word_vectors(example):
+    assert read_vectors(example("vectors"), ["una", "de"]).tolist() == [[0.25, -1, 0.5], [0, 0, 0]]
 
 
 def test_grammar(example):

@@ -13,7 +13,7 @@ from lscfg.induce.propagate.neighbours import nearest_dense_rows
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
 from lscfg.induce.propagate.propagation import Solution
-from lscfg.induce.propagate.spaces import GraphSettings, dense_rows, read_vectors
+from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
 from lscfg.induce.propagate.spread import PropagationSettings, Spread, spread
 
 WORDS = 30
@@ -114,24 +114,6 @@ def test_vectors_of_phrases_are_sums(tmp_path):
     phrases = phrase_file(["a", "a b", "none"], ["A"], {(0, 0): 1.0})
     rows = dense_rows(phrases.source, phrases.words, GraphSettings(space="vectors"), path)
     assert rows == pytest.approx(np.array([[1, 0], np.array([1, 2]) / 5**0.5, [0, 0]]))
-
-
-VECTORS = {
-    "a 1 0\nb 1\n": "vectors:2: 1 values where lines before have 2",
-    "a 1 nan\n": "vectors:1: the vector of 'a' is not finite",
-    "a 1 x\n": "vectors:1: could not convert string to float: 'x'",
-    "c 1 0\n": "vectors: no word of the text has a vector",
-    "a\n": "vectors:1: 0 values",
-    "": "vectors: no word of the text has a vector",
-}
-
-
-@pytest.mark.parametrize("text", VECTORS)
-def test_bad_vectors_are_refused(tmp_path, text):
-    (tmp_path / "vectors").write_text(text)
-    with pytest.raises(InputError) as error:
-        read_vectors(tmp_path / "vectors", ["a", "b"])
-    assert VECTORS[text] in str(error.value)
 
 
 def test_word_vectors_have_to_be_given():

@@ -404,6 +404,9 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
         if scorer:
             version = kind(SENSE_MODELS, scorer.name).VERSION
             facts["scorer"] = {"model": scorer.name, "version": version, "settings": scorer.settings.facts()}
+            files |= model.files_of("scorer", scorer.settings)
+        if weights:
+            files |= model.files_of("context", experiment.context.settings)
         files["source"] = inputs.source
         for source in system.sources:
             files |= inputs.of(rule_source(source).NEEDS)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows, randomized_svd
 from lscfg.induce.propagate.contexts import WEIGHTINGS, unit_rows, weighted
 from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseSide
-from lscfg.io.text import stream_lines
+from lscfg.io.vectors import read_vectors
 from lscfg.settings import Declared, setting
 
 SPACES = ("pmi", "svd", "cca", "vectors")
@@ -122,39 +120,3 @@ def phrase_sums(phrases: NGrams, words: Sequence[str], vectors: np.ndarray) -> n
     row = np.repeat(np.arange(len(phrases)), phrases.lengths)
     places = sparse.csr_matrix((np.ones(len(row)), (row, phrases.symbols)), shape=(len(phrases), len(words)))
     return np.asarray(places @ vectors)
-
-
-def read_vectors(path: str | os.PathLike[str], words: Collection[str]) -> np.ndarray:
-    """Vectors of words, float64 [words, dimensions], 0 for words that the file does not have.
-
-    The file has a word and its numbers a line; a first line with two numbers, as word2vec writes it, is passed over.
-
-    Raises:
-        InputError: a line has another number of values or one that is no finite number, or no word is known.
-    """
-    number = {word: k for k, word in enumerate(words)}
-    rows: list[int] = []
-    values: list[list[float]] = []
-    size = 0
-    for line, text in enumerate(stream_lines(path), 1):
-        word, *fields = text.split() or [""]
-        if line == 1 and len(fields) == 1:
-            continue
-        size = size or len(fields)
-        if not fields or len(fields) != size:
-            raise InputError(f"{len(fields)} values where lines before have {size}; make the vectors anew", path, line)
-        if word not in number:
-            continue
-        try:
-            own = [float(field) for field in fields]
-        except ValueError as error:
-            raise InputError(f"{error}; make the vectors anew", path, line) from None
-        if not all(map(math.isfinite, own)):
-            raise InputError(f"the vector of {quote(word)} is not finite; make the vectors anew", path, line)
-        rows.append(number[word])
-        values.append(own)
-    if not rows:
-        raise InputError("no word of the text has a vector; were they learned from tokens of the same kind?", path)
-    found = np.zeros((len(number), size))
-    found[rows] = values
-    return found

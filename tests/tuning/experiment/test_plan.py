@@ -92,6 +92,17 @@ def test_every_setting_of_a_scorer_is_in_the_key(planned, name):
     assert changed(present, planned(own)) == after("PHRASES", "model")
 
 
+@pytest.mark.parametrize(
+    ("table", "system"), [('[context]\nmodel = "joint"', "CONTEXT"), ("[sense]\nmodel = 'ls'", "PHRASES")]
+)
+def test_word_vectors_are_in_the_key_by_their_content(planned, corpus, table, system):
+    without, found = planned(before=f"{table}\n"), []
+    for content in ("a 1\n", "a 2\n"):
+        (corpus / "vectors").write_text(content)
+        found.append(planned(before=f'{table}\nvectors = "vectors"\n'))
+    assert changed(without, found[0]) == changed(*found) == after(system, "model")
+
+
 SETTINGS = [(name, item) for name in kinds(ESTIMATORS) for item in settings_of(estimator(name).Settings)]
 
 

@@ -7,10 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.io.text import write_json
+from lscfg.settings import Declared
 from lscfg.tuning.experiment.stages import Facts, Files, version
 from lscfg.tuning.experiment.stages.rules import SIZE
 
 MODEL = "model.lscfg"
+
+
+def files_of(part: str, settings: Declared) -> dict[str, Path]:
+    """The files that settings of a part of the model name, by names that no other part has."""
+    return {f"{part} {name}": path for name, path in settings.files().items()}
+
+
+def _settings(part: str, declared: type[Declared], facts: Facts, inputs: Files) -> Any:
+    files = {name.removeprefix(f"{part} "): path for name, path in inputs.items() if name.startswith(f"{part} ")}
+    return declared.of(facts, files)
 
 
 @version(1, growth=40)
@@ -56,9 +67,10 @@ def _context(settings: Facts, inputs: Files) -> Any:
     for part in wanted["sources"]:
         source = rule_source(part["name"])
         sources.append((source, source.Settings.of(part["settings"])))
-    own = kind(CONTEXT_MODELS, wanted["model"] or DEFAULT_CONTEXT_MODEL).Settings.of(wanted["settings"])
+    declared = kind(CONTEXT_MODELS, wanted["model"] or DEFAULT_CONTEXT_MODEL).Settings
+    own = _settings("context", declared, wanted["settings"], inputs)
     add_scorer, scorer = None, settings.get("scorer")
     if scorer:
         declared = kind(SENSE_MODELS, scorer["model"]).Settings
-        add_scorer = scorer_adder(scorer["model"], declared.of(scorer["settings"]))
+        add_scorer = scorer_adder(scorer["model"], _settings("scorer", declared, scorer["settings"], inputs))
     return ContextInputs(wanted["model"], own, inputs["source"], files, tuple(sources), add_scorer=add_scorer)
