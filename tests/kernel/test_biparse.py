@@ -395,7 +395,7 @@ def test_words_behind_the_64th_are_linked_too(reverse: bool) -> None:
     """A lexicon in which each word of a long pair has one translation leaves one derivation's links."""
     n = 100
     src, tgt = ([f"{letter}{k}" for k in range(n)] for letter in "st")
-    lexicon = {(f, e): (0.9, 0.9) for f, e in zip(src, tgt, strict=True)}
+    lexicon = dict.fromkeys(zip(src, tgt, strict=True), (0.9, 0.9))
     text = Bitexts(128)
     text.add(" ".join(src), " ".join(reversed(tgt) if reverse else tgt))
     number = {word: k for k, word in enumerate(words_of(text))}
