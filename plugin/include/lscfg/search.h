@@ -104,8 +104,8 @@ typedef struct {
 } lscfg_oracle_options;
 
 /* The translations that the search keeps at the root, no two of equal words: best first by BLEU of the sentence, which
- * is their score, from 0 to 1. Reference r has the words words[offsets[r]] .. [offsets[r + 1] - 1], offsets[0] is 0. The
- * brevity penalty of a node is that of its share of the shortest reference. Without limits the best one is exact. */
+ * is their score, from 0 to 1. Reference r has the words words[offsets[r]] .. [offsets[r + 1] - 1]; offsets[0] is 0.
+ * The brevity penalty of a node is that of its share of the shortest reference. Without limits the best is exact. */
 int lscfg_oracle(const lscfg_forest *, const lscfg_grammar *, int32_t n_references, const int64_t *offsets,
                  const int32_t *words, const lscfg_oracle_options *, lscfg_kbest **, lscfg_error *);
 
