@@ -76,7 +76,7 @@ def estimate_joint(
     """
     tokens = tokens.with_choice()
     rules = tokens.rules
-    how = (settings.window, False, 1 if settings.vectors else settings.min_word)
+    how = (settings.window, False, 1 if settings.vectors else settings.min_word, False)
     views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], how, settings.seed)
     if settings.vectors:
         found = given_directions(settings.vectors, views, rules.words)

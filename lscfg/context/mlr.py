@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.context.online import COSTS, costs_setting
-from lscfg.context.task import Fitted, Task, ViewSettings
+from lscfg.context.task import Fitted, SentenceSettings, Task
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
 from lscfg.kernel.senses import WeightsTrainer
@@ -26,7 +26,7 @@ PARTS = 16
 
 
 @dataclass(frozen=True)
-class Settings(ViewSettings):
+class Settings(SentenceSettings):
     """How the weights are learned."""
 
     costs: str = costs_setting()

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg.context.softmax import fit_shares
-from lscfg.context.task import Fitted, Task, ViewSettings
+from lscfg.context.task import Fitted, SentenceSettings, Task
 from lscfg.errors import InputError
 from lscfg.estimate.svd import truncated_svd
 from lscfg.settings import setting
@@ -18,7 +18,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class Settings(ViewSettings):
+class Settings(SentenceSettings):
     """How directions and softmax are learned."""
 
     k: int = setting(50, "dimensions of both sides together", least=1)

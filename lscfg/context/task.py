@@ -48,9 +48,21 @@ class ViewSettings(Declared):
     seed: int = setting(1, "seed of all that is random", least=0)
 
     @property
-    def least_count(self) -> int:
-        """How often a word has to stand at a distance to be told apart."""
-        return self.min_word
+    def how(self) -> tuple[int, bool, int, bool]:
+        """Window, bag, least count of a word at its distance, and whether the sentence counts, as of ``Views.of``."""
+        return self.window, self.bag, self.min_word, False
+
+
+@dataclass(frozen=True)
+class SentenceSettings(ViewSettings):
+    """Whether there are further words."""
+
+    sentence: bool = setting(False, "words of the whole sentence count, too, wherever they stand")
+
+    @property
+    def how(self) -> tuple[int, bool, int, bool]:
+        """As of ``ViewSettings``."""
+        return *super().how[:3], self.sentence
 
 
 @dataclass(frozen=True)
@@ -66,9 +78,9 @@ class CcaSettings(ViewSettings):
     vectors: Path | None = setting(None, VECTORS)
 
     @property
-    def least_count(self) -> int:
-        """1 where words have vectors: what is known of a rare one needs no count."""
-        return 1 if self.vectors else self.min_word
+    def how(self) -> tuple[int, bool, int, bool]:
+        """As of ``ViewSettings``; what the vector of a rare word says needs no count."""
+        return self.window, self.bag, 1 if self.vectors else self.min_word, False
 
 
 @dataclass(frozen=True)
@@ -155,8 +167,7 @@ class Task:
             raise InputError("no source side has two frequent target sides: there is nothing to choose by context")
         row = np.full(len(rules), -1, np.int32)
         row[scored] = np.arange(len(scored))
-        how = (settings.window, settings.bag, settings.least_count)
-        views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], how, settings.seed)
+        views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], settings.how, settings.seed)
         return cls(tokens, views, row, scored, np.ones(len(tokens.places), bool), threads, text=text)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
+from lscfg.extract.yields import expand_ranges
 from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS
 
 
@@ -36,6 +37,7 @@ class Views:
 
     Attributes:
         window: words on each side; bag: whether their distance counts for nothing.
+        sentence: whether the words of the whole sentence count, too, on a third side.
         items: int32 [items], those that are told apart, ascending; those of the left side come first.
         split: how many are of the left side.
         matrix: [tokens, items], how often each token has each of them.
@@ -43,6 +45,7 @@ class Views:
 
     window: int
     bag: bool
+    sentence: bool
     items: np.ndarray
     split: int
     matrix: sparse.csr_matrix
@@ -62,6 +65,7 @@ class Views:
         window: int,
         bag: bool,
         least: int,
+        sentence: bool = False,
     ) -> Views:
         """The views of some tokens.
 
@@ -76,21 +80,19 @@ class Views:
             InputError: there is no word on one of the sides that is frequent enough.
         """
         base = n_words + SENSE_WORDS
-        found = np.concatenate([_side(words, n_words, places, window, bag, side) for side in (0, 1)], axis=1)
-        there = found >= 0
-        counts = np.bincount(found[there], minlength=2 * window * base)
+        rows, found = _around(words, n_words, places, window, bag, sentence)
+        counts = np.bincount(found, minlength=(2 * window + 1) * base)
         plain = np.arange(len(counts)) % base < n_words
         unknown = np.arange(len(counts)) // base * base + n_words + SENSE_UNKNOWN
         target = np.where(plain & (counts < least), unknown, np.arange(len(counts)))
-        found[there] = target[found[there]]
-        kept = np.unique(found[there])
-        split = int(np.searchsorted(kept, window * base))
-        if not split or split == len(kept):
+        found = target[found]
+        kept = np.unique(found)
+        split, both = np.searchsorted(kept, [window * base, 2 * window * base]).tolist()
+        if not split or split == both:
             raise InputError("no word stands beside a rule token: the sentences are too short for a context")
-        rows = np.repeat(np.arange(len(places)), there.sum(axis=1))
-        entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found[there])))
+        entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found)))
         matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
-        return cls(window, bag, kept.astype(np.int32), split, matrix)
+        return cls(window, bag, sentence, kept.astype(np.int32), split, matrix)
 
     @classmethod
     def with_text(
@@ -99,14 +101,14 @@ class Views:
         more: Sequence[str],
         vocabulary: Sequence[str],
         places: np.ndarray,
-        how: tuple[int, bool, int],
+        how: tuple[int, bool, int, bool],
         seed: int,
     ) -> tuple[Views, Views]:
         """The views of tokens of some text, and the same with spans of further text behind them.
 
         Args:
             source: the sentences that the tokens are of; more: the further text, where spans are as long as tokens are.
-            vocabulary, places: as of ``of``; how: window, bag and least count, as there.
+            vocabulary, places: as of ``of``; how: what comes behind them there.
         """
         words = number_words([*source, *more], vocabulary)
         if more:
@@ -123,15 +125,28 @@ class Views:
             words, n_words, places: as of ``Views.of``; an empty span is a boundary.
         """
         base = n_words + SENSE_WORDS
-        sides = [_side(words, n_words, places, self.window, self.bag, side) for side in (0, 1)]
-        found = np.concatenate(sides, axis=1)
-        known = np.isin(found, self.items)
+        rows, found = _around(words, n_words, places, self.window, self.bag, self.sentence)
         instead = found // base * base + n_words + SENSE_UNKNOWN
-        found = np.where(known | (found < 0) | (found % base >= n_words), found, instead)
+        found = np.where(np.isin(found, self.items) | (found % base >= n_words), found, instead)
         there = np.isin(found, self.items)
-        rows = np.repeat(np.arange(len(places)), there.sum(axis=1))
-        entries = (np.ones(len(rows)), (rows, np.searchsorted(self.items, found[there])))
+        entries = (np.ones(there.sum()), (rows[there], np.searchsorted(self.items, found[there])))
         return sparse.csr_matrix(entries, (len(places), len(self.items)))
+
+
+def _around(
+    words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int, bag: bool, sentence: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """int64, places and the items that they have around before any is too rare, an item as often as it is there."""
+    sides = np.concatenate([_side(words, n_words, places, window, bag, side) for side in (0, 1)], axis=1)
+    there = sides >= 0
+    rows, found = [np.nonzero(there)[0]], [sides[there]]
+    if sentence:
+        ids, first = words
+        begin, lengths = first[places[:, 0]], np.diff(first)[places[:, 0]]
+        word = ids[expand_ranges(begin, lengths)]
+        rows.append(np.repeat(np.arange(len(places)), lengths))
+        found.append(2 * window * (n_words + SENSE_WORDS) + np.where(word < 0, n_words + SENSE_UNKNOWN, word))
+    return np.concatenate(rows), np.concatenate(found)
 
 
 def _side(

@@ -87,7 +87,7 @@ class SenseModel:
         sizes = check_layout(own, LAYOUT | parts)
         window, bag = own["window"].tolist()
         check_range("sense.window", own["window"][:1], 1, 1001)
-        check_range("sense.items", own["items"], 0, 2 * window * (words + SENSE_WORDS))
+        check_range("sense.items", own["items"], 0, (2 * window + 1) * (words + SENSE_WORDS))
         check_range("sense.row", own["row"], -1, sizes["rows"])
         if (np.diff(own["items"]) <= 0).any():
             raise ValueError("array 'sense.items' does not ascend")

@@ -38,19 +38,31 @@ static void add_side(words_around *w, int side, int32_t at, int64_t boundary) {
   }
 }
 
+/* Adds up the shift and, where the model has such items, what is anywhere in the sentence. */
+static void add_sentence(words_around *w) {
+  const sense_model *s = w->model;
+  int64_t unknown = s->base - SENSE_WORDS + SENSE_UNKNOWN;
+  for (int64_t k = 0; k < s->m; k++) w->sums[w->whole * s->m + k] = s->shift[k];
+  if (!s->n_items || s->items[s->n_items - 1] < 2 * (int64_t)s->window * s->base) return;
+  for (int32_t place = 0; place < w->n; place++)
+    if (!add_item(w, 2, w->whole, 1, word_at(w, place))) add_item(w, 2, w->whole, 1, unknown);
+}
+
 int start_around(words_around *w, const lscfg_binding *binding, const lscfg_forest *forest) {
   const sense_model *s = &binding->model->context->sense;
   *w = (words_around){.binding = binding, .forest = forest, .model = s, .n = forest->n_words};
   w->most = s->window <= w->n ? s->window : w->n + 1;
   size_t boundaries = 2 * ((size_t)w->n + 1);
-  w->items = malloc(boundaries * (size_t)w->most * sizeof *w->items);
-  w->n_items = calloc(boundaries, sizeof *w->n_items);
-  w->sums = calloc(boundaries * (size_t)s->m + 1, sizeof *w->sums);
+  w->whole = (int64_t)boundaries;
+  w->items = malloc((boundaries * (size_t)w->most + (size_t)w->n + 1) * sizeof *w->items);
+  w->n_items = calloc(boundaries + 1, sizeof *w->n_items);
+  w->sums = calloc((boundaries + 1) * (size_t)s->m + 1, sizeof *w->sums);
   w->around = malloc((size_t)s->m * sizeof *w->around + 1);
   w->prepared = malloc((size_t)s->width * sizeof *w->prepared + 1);
   if (!w->items || !w->n_items || !w->sums || !w->around || !w->prepared) return LSCFG_ENOMEM;
   for (int side = 0; side < 2; side++)
     for (int32_t at = 0; at <= w->n; at++) add_side(w, side, at, (int64_t)side * (w->n + 1) + at);
+  add_sentence(w);
   return LSCFG_OK;
 }
 
@@ -66,10 +78,10 @@ int look_around_span(words_around *w, const int32_t *span) {
   const sense_model *s = w->model;
   w->left = span[0];
   w->right = (int64_t)w->n + 1 + span[1];
-  if (!w->n_items[w->left] && !w->n_items[w->right]) return 0;
+  if (!w->n_items[w->left] && !w->n_items[w->right] && !w->n_items[w->whole]) return 0;
   if (s->kind->score_items) return 1;
   for (int64_t k = 0; k < s->m; k++)
-    w->around[k] = s->shift[k] + (w->sums[w->left * s->m + k] + w->sums[w->right * s->m + k]);
+    w->around[k] = w->sums[w->whole * s->m + k] + (w->sums[w->left * s->m + k] + w->sums[w->right * s->m + k]);
   s->kind->prepare(s, w->around, w->prepared);
   return 1;
 }
@@ -78,9 +90,10 @@ double score_around(const words_around *w, int64_t row) {
   const sense_model *s = w->model;
   double score;
   if (s->kind->score_items) {
+    const int64_t sides[] = {w->left, w->right, w->whole};
     score = s->bias[row];
-    score += s->kind->score_items(s, w->items + w->left * w->most, w->n_items[w->left], row);
-    score += s->kind->score_items(s, w->items + w->right * w->most, w->n_items[w->right], row);
+    for (int k = 0; k < 3; k++)
+      score += s->kind->score_items(s, w->items + sides[k] * w->most, w->n_items[sides[k]], row);
   } else {
     score = s->kind->score(s, w->prepared, row);
   }

@@ -6,18 +6,18 @@
 #include "inference/binding.h"
 #include "inference/scorer.h"
 
-/* The sentence by its boundaries: what is to the left of each, and what is to its right. */
+/* The sentence by its boundaries: what is to the left of each, and what is to its right; and behind them as a whole. */
 typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
   const sense_model *model;
   int32_t n;
   int64_t most;     /* items on one side */
-  int32_t *items;   /* [2][n + 1][most]: numbers of the model's items */
-  int32_t *n_items; /* [2][n + 1] */
-  float *sums;      /* [2][n + 1][m] of their vectors */
-  float *around, *prepared; /* of the span in hand */
-  int64_t left, right;      /* its boundaries in n_items */
+  int32_t *items;   /* [2][n + 1][most], [n]: numbers of the model's items */
+  int32_t *n_items; /* [2][n + 1], [1] */
+  float *sums;      /* [2][n + 1][m], [m] of their vectors; the last one with the shift */
+  float *around, *prepared;    /* of the span in hand */
+  int64_t left, right, whole; /* its boundaries in n_items, and what stands for the sentence there */
 } words_around;
 
 /* The model has a scorer. LSCFG_OK or LSCFG_ENOMEM; stop_around frees what there is in either case. */

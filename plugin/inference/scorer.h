@@ -33,7 +33,8 @@ typedef struct {
   const double *calibration;      /* [2]: weights of the logarithm of a rule's count, and of its score */
 } sense_model;
 
-/* Item = ((side * window) + distance - 1) * base + word; the ends of a sentence have distance 1. */
+/* Item = ((side * window) + distance - 1) * base + word; the ends of a sentence have distance 1. Side 2, at distance 1,
+ * is the whole sentence, wherever a word stands. */
 enum {
   SENSE_BEGIN = LSCFG_SENSE_BEGIN,
   SENSE_END = LSCFG_SENSE_END,

@@ -11,6 +11,7 @@ from scipy import linalg
 from lscfg.cli import main
 from lscfg.context import ls
 from lscfg.context.task import Task, ViewSettings, add_scorer
+from lscfg.context.views import Views, number_words
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.phrases import phrase_tokens
@@ -78,6 +79,41 @@ def test_views_by_hand():
     assert found[1] == {("L", 1, "<unk>"), ("L", 1, "<s>"), ("R", 1, "</s>")}
     assert found[2] == {("L", 1, "<unk>"), ("L", 1, "<s>"), ("R", 1, "<unk>"), ("R", 1, "</s>")}
     assert task.views.split == sum(item < 2 * base for item in task.views.items)
+
+
+def test_words_of_the_sentence_by_hand():
+    """Of a sentence's words c is too rare; each place has them all, as often as they are there."""
+    words = number_words(["a b a", "b a c"], ["a", "b", "c"])
+    places = np.array([[0, 0, 1], [1, 1, 2]])
+    plain, views = (Views.of(words, 3, places, 1, False, 2, sentence) for sentence in (False, True))
+    n = len(plain.items)
+    assert views.items[:n].tolist() == plain.items.tolist() and views.split == plain.split
+    assert (views.items[n:] - 2 * (3 + SENSE_WORDS)).tolist() == [0, 1, 3 + SENSE_UNKNOWN]
+    assert views.matrix[:, :n].toarray().tolist() == plain.matrix.toarray().tolist()
+    assert views.matrix[:, n:].toarray().tolist() == [[2, 1, 0], [1, 1, 1]]
+    other = views.matrix_of(number_words(["c b d", "a"], ["a", "b", "c"]), 3, np.array([[0, 2, 3], [1, 0, 1]]))
+    assert other[:, n:].toarray().tolist() == [[0, 1, 2], [1, 0, 0]]
+
+
+@pytest.mark.parametrize("name", ["residual", "mlr"])
+def test_scorers_of_the_sentence_see_what_the_window_does_not(name):
+    """The topic of b is three words away."""
+    source, target, links = topical(300, 2)
+    source = [f"{line.split()[0]} x x b" for line in source]
+    target = [f"{line.split()[0]} X X {line.split()[1]}" for line in target]
+    derivations = derive(source, target, ["0-0 1-1 2-2 3-3"] * len(links))
+    tokens, learner = phrase_tokens(derivations, 1), kind(SENSE_MODELS, name)
+    more = {"k": 1} if name == "residual" else {}
+    first = []
+    for sentence in (False, True):
+        settings = learner.Settings(**SMALL, sentence=sentence, **more)
+        task = Task.of(tokens, source, settings)
+        asked = task.asked(task.used)
+        choices, rows = task.choices(asked)
+        fitted = learner.fit(task, settings)
+        scores = fitted.scores(task.views.matrix[np.repeat(asked, choices.sizes)], rows)
+        first.append((choices.ranks(scores) == 1).mean())
+    assert first[0] < 0.7 and first[1] > 0.95
 
 
 def test_least_squares_is_the_augmented_system(planted):

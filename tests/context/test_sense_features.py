@@ -52,6 +52,12 @@ def around(sense, vocabulary, words, i, j):
                 found[known[0]] += 1
             if not 0 <= place < len(words):
                 break
+    for word in words:
+        whole = 2 * sense.window * base
+        items = [whole + vocabulary.get(word, len(vocabulary) + SENSE_UNKNOWN), whole + len(vocabulary) + SENSE_UNKNOWN]
+        known = [numbers[item] for item in items if item in numbers]
+        if known:
+            found[known[0]] += 1
     return found if found.any() else None
 
 

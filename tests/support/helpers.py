@@ -89,9 +89,9 @@ def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
 
 
 def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False) -> SenseModel:
-    """A scorer of a random part of the rules and of the words around them, with normal vectors."""
+    """A scorer of a random part of the rules and of words around them, of the sentence if the seed is odd."""
     rng = np.random.default_rng(seed)
-    size, m, h = 2 * window * (len(rules.words) + SENSE_WORDS), 5, 3
+    size, m, h = (2 * window + seed % 2) * (len(rules.words) + SENSE_WORDS), 5, 3
     items = np.nonzero(rng.random(size) < rng.random())[0]
     row = np.where(rng.random(len(rules)) < 0.8, 0, -1)
     row[row == 0] = rng.permutation((row == 0).sum())
