@@ -291,7 +291,7 @@ class BiparseModel(Collector):
         """Follows the gradient of the batch; the next one is empty.
 
         Raises:
-            InputError: a weight grows without end.
+            InputError: a weight grows without end, or the model is settled.
         """
         values = (step.rate, step.lexical_rate, step.shrink, PRIORS.index(step.prior), step.adagrad)
         options = ffi.new("lscfg_biparse_step *", values)
@@ -302,8 +302,12 @@ class BiparseModel(Collector):
         lib.lscfg_biparse_keep(self._pointer)
 
     def go_back(self) -> None:
-        """Takes the kept weights; rules that were discovered since have a weight of 0."""
-        lib.lscfg_biparse_go_back(self._pointer)
+        """Takes the kept weights; rules that were discovered since have a weight of 0.
+
+        Raises:
+            InputError: the model is settled.
+        """
+        self._check(lib.lscfg_biparse_go_back(self._pointer, self._error))
 
     def settle(self) -> None:
         """Learning is over: only the weights stay, for visits without ``NEIGHBOURS`` and for counts."""

@@ -118,6 +118,7 @@ static void rescale(lscfg_biparse_model *m) {
 int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step, lscfg_error *error) {
   static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words beside a span",
                                       "a rule"};
+  if (m->is_settled) return lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over");
   /* All weights shrink alike only where their rates are alike. */
   double shrink = step->prior == LSCFG_PRIOR_VISIT ? step->shrink : step->shrink * (double)m->visited;
   int common = step->prior == LSCFG_PRIOR_CORPUS && !step->adagrad;

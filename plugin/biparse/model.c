@@ -165,13 +165,15 @@ void lscfg_biparse_keep(lscfg_biparse_model *m) {
   memcpy(m->dense_kept, m->dense, sizeof m->dense);
 }
 
-void lscfg_biparse_go_back(lscfg_biparse_model *m) {
+int lscfg_biparse_go_back(lscfg_biparse_model *m, lscfg_error *error) {
+  if (m->is_settled) return lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over");
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind);
     for (int64_t k = 0; k < w->kept.size; k++) w->weight.data[k] = w->kept.data[k];
   }
   memcpy(m->dense, m->dense_kept, sizeof m->dense);
   m->scale = 1;
+  return LSCFG_OK;
 }
 
 /* ---- the rule cache ---- */

@@ -307,6 +307,10 @@ def test_a_settled_model_weighs_as_before_and_learns_no_more() -> None:
         assert len(arrays[name]) == 0
     with pytest.raises(InputError, match="learning is over"):
         model.learn(model.visit(Visits(), numbers, NEIGHBOURS))
+    with pytest.raises(InputError, match="learning is over"):
+        model.update(LearningStep(0.1))
+    with pytest.raises(InputError, match="learning is over"):
+        model.go_back()
 
 
 def test_rules_are_counted_with_weights_or_without() -> None:

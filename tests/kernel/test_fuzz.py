@@ -23,6 +23,7 @@ MUTATIONS = {
     "trees": 2000,
     "ngrams": 2000,
     "sampler": 60,
+    "biparse": 150,
 }
 
 

@@ -187,9 +187,10 @@ int lscfg_biparse_learn(lscfg_biparse_model *, const lscfg_biparse_visits *, lsc
 int lscfg_biparse_update(lscfg_biparse_model *, const lscfg_biparse_step *, lscfg_error *);
 /* Keeps the weights as they are, and takes back the kept ones; at first those of the beginning are kept. */
 void lscfg_biparse_keep(lscfg_biparse_model *);
-void lscfg_biparse_go_back(lscfg_biparse_model *);
+int lscfg_biparse_go_back(lscfg_biparse_model *, lscfg_error *);
 /* Learning is over: forgets all but the weights, which are as before for visits without neighbours and for counts. The
- * model is of no other use then, and its view has no rules, squares or kept weights: they are NULL. */
+ * model learns no more and goes back to nothing, which is LSCFG_EINPUT, and its view has no rules, squares or kept
+ * weights: they are NULL. */
 int lscfg_biparse_settle(lscfg_biparse_model *);
 /* A pass is over: rules are counted anew. */
 void lscfg_biparse_next_pass(lscfg_biparse_model *);
