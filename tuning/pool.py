@@ -162,31 +162,39 @@ class Pool:
         return np.asarray(lists.stats[lists.best(lists.scores(weights))].sum(axis=0, dtype=np.int64))
 
     def oracle_bleu(self, sweeps: int = 5) -> float:
-        """BLEU (0 to 100) of a greedy choice of hypotheses: a lower bound of the best that the pool allows.
-
-        Starts from the first hypotheses and goes over the sentences until no exchange of one hypothesis raises the
-        corpus's BLEU, at most ``sweeps`` times.
-        """
+        """BLEU (0 to 100) of a greedy choice (see ``choose``): a lower bound of the best that the pool allows."""
         lists = [
             candidates.stats if len(candidates.stats) else candidates.references.stats([[]])
             for candidates in self.sentences
         ]
-        chosen = [0] * len(lists)
-        total = np.zeros(WIDTH, dtype=np.int64)
-        for stats in lists:
-            total += stats[0]
-        score = corpus_bleu(total)
-        for _ in range(sweeps):
-            changed = False
-            for sentence, stats in enumerate(lists):
-                others = total - stats[chosen[sentence]]
-                scores = bleu(others + stats)
-                best = int(scores.argmax())
-                if scores[best] > score:
-                    chosen[sentence], total, score, changed = best, others + stats[best], float(scores[best]), True
-            if not changed:
-                break
-        return score
+        return corpus_bleu(choose(lists, sweeps)[1])
+
+
+def choose(lists: Sequence[NDArray[np.int32]], sweeps: int = 5) -> tuple[list[int], NDArray[np.int64]]:
+    """A greedy choice of hypotheses for a high BLEU of the corpus: one of each sentence, and their summed statistics.
+
+    Starts from the first hypotheses and goes over the sentences until no exchange of one hypothesis raises the corpus's
+    BLEU, at most ``sweeps`` times.
+
+    Args:
+        lists: BLEU statistics of each sentence's hypotheses, [hypotheses, 10], at least one.
+    """
+    chosen = [0] * len(lists)
+    total = np.zeros(WIDTH, dtype=np.int64)
+    for stats in lists:
+        total += stats[0]
+    score = corpus_bleu(total)
+    for _ in range(sweeps):
+        changed = False
+        for sentence, stats in enumerate(lists):
+            others = total - stats[chosen[sentence]]
+            scores = bleu(others + stats)
+            best = int(scores.argmax())
+            if scores[best] > score:
+                chosen[sentence], total, score, changed = best, others + stats[best], float(scores[best]), True
+        if not changed:
+            break
+    return chosen, total
 
 
 def _values(sentence: int, hypotheses: Sequence[Hypothesis]) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.io.arguments import InputFile
+from lscfg.io.arguments import InputFile, InputFolder, NamedFile
 from lscfg.io.text import read_lines, write_lines
 from lscfg.kernel import LatentOptions, option_pairs
 
@@ -125,6 +125,14 @@ class IniFile(InputFile):
         yield self.path
         if os.path.isfile(self.path):
             yield from (str(path) for word in named_words(self.path) if (path := find_file(word, self.path)))
+
+
+class NamedGrammar(NamedFile):
+    """``NAME=GRAMMAR``: a grammar, an ini file with all that it names, or a folder of grammars."""
+
+    def files(self) -> Iterator[str]:
+        kind = InputFolder if os.path.isdir(self.path) else IniFile if self.path.endswith(".ini") else InputFile
+        yield from kind(self.path).files()
 
 
 def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:

@@ -25,7 +25,7 @@ NEIGHBOURS, LINKS, TREE = int(lib.LSCFG_VISIT_NEIGHBOURS), int(lib.LSCFG_VISIT_L
 FIRST = int(lib.LSCFG_VISIT_FIRST)
 """A visit with the weights of the beginning."""
 
-MOST_WORDS = 64
+MOST_WORDS = 128
 """Most words of a side."""
 
 SPARSE = ("pair", "ends", "sides")
@@ -85,7 +85,7 @@ class Bitexts(Collector):
     """Sentence pairs without word alignment, and probabilities of their words.
 
     Args:
-        max_words: longer pairs are left out, 1 to 64.
+        max_words: longer pairs are left out, 1 to 128.
     """
 
     def __init__(self, max_words: int = 40):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,6 +163,54 @@ def search_hypergraph(
     found, kept = _search(forest, grammar, model, app_scores, options, max_edges)
     assert kept is not None
     return found, kept
+
+
+@dataclass(frozen=True)
+class OracleOptions:
+    """Limits of the search for the translation that is closest to references.
+
+    Attributes:
+        pop_limit: candidates taken at each node; beam: partial translations kept of each node; both 1 or more.
+        smoothing: above 0, added to the matches and the n-grams of each order in BLEU of one sentence.
+    """
+
+    pop_limit: int = 1000
+    beam: int = 100
+    smoothing: float = 0.1
+
+
+def oracle(forest: Forest, grammar: Grammar, references: Sequence[np.ndarray], options: OracleOptions) -> KBest:
+    """The translations closest to references that the search finds, best first by smoothed BLEU of the sentence.
+
+    The decoder's search with BLEU in place of a model (Xiao et al. 2012, footnote 4); exact without limits. The list
+    has at most ``beam`` translations, all different. Their scores are BLEU from 0 to 1; lm and oov are 0.
+    Many threads may ask at the same time.
+
+    Args:
+        forest: a forest of the grammar.
+        grammar: the finished grammar.
+        references: vocabulary ids of each reference, one or more.
+        options: limits.
+
+    Raises:
+        InputError: no reference, one with more than 255 equal n-grams, or a limit out of its range.
+    """
+    offsets = np.concatenate([[0], np.cumsum([len(words) for words in references])]).astype(np.int64)
+    words = np.concatenate([np.empty(0, np.int32), *references]).astype(np.int32)
+    settings = ffi.new("lscfg_oracle_options *", (options.pop_limit, options.beam, options.smoothing))
+    error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_kbest **")
+    code = lib.lscfg_oracle(
+        forest._pointer,
+        grammar._pointer,
+        len(references),
+        ffi.from_buffer("int64_t[]", offsets),
+        ffi.from_buffer("int32_t[]", words),
+        settings,
+        result,
+        error,
+    )
+    check(code, error)
+    return _kbest(result)
 
 
 def _search(

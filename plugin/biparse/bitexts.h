@@ -5,9 +5,8 @@
 #include "lscfg/biparse.h"
 #include "extract/bitext.h"
 #include "extract/tables.h"
+#include "biparse/word_set.h"
 #include "base/int_map.h"
-
-enum { MOST_WORDS = 64 }; /* target words are bits of one number */
 
 struct lscfg_bitexts {
   corpus_tables tables; /* words and their links */

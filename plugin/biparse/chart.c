@@ -11,7 +11,7 @@
 
 /* What the symbols of a point choose, put together. */
 typedef struct {
-  uint64_t linked, tails, shared; /* target words: linked, below nonterminals, linked more than once */
+  word_set linked, tails, shared; /* target words: linked, below nonterminals, linked more than once */
   int32_t n_tails, k[MOST_TAILS], l[MOST_TAILS];
   double score;
   int conflict;
@@ -19,15 +19,15 @@ typedef struct {
 
 /* Shared target words have the mean of their probabilities, where the sets' own features have the sum of logarithms. */
 static double correct_shared(const pair_work *p, int32_t i, const pattern *form, const cube_point *point,
-                             uint64_t shared) {
+                             word_set shared) {
   double change = 0;
-  for (; shared; shared &= shared - 1) {
-    int32_t h = __builtin_ctzll(shared), times = 0;
+  while (set_any(shared)) {
+    int32_t h = set_take(&shared), times = 0;
     double sum = 0, logs = 0;
     for (int s = 0; s < form->n; s++) {
       int32_t g = i + form->at[s];
       if (form->tails >> s & 1) continue;
-      if (!(p->items.data[p->of_word[g].begin + point->choice[s]].set >> h & 1)) continue;
+      if (!set_has(p->items.data[p->of_word[g].begin + point->choice[s]].set, h)) continue;
       sum += p->prob_tgt.data[g * p->m + h];
       logs += p->log_tgt.data[g * p->m + h];
       times++;
@@ -38,25 +38,25 @@ static double correct_shared(const pair_work *p, int32_t i, const pattern *form,
 }
 
 static chosen choose(const pair_work *p, int32_t i, const pattern *form, const cube_point *point) {
-  chosen c = {0};
+  chosen c = {.score = 0};
   for (int s = 0; s < form->n; s++) {
     if (form->tails >> s & 1) {
       const choices *cell = &p->cells.data[(i + form->at[s]) * (p->n + 1) + i + form->at[s + 1]];
       const chart_node *node = &p->nodes.data[cell->begin + point->choice[s]];
-      uint64_t span = bits_between(node->k, node->l);
-      c.conflict |= (c.tails & span) != 0;
-      c.tails |= span;
+      word_set span = set_between(node->k, node->l);
+      c.conflict |= set_meets(c.tails, span);
+      c.tails = set_or(c.tails, span);
       c.k[c.n_tails] = node->k;
       c.l[c.n_tails++] = node->l;
       c.score += node->inside;
     } else {
       const word_item *item = &p->items.data[p->of_word[i + form->at[s]].begin + point->choice[s]];
-      c.shared |= c.linked & item->set;
-      c.linked |= item->set;
+      c.shared = set_or(c.shared, set_and(c.linked, item->set));
+      c.linked = set_or(c.linked, item->set);
       c.score += item->base;
     }
   }
-  c.conflict |= (c.linked & c.tails) != 0;
+  c.conflict |= set_meets(c.linked, c.tails);
   return c;
 }
 
@@ -82,24 +82,24 @@ static double weigh(const pair_work *p, int32_t i, int32_t j, cube_point *point)
   const lscfg_biparse_options *options = &p->model->options;
   int root = j - i == p->n;
   chosen c = choose(p, i, form, point);
-  uint64_t all = c.linked | c.tails;
-  int32_t k = all ? __builtin_ctzll(all) : 0, l = all ? 64 - __builtin_clzll(all) : 0;
-  point->is_edge = all && !c.conflict;
-  if (root && all) {
+  word_set all = set_or(c.linked, c.tails);
+  int32_t k = set_first(all), l = set_end(all);
+  point->is_edge = l && !c.conflict;
+  if (root && l) {
     if (options->strict_root && (k || l < p->m)) point->is_edge = 0;
     k = 0;
     l = p->m;
   }
-  uint64_t hull = bits_between(k, l);
-  if (__builtin_popcountll(hull & ~c.tails) > options->max_target) point->is_edge = 0;
-  for (uint64_t rest = hull & ~all; rest; rest &= rest - 1)
-    c.score += p->weight[LSCFG_LEX_TARGET] * p->null_tgt.data[__builtin_ctzll(rest)] + p->weight[LSCFG_TARGET_WORDS];
-  if (c.shared) c.score += correct_shared(p, i, form, point, c.shared);
+  word_set hull = set_between(k, l);
+  if (set_size(set_without(hull, c.tails)) > options->max_target) point->is_edge = 0;
+  for (word_set rest = set_without(hull, all); set_any(rest);)
+    c.score += p->weight[LSCFG_LEX_TARGET] * p->null_tgt.data[set_take(&rest)] + p->weight[LSCFG_TARGET_WORDS];
+  if (set_any(c.shared)) c.score += correct_shared(p, i, form, point, c.shared);
   if (point->is_edge && p->has_rules)
     c.score += rule_weight(p->model, p->scale,
                            find_number(&p->model->rule_places, point_fingerprint(p, i, form, &c, k, l)), p->same);
-  point->k = (int8_t)k;
-  point->l = (int8_t)l;
+  point->k = (uint8_t)k;
+  point->l = (uint8_t)l;
   point->score = c.score + p->boundary.data[i * (p->n + 1) + j];
   return point->score + (root ? 0 : pair_future(p, i, j, k, l));
 }
@@ -130,7 +130,7 @@ static int push_next(pair_work *p, int32_t i, int32_t j, cube_point point) {
   const pattern *form = &p->model->space.patterns.data[point.pattern];
   for (int s = point.last; s < form->n; s++) {
     cube_point next = point;
-    next.last = (int8_t)s;
+    next.last = (uint8_t)s;
     if (++next.choice[s] < n_choices(p, i, form, s) && push(p, i, j, next)) return LSCFG_ENOMEM;
   }
   return LSCFG_OK;

@@ -113,19 +113,19 @@ int pair_open(pair_work *p, const lscfg_biparse_model *model, int32_t pair, int 
 /* ---- word items ---- */
 
 /* Features of a source word with a set of target words, and an estimate of all others. */
-static word_item item_of(const pair_work *p, int32_t g, uint64_t set) {
-  int32_t n = p->n, m = p->m, size = __builtin_popcountll(set);
+static word_item item_of(const pair_work *p, int32_t g, word_set set) {
+  int32_t n = p->n, m = p->m, size = set_size(set);
   double base = 0, probability = 0, outside = p->past_src.data[n] - p->past_src.data[g + 1] + p->past_src.data[g];
   const double *others = p->past_tgt.data + (int64_t)(g * (n + 1) + g + 1) * (m + 1);
   outside += others[m];
-  for (uint64_t rest = set; rest; rest &= rest - 1) {
-    int32_t h = __builtin_ctzll(rest), at = g * m + h;
+  for (word_set rest = set; set_any(rest);) {
+    int32_t h = set_take(&rest), at = g * m + h;
     base += p->weight[LSCFG_LEX_TARGET] * p->log_tgt.data[at] + p->linked.data[at] + p->weight[LSCFG_TARGET_WORDS];
     probability += p->prob_src.data[at];
     outside -= others[h + 1] - others[h];
   }
   base += p->weight[LSCFG_LEX_SOURCE] * (size == 0   ? p->null_src.data[g]
-                                         : size == 1 ? p->log_src.data[g * m + __builtin_ctzll(set)]
+                                         : size == 1 ? p->log_src.data[g * m + set_first(set)]
                                                      : log(probability / size));
   return (word_item){set, base, base + outside};
 }
@@ -133,7 +133,7 @@ static word_item item_of(const pair_work *p, int32_t g, uint64_t set) {
 static int better_item(const void *a, const void *b) {
   const word_item *x = a, *y = b;
   if (x->total != y->total) return x->total > y->total ? -1 : 1;
-  return x->set < y->set ? -1 : x->set > y->set;
+  return set_order(x->set, y->set);
 }
 
 static int64_t number_above(const word_item *items, int64_t n, double total) {
@@ -147,17 +147,17 @@ static int items_of_word(pair_work *p, int32_t g, int32_t most) {
   int32_t m = p->m;
   int64_t begin = p->items.size;
   word_item single[MOST_WORDS];
-  for (int32_t h = 0; h < m; h++) single[h] = item_of(p, g, (uint64_t)1 << h);
+  for (int32_t h = 0; h < m; h++) single[h] = item_of(p, g, set_of(h));
   qsort(single, (size_t)m, sizeof *single, better_item);
   if (ARRAY_RESERVE(p->items, 1)) return LSCFG_ENOMEM;
-  p->items.data[p->items.size++] = item_of(p, g, 0);
+  p->items.data[p->items.size++] = item_of(p, g, (word_set){{0}});
   int64_t first = begin, last = p->items.size; /* the sets of one size */
   while (first < last) {
     for (int64_t at = first; at < last; at++) {
-      uint64_t set = p->items.data[at].set;
+      word_set set = p->items.data[at].set;
       if (ARRAY_RESERVE(p->items, m)) return LSCFG_ENOMEM;
-      for (int32_t rank = m; rank-- > 0 && !(set & single[rank].set);)
-        p->items.data[p->items.size++] = set ? item_of(p, g, set | single[rank].set) : single[rank];
+      for (int32_t rank = m; rank-- > 0 && !set_meets(set, single[rank].set);)
+        p->items.data[p->items.size++] = set_any(set) ? item_of(p, g, set_or(set, single[rank].set)) : single[rank];
     }
     first = last;
     last = p->items.size;

@@ -143,17 +143,18 @@ static int add_link(lscfg_biparse_counts *c, int32_t src, int32_t tgt, double ex
 /* The links of a rule; a word without one is linked to -1. */
 static int add_links(lscfg_biparse_counts *c, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r) {
   const int32_t *symbols = v->symbols.data + r->symbols, *links = v->links.data + r->links;
-  uint64_t linked_src = 0, linked_tgt = 0;
+  uint64_t linked_src = 0;
+  word_set linked_tgt = {{0}};
   for (int32_t k = 0; k < r->n_links; k++) {
     int32_t src = links[2 * k], tgt = links[2 * k + 1];
     if (add_link(c, symbols[src], symbols[r->n_src + tgt], r->expected)) return LSCFG_ENOMEM;
     linked_src |= (uint64_t)1 << src;
-    linked_tgt |= (uint64_t)1 << tgt;
+    linked_tgt = set_or(linked_tgt, set_of(tgt));
   }
   for (int32_t s = 0; s < r->n_src; s++)
     if (symbols[s] >= 0 && !(linked_src >> s & 1) && add_link(c, symbols[s], -1, r->expected)) return LSCFG_ENOMEM;
   for (int32_t t = 0; t < r->n_tgt; t++)
-    if (symbols[r->n_src + t] >= 0 && !(linked_tgt >> t & 1) && add_link(c, -1, symbols[r->n_src + t], r->expected))
+    if (symbols[r->n_src + t] >= 0 && !set_has(linked_tgt, t) && add_link(c, -1, symbols[r->n_src + t], r->expected))
       return LSCFG_ENOMEM;
   return LSCFG_OK;
 }

@@ -13,7 +13,7 @@ typedef struct {
 
 /* A set of target words for a source word. */
 typedef struct {
-  uint64_t set;
+  word_set set;
   double base, total; /* its own features; and an estimate of all outside */
 } word_item;
 
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
   int32_t pattern;
   uint16_t choice[MOST_SYMBOLS];
-  int8_t last, k, l, is_edge; /* the last symbol whose choice is not the first; the target span */
+  uint8_t last, k, l, is_edge; /* the last symbol whose choice is not the first; the target span */
   double score;
 } cube_point;
 
@@ -85,10 +85,6 @@ static inline double pair_future(const pair_work *p, int32_t i, int32_t j, int32
   const double *src = p->past_src.data + (int64_t)(k * (p->m + 1) + l) * (p->n + 1);
   const double *tgt = p->past_tgt.data + (int64_t)(i * (p->n + 1) + j) * (p->m + 1);
   return src[p->n] - (src[j] - src[i]) + tgt[p->m] - (tgt[l] - tgt[k]);
-}
-
-static inline uint64_t bits_between(int32_t k, int32_t l) {
-  return k == l ? 0 : (~(uint64_t)0 >> (64 - (l - k))) << k;
 }
 
 static inline const pattern *pattern_of(const pair_work *p, const chart_edge *e) {

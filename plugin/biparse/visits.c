@@ -44,13 +44,13 @@ static void spell_target(lscfg_biparse_visits *v, const layout *at, int32_t *pos
 }
 
 /* Adds the links of the source word that is symbol s. */
-static void spell_links(lscfg_biparse_visits *v, int32_t g, int32_t s, uint64_t set, const int32_t *position,
+static void spell_links(lscfg_biparse_visits *v, int32_t g, int32_t s, word_set set, const int32_t *position,
                         double *sum, int32_t *times, lscfg_biparse_rule *r) {
   const pair_work *p = &v->pair;
-  int32_t size = __builtin_popcountll(set);
+  int32_t size = set_size(set);
   double mean = 0;
-  for (uint64_t rest = set; rest; rest &= rest - 1) {
-    int32_t h = __builtin_ctzll(rest), at = g * p->m + h;
+  for (word_set rest = set; set_any(rest);) {
+    int32_t h = set_take(&rest), at = g * p->m + h;
     v->links.data[v->links.size++] = s;
     v->links.data[v->links.size++] = position[h];
     r->n_links++;
@@ -202,8 +202,8 @@ static int add_links(lscfg_biparse_visits *v) {
     int32_t i = p->nodes.data[e->node].i;
     for (int s = 0; s < form->n; s++)
       if (!(form->tails >> s & 1))
-        for (uint64_t rest = p->items.data[e->item[s]].set; rest; rest &= rest - 1)
-          v->link_mass.data[(i + form->at[s]) * p->m + __builtin_ctzll(rest)] += e->probability;
+        for (word_set rest = p->items.data[e->item[s]].set; set_any(rest);)
+          v->link_mass.data[(i + form->at[s]) * p->m + set_take(&rest)] += e->probability;
   }
   if (ARRAY_RESERVE(v->pair_links, cells)) return LSCFG_ENOMEM;
   for (int32_t at = 0; at < cells; at++)
@@ -242,7 +242,7 @@ static void mark_best_links(lscfg_biparse_visits *v, const chart_edge *e, int64_
     lscfg_biparse_link *link = &v->pair_links.data[k];
     for (int s = 0; s < form->n; s++)
       if (!(form->tails >> s & 1) && i + form->at[s] == link->source)
-        link->best |= (int32_t)(p->items.data[e->item[s]].set >> link->target & 1);
+        link->best |= set_has(p->items.data[e->item[s]].set, link->target);
   }
 }
 

@@ -6,11 +6,11 @@
 #include "search/hypergraph.h"
 #include "search/kbest.h"
 
-/* The target side of each application as it was added to the grammar or follows from an extra rule. */
-static int collect_targets(search *s, const lscfg_forest *forest, const lscfg_grammar *grammar, const int32_t **tgt,
-                           int32_t *length, lscfg_error *error) {
+int collect_targets(const lscfg_forest *forest, const lscfg_grammar *grammar, const int32_t **tgt, int32_t *length,
+                    lscfg_error *error) {
   static const int32_t glue[2] = {-1, -2};
-  const lscfg_forest_view *f = &s->forest;
+  lscfg_forest_view view, *f = &view;
+  lscfg_forest_get(forest, f);
   int32_t size = lscfg_grammar_size(grammar);
   for (int32_t a = 0; a < f->n_apps; a++) {
     int32_t rule = f->app_rule[a];
@@ -38,8 +38,6 @@ static int collect_targets(search *s, const lscfg_forest *forest, const lscfg_gr
         return lscfg_fail(error, LSCFG_EINPUT, 0,
                           "the forest is not one of this grammar: rule %ld has more nonterminals", (long)rule);
   }
-  s->graph.app_tgt = tgt;
-  s->graph.app_length = length;
   return LSCFG_OK;
 }
 
@@ -86,9 +84,11 @@ static int search_forest(const lscfg_forest *forest, const lscfg_grammar *gramma
   const int32_t **tgt = malloc((n_apps + 1) * sizeof *tgt);
   int32_t *length = malloc((n_apps + 1) * sizeof *length);
   s.node_items = malloc(((size_t)s.forest.n_nodes + 1) * sizeof *s.node_items);
+  s.graph.app_tgt = tgt;
+  s.graph.app_length = length;
   if (!tgt || !length || !s.node_items)
     code = out_of_memory(error);
-  else if (!(code = collect_targets(&s, forest, grammar, tgt, length, error)))
+  else if (!(code = collect_targets(forest, grammar, tgt, length, error)))
     code = run(&s, kbest, max_edges, kept, error);
   free(tgt);
   free(length);

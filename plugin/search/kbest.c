@@ -46,16 +46,6 @@ typedef struct {
   ARRAY(position) positions;
 } extraction;
 
-struct lscfg_kbest {
-  ARRAY(double) score;
-  ARRAY(double) lm;
-  ARRAY(double) oov;
-  ARRAY(int64_t) word_offsets;
-  ARRAY(int32_t) words;
-  ARRAY(int64_t) app_offsets;
-  ARRAY(int32_t) apps;
-};
-
 /* ---- hashes of word strings: polynomials modulo 2^61 - 1, so that parts can be joined without reading them ---- */
 
 static const uint64_t PRIME = ((uint64_t)1 << 61) - 1;

@@ -85,6 +85,13 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   }
   printf("\n");
   lscfg_hypergraph_free(graph);
+  lscfg_oracle_options limits = {30, 5, 0.1};
+  int64_t bounds[2] = {0, list.word_offsets[1]};
+  lscfg_kbest *closest;
+  require(lscfg_oracle(forest, grammar, 1, bounds, list.words, &limits, &closest, &error) == LSCFG_OK, "oracle");
+  lscfg_kbest_get(closest, &list);
+  require(list.n > 0, "an oracle");
+  lscfg_kbest_free(closest);
   lscfg_kbest_free(kbest);
   free(features);
   free(nodes);

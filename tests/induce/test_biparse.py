@@ -327,7 +327,7 @@ def test_a_full_disk_is_told_and_spares_the_last_checkpoint(corpus, tmp_path):
         {"decay": 0.0},
         {"decay": 1.5},
         {"strength": -1.0},
-        {"max_words": 65},
+        {"max_words": 129},
         {"held_out": 1.0},
         {"prior": "none"},
     ],

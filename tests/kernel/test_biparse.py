@@ -390,6 +390,24 @@ def test_long_pairs_are_left_out() -> None:
     assert model.visit(Visits(), np.array([0, 1]), NEIGHBOURS).results()["tries"].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_words_behind_the_64th_are_linked_too(reverse: bool) -> None:
+    """A lexicon in which each word of a long pair has one translation leaves one derivation's links."""
+    n = 100
+    src, tgt = ([f"{letter}{k}" for k in range(n)] for letter in "st")
+    lexicon = dict.fromkeys(zip(src, tgt, strict=True), (0.9, 0.9))
+    text = Bitexts(128)
+    text.add(" ".join(src), " ".join(reversed(tgt) if reverse else tgt))
+    number = {word: k for k, word in enumerate(words_of(text))}
+    text.set_lexicon(np.array([[number[f], number[e]] for f, e in lexicon]), np.array(list(lexicon.values())))
+    visits = BiparseModel(text, Beams(retries=0)).visit(Visits(), np.array([0]), NEIGHBOURS | LINKS | TREE)
+    (record,) = visits.results()
+    assert record["tries"] == 1 and record["log_pair"] <= record["log_source"] + 1e-9
+    best = visits.links()[visits.links()["best"] > 0]
+    where = [n - 1 - k if reverse else k for k in range(n)]
+    assert best[["source", "target"]].tolist() == list(enumerate(where))
+
+
 def test_the_widest_pair_fits_into_the_masks() -> None:
     side = " ".join(["w"] * 64)
     text = text_of((side, side), ("w", side), (side, "w"))
@@ -399,6 +417,11 @@ def test_the_widest_pair_fits_into_the_masks() -> None:
         .results()
     )
     assert found["tries"][0] != 0 and found["tries"][1] == 1
+    widest = Bitexts(128)
+    for pair in (("w", " ".join(["w"] * 128)), (" ".join(["w"] * 128), "w")):
+        widest.add(*pair)
+    visits = BiparseModel(widest, Beams(max_target=128, retries=0)).visit(Visits(), np.arange(2), NEIGHBOURS | LINKS)
+    assert (visits.results()["tries"] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ LINES = {
     "evaluate": "evaluate A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 "
     "--trials 60 --seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",
     "evaluate runs": "evaluate A=e A=e2 --reference f --baseline A --samples 50 --trials 60 --seed 70",
+    "oracle": "oracle A=text B=cdec.ini --source f --reference e --reference e2 --pops 50 --keep 7 -o out --jobs 97",
     "run": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97 --cluster local:3",
     "run nothing": "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --plan",
     "init raw": "init out -s f -t e --raw",

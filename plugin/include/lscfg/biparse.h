@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct lscfg_bitexts lscfg_bitexts;
 
-/* max_words: pairs with a longer side are left out, 1 to 64. */
+/* max_words: pairs with a longer side are left out, 1 to 128. */
 lscfg_bitexts *lscfg_bitexts_new(int32_t max_words);
 void lscfg_bitexts_free(lscfg_bitexts *);
 /* Adds a sentence pair, as lscfg_derive does; there are no links, so the third text is to be empty. */

@@ -95,6 +95,20 @@ typedef struct {
 void lscfg_hypergraph_free(lscfg_hypergraph *);
 void lscfg_hypergraph_get(const lscfg_hypergraph *, lscfg_hypergraph_view *);
 
+/* ---- oracle: the translations of a forest that are closest to references ---- */
+
+typedef struct {
+  int32_t pop_limit; /* candidates taken per node, >= 1 */
+  int32_t beam;      /* partial translations kept of each node, >= 1 */
+  double smoothing;  /* > 0, added to the matches and the n-grams of each order in BLEU of one sentence */
+} lscfg_oracle_options;
+
+/* The translations that the search keeps at the root, no two of equal words: best first by BLEU of the sentence, which
+ * is their score, from 0 to 1. Reference r has the words words[offsets[r]] .. [offsets[r + 1] - 1]; offsets[0] is 0.
+ * The brevity penalty of a node is that of its share of the shortest reference. Without limits the best is exact. */
+int lscfg_oracle(const lscfg_forest *, const lscfg_grammar *, int32_t n_references, const int64_t *offsets,
+                 const int32_t *words, const lscfg_oracle_options *, lscfg_kbest **, lscfg_error *);
+
 /* [end of declarations] */
 
 #ifdef __cplusplus

@@ -1,0 +1,91 @@
+"""``lscfg oracle``: the best BLEU that grammars can reach."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "find the best BLEU that grammars can reach"
+EXAMPLE = "lscfg oracle -s test.ja --reference test.en HIERO=hiero.grammar.gz MIN=min/cdec.ini"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    from lscfg.formats.ini import NamedGrammar
+    from lscfg.kernel.search import OracleOptions
+    from lscfg.options import add_jobs, add_output, add_reference, add_source
+
+    limits = OracleOptions()
+    parser.add_argument(
+        "grammars",
+        type=NamedGrammar,
+        metavar="NAME=GRAMMAR",
+        nargs="+",
+        help="grammar; or cdec.ini, which says how to parse; or folder of grammars of single sentences",
+    )
+    add_source(parser, "tokenized source sentences, one a line", required=True)
+    add_reference(parser)
+    parser.add_argument(
+        "--pops",
+        type=int,
+        default=limits.pop_limit,
+        metavar="N",
+        help="partial translations taken at each node of the forest (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--keep",
+        type=int,
+        default=limits.beam,
+        metavar="N",
+        help="partial translations kept of each node (default: %(default)s)",
+    )
+    add_output(parser, "file for all figures and translations, as JSON (default: none)")
+    add_jobs(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints a row for each grammar, as TSV.
+
+    Raises:
+        InputError: an argument is not NAME=GRAMMAR, a name comes twice, files differ in length, or see
+            ``lscfg.tuning.oracle.find_oracle``.
+    """
+    from dataclasses import asdict
+
+    from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+    from lscfg.errors import InputError, quote
+    from lscfg.io.text import read_lines, write_json
+    from lscfg.kernel.search import OracleOptions
+    from lscfg.tuning.commands import check_names
+    from lscfg.tuning.oracle import find_oracle
+
+    seen: set[str] = set()
+    for item in args.grammars:
+        if not item.name or item.endswith("="):
+            raise InputError(f"expected NAME=GRAMMAR, found {quote(item)}")
+        check_names(item.name)
+        if item.name in seen:
+            raise InputError(f"{quote(item.name)} names two grammars; give each a name of its own")
+        seen.add(item.name)
+    for name in ("pops", "keep"):
+        if not 1 <= getattr(args, name) < 2**31:
+            raise InputError(f"--{name} must be 1 to {2**31 - 1}, not {getattr(args, name)}")
+    sentences = read_lines(args.source)
+    check_plain(sentences, args.source)
+    check_sentences(sentences, args.source, allow_empty=True)
+    references = [read_lines(path) for path in args.reference]
+    for lines, path in zip(references, args.reference, strict=True):
+        check_length(len(lines), path, len(sentences), args.source)
+    if not sentences:
+        raise InputError("no sentence", args.source)
+    limits = OracleOptions(args.pops, args.keep)
+    found = []
+    head = "grammar rules BLEU sentence-BLEU 1-gram 2-gram 3-gram 4-gram length exact unparsed"
+    print("\t".join(head.split()))
+    for item in args.grammars:
+        one = find_oracle(item.name, item.path, sentences, references, limits, args.jobs)
+        found.append(asdict(one))
+        row = [one.name, str(one.rules), f"{one.bleu:.2f}", f"{one.sentence_bleu:.2f}"]
+        row += [*(f"{value:.1f}" for value in one.precisions), f"{one.length_ratio:.3f}"]
+        print("\t".join([*row, str(one.exact), str(one.unparsed)]), flush=True)
+    if args.output:
+        write_json(args.output, {"grammars": found, "pops": args.pops, "keep": args.keep})
