@@ -103,7 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (int k = 0; k < 1 + 4 * MAX_ENTRIES; k++) take(&in);
   int32_t n = read_pairs(&in, text);
   read_lexicon(&lexicon, text);
-  lscfg_biparse_model *model = lscfg_biparse_model_new(text, &options), *other = lscfg_biparse_model_new(text, &options);
+  lscfg_biparse_model *model = lscfg_biparse_model_new(text, &options);
+  lscfg_biparse_model *other = lscfg_biparse_model_new(text, &options);
   lscfg_biparse_visits *visits = lscfg_biparse_visits_new();
   CHECK(model && other && visits);
   int32_t all = LSCFG_VISIT_NEIGHBOURS | LSCFG_VISIT_LINKS | LSCFG_VISIT_TREE;
