@@ -717,6 +717,54 @@ static void sample(void) {
   lscfg_phrase_forests_free(forests);
 }
 
+/* ---- biparsing ---- */
+
+static void learn_rules(const lscfg_bitexts *text) {
+  const lscfg_biparse_options options = {.pops = 20, .nodes = 5, .word_items = 5, .retries = 1, .max_target = 10,
+                                         .max_targets = 10, .rule_weights = 1, .leave_out = 1, .beam = 1};
+  const lscfg_biparse_step step = {.rate = 0.2, .shrink = 0.1, .prior = LSCFG_PRIOR_CORPUS};
+  const int32_t pairs[2] = {2, 3}, all = LSCFG_VISIT_NEIGHBOURS | LSCFG_VISIT_LINKS | LSCFG_VISIT_TREE;
+  lscfg_biparse_model *model = lscfg_biparse_model_new(text, &options);
+  lscfg_biparse_model *other = lscfg_biparse_model_new(text, &options);
+  lscfg_biparse_visits *visits = lscfg_biparse_visits_new();
+  lscfg_biparse_counts *counts = lscfg_biparse_counts_new(text);
+  lscfg_biparse_view view;
+  lscfg_biparse_counts_view found;
+  int ready = had(model && other && visits && counts);
+  for (int pass = 0; pass < 2 && ready; pass++) {
+    ready = good(lscfg_biparse_visit(model, visits, pairs, 2, all, &error)) &&
+            good(lscfg_biparse_learn(model, visits, &error)) && good(lscfg_biparse_update(model, &step, &error));
+    if (!ready) break;
+    lscfg_biparse_keep(model);
+    lscfg_biparse_next_pass(model);
+    ready = pass || good(lscfg_biparse_forget(model, 20, &error));
+  }
+  if (ready && had(!lscfg_biparse_model_get(model, &view)) &&
+      good(lscfg_biparse_model_restore(other, &view, &error)) &&
+      good(lscfg_biparse_visit(other, visits, pairs, 2, all - LSCFG_VISIT_NEIGHBOURS, &error)) &&
+      had(!lscfg_biparse_want(counts, pairs, 2)) && good(lscfg_biparse_count(counts, visits, other, &error)) &&
+      had(!lscfg_biparse_counts_get(counts, &found)))
+    CHECK(found.tables.n_rules > 0 && found.n_edges > 0);
+  lscfg_biparse_counts_free(counts);
+  lscfg_biparse_visits_free(visits);
+  lscfg_biparse_model_free(other);
+  lscfg_biparse_model_free(model);
+}
+
+static void biparse(void) {
+  const int32_t words[3][2] = {{0, -1}, {-1, 1}, {0, 1}};
+  const double probability[3][2] = {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.25}};
+  lscfg_bitexts *text = lscfg_bitexts_new(MAX_WORDS);
+  int32_t stream;
+  int made = had(text != NULL);
+  for (int k = 0; k < KEPT && made; k++)
+    made = good(lscfg_bitexts_add(text, corpus[k][0], strlen(corpus[k][0]), corpus[k][1], strlen(corpus[k][1]), "", 0,
+                                  &stream, &error)) &&
+           good(lscfg_bitexts_link(text, LINES_OF(corpus[k]), &stream, &error));
+  if (made && good(lscfg_bitexts_lexicon(text, 3, words[0], probability[0], &error))) learn_rules(text);
+  lscfg_bitexts_free(text);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   decompose();
@@ -726,6 +774,7 @@ int main(int argc, char **argv) {
   find_envelope();
   find_neighbours();
   sample();
+  biparse();
   if (memory_is_out) fprintf(stderr, "out of memory\n");
   return memory_is_out;
 }
