@@ -131,7 +131,7 @@ tune --config cdec.ini --source short --reference short.en --weights weights -o 
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
 rescore short.kbest --mbr bleu -o out
 evaluate --reference dev.en --baseline A A=A B=B --samples 50
-oracle -s dev.ja --reference dev.en A=cdec.ini B=min.grammar.gz
+oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
 inspect sp.lscfg
 inspect em.lscfg
 inspect t.deriv
