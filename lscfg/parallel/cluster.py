@@ -317,7 +317,8 @@ class _Call:
             with suppress(Exception):  # the scheduler may be gone
                 await self._client.cancel(futures, asynchronous=True)
 
-        self._client.loop.add_callback(cancel)
+        if futures:
+            self._client.loop.add_callback(cancel)
 
     def _draw(self, outgoing: Iterator[bool], number: int, arriving: Arriving | None) -> bool:
         while self._sent < number + self._held:

@@ -12,19 +12,13 @@ target = "train.en"
 dev_source = "dev.ja"
 dev_reference = "dev.en"
 test_source = "test.ja"
-test_reference = "test.en"
+test_reference = ["test.en"]
 """
 """The first table of experiments of the little corpus."""
 
-TOML = """
-[corpus]
-source = "train.ja"
-target = "train.en"
-dev_source = "dev.ja"
-dev_reference = "dev.en"
-test_source = "test.ja"
-test_reference = ["test.en"]
-
+TOML = (
+    CORPUS
+    + """
 [language_model]
 order = 3
 estimator = "lscfg"
@@ -41,6 +35,7 @@ m = 3
 features = "paper"
 start = "none"
 """
+)
 
 
 def stages_begun(log: str) -> list[str]:
