@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.counts import RuleCounts
@@ -21,11 +20,12 @@ from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.biparse.checkpoint import LearnerCheckpoint
-from lscfg.induce.biparse.learn import Learner, Visitor, summary
-from lscfg.induce.biparse.lexicon import make_lexicon
+from lscfg.induce.biparse.learn import Learner
+from lscfg.induce.biparse.passes import Visitor, summary
 from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.induce.biparse.shards import Shards, in_shards
+from lscfg.induce.biparse.text import read_bitexts
 from lscfg.io.text import file_hash
-from lscfg.kernel import LineError
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
 from lscfg.model.boundary import BoundaryModel
 from lscfg.parallel.engine import available_cores, in_threads
@@ -99,31 +99,6 @@ class Induced:
         return [" ".join(words[a:b]) for a, b in pairwise(bounds)]
 
 
-def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
-    """The pairs of a corpus, with the lexicon of its alignments.
-
-    Raises:
-        InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed link; every pair is too long.
-    """
-    text = Bitexts(settings.max_words)
-    for first, path in enumerate(inputs.alignments):
-        pairs = stream_aligned(inputs.source, inputs.target, path)
-        for number, (src, tgt, links) in enumerate(log.progress(pairs, "links"), 1):
-            try:
-                if not first:
-                    text.add(src, tgt)
-                text.add_links(src, tgt, links)
-            except LineError as error:
-                raise error.at(number, path) from None
-    if text.left_out == len(text):
-        raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", inputs.source)
-    if text.left_out:
-        log.warn(f"{text.left_out} of {len(text)} pairs are left out: longer than {settings.max_words} words a side")
-    lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
-    text.set_lexicon(lexicon.words, lexicon.probability)
-    return text
-
-
 def induce(
     inputs: RuleInputs,
     settings: BiparseSettings,
@@ -134,22 +109,26 @@ def induce(
     """Learns weights, and counts rules under them.
 
     Args:
-        jobs: threads, which change no result; None: one for each core.
+        jobs: threads, and processes for shards, which change no result; None: one for each core.
         folder: for a checkpoint after each pass; with ``resume`` learning goes on from there.
 
     Raises:
-        InputError: see ``read_bitexts``; fewer pairs than folds; weights grow without end; no pair has a parse.
+        InputError: see ``read_bitexts``; fewer pairs than folds or shards; weights grow without end; no pair has a
+            parse.
     """
     text = read_bitexts(inputs, settings)
     arrays = text.arrays()
     there = np.flatnonzero(np.diff(arrays["src.offsets"]) > 0).astype(np.int32)
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
-    made_from = _fingerprint(inputs, settings) if folder else ""
-    checkpoints = [LearnerCheckpoint(folder, fold, made_from, resume) for fold in range(settings.folds)]
-    with in_threads(jobs or available_cores()) as engine:
+    jobs = jobs or available_cores()
+    made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
+    with in_threads(jobs) as engine:
         visitor = Visitor(engine)
-        learners = _learn(text, there, settings, visitor, checkpoints)
+        with in_shards(inputs, settings, text, jobs, folder, made_from) as shards:
+            place = shards.folder if shards else folder
+            checkpoints = [LearnerCheckpoint(place, fold, made_from, resume) for fold in range(settings.folds)]
+            learners = _learn(text, there, settings, visitor, checkpoints, shards)
         return _count(text, there, learners, settings, visitor, inputs)
 
 
@@ -172,6 +151,7 @@ def _learn(
     settings: BiparseSettings,
     visitor: Visitor,
     checkpoints: Sequence[LearnerCheckpoint],
+    shards: Shards | None,
 ) -> list[Learner]:
     """The learner of each fold, when it has learned all it can."""
     folds = _fold_of(text, settings)
@@ -179,7 +159,7 @@ def _learn(
     for fold in range(settings.folds):
         name = f"fold {fold + 1}, " if settings.folds > 1 else ""
         pairs = there[folds[there] != fold] if settings.folds > 1 else there
-        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold])
+        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold], shards)
         learner.model = learner.run()
         learner.model.settle()
         learners.append(learner)
