@@ -243,24 +243,24 @@ int lscfg_biparse_forget(lscfg_biparse_model *m, int64_t most, lscfg_error *erro
 
 int lscfg_biparse_settle(lscfg_biparse_model *m) {
   rule_table none;
-  if (rule_table_init(&none)) return LSCFG_ENOMEM;
+  aligned_rule *end = calloc(1, sizeof *end);
+  if (!end || rule_table_init(&none)) {
+    free(end);
+    return LSCFG_ENOMEM;
+  }
   rule_table_release(&m->rules);
   m->rules = none;
-  void *const all[] = {m->links.data, m->aligned_places.entries, m->side_places.entries, m->sides.data,
-                       m->targets.data};
+  void *const all[] = {m->aligned.data,        m->links.data, m->aligned_places.entries,
+                       m->side_places.entries, m->sides.data, m->targets.data};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
   memset(&m->links, 0, sizeof m->links);
   memset(&m->aligned_places, 0, sizeof m->aligned_places);
   memset(&m->side_places, 0, sizeof m->side_places);
   memset(&m->sides, 0, sizeof m->sides);
   memset(&m->targets, 0, sizeof m->targets);
-  aligned_rule *end = realloc(m->aligned.data, sizeof *end);
-  if (end) {
-    m->aligned.data = end;
-    m->aligned.capacity = 1;
-  }
+  m->aligned.data = end;
   m->aligned.size = 0;
-  m->aligned.data[0] = (aligned_rule){0};
+  m->aligned.capacity = 1;
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind), left = {0};
     memcpy(&left.weight, &w->weight, sizeof left.weight);

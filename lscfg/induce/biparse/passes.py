@@ -38,6 +38,10 @@ class Visitor:
 
         return self._engine.map(run, range(len(pieces)))
 
+    def forget(self) -> None:
+        """Frees the room of all visits."""
+        self._visits.clear()
+
     def in_batches(
         self,
         model: BiparseModel,

@@ -128,8 +128,8 @@ def induce(
         with in_shards(inputs, settings, text, jobs, folder, made_from) as shards:
             place = shards.folder if shards else folder
             checkpoints = [LearnerCheckpoint(place, fold, made_from, resume) for fold in range(settings.folds)]
-            learners = _learn(text, there, settings, visitor, checkpoints, shards)
-        return _count(text, there, learners, settings, visitor, inputs)
+            learned = _learn(text, there, settings, visitor, checkpoints, shards)
+        return _count(text, there, learned, settings, visitor, inputs)
 
 
 def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
@@ -145,6 +145,14 @@ def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
     return np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[text.arrays()["same"]]
 
 
+@dataclass(frozen=True)
+class _Learned:
+    """Settled models, fold by fold, and a record for each of their passes."""
+
+    models: list[BiparseModel]
+    trace: list[dict[str, Any]]
+
+
 def _learn(
     text: Bitexts,
     there: np.ndarray,
@@ -152,18 +160,17 @@ def _learn(
     visitor: Visitor,
     checkpoints: Sequence[LearnerCheckpoint],
     shards: Shards | None,
-) -> list[Learner]:
-    """The learner of each fold, when it has learned all it can."""
+) -> _Learned:
     folds = _fold_of(text, settings)
-    learners = []
+    learned = _Learned([], [])
     for fold in range(settings.folds):
         name = f"fold {fold + 1}, " if settings.folds > 1 else ""
         pairs = there[folds[there] != fold] if settings.folds > 1 else there
         learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold], shards)
-        learner.model = learner.run()
-        learner.model.settle()
-        learners.append(learner)
-    return learners
+        learned.models.append(learner.run())
+        learned.models[-1].settle()
+        learned.trace.extend(record | {"fold": fold} for record in learner.trace)
+    return learned
 
 
 class _Collected:
@@ -199,44 +206,45 @@ def _in_order(edges: np.ndarray) -> np.ndarray:
 def _count(
     text: Bitexts,
     there: np.ndarray,
-    learners: Sequence[Learner],
+    learned: _Learned,
     settings: BiparseSettings,
     visitor: Visitor,
     inputs: RuleInputs,
 ) -> Induced:
+    """Empties the list of models: what is made of counts at the end takes as much memory as they do."""
     folds = _fold_of(text, settings)
     counts = ExpectedRules(text, None if inputs.wanted is None else _numbered(text, inputs.wanted))
     found = _Collected()
-    records = []
+    records, spans = [], []
 
-    for fold, learner in enumerate(learners):
-        learned = learner.model
-
-        def take(visits: Visits, learned: BiparseModel | None = learned if settings.passes else None) -> None:
-            counts.add(visits, learned)
+    def visit(model: BiparseModel, pairs: np.ndarray) -> None:
+        def take(visits: Visits) -> None:
+            counts.add(visits, model if settings.passes else None)
             found.take(visits)
 
-        model = learned if settings.counts == "learned" else BiparseModel(text, settings.beams)
-        pairs = there[folds[there] == fold] if settings.folds > 1 else there
-        records.append(visitor.in_batches(model, pairs, BATCH, LINKS | TREE, take, "counts"))
+        guide = model if settings.counts == "learned" else BiparseModel(text, settings.beams)
+        records.append(visitor.in_batches(guide, pairs, BATCH, LINKS | TREE, take, "counts"))
+        visitor.forget()
+        spans.append({name: array for name, array in model.arrays().items() if name.startswith(("ends", "sides"))})
+
+    for fold in range(settings.folds):
+        visit(learned.models.pop(0), there[folds[there] == fold] if settings.folds > 1 else there)
     told = np.concatenate(records)
     log.table(summary(told))
     if not (told["tries"] > 0).any():
         raise InputError("no sentence pair has a parse: give alignments of this text, or wider beams", inputs.source)
     arrays = counts.arrays()
     rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
-    trace = [record | {"fold": fold} for fold, learner in enumerate(learners) for record in learner.trace]
-    boundary = _boundary(rules.rules.words, learners)
-    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
+    boundary = _boundary(rules.rules.words, spans)
+    return Induced(rules, learned.trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
 
 
-def _boundary(words: list[str], learners: Sequence[Learner]) -> BoundaryModel:
-    models = [learner.model.arrays() for learner in learners]
+def _boundary(words: list[str], spans: Sequence[dict[str, np.ndarray]]) -> BoundaryModel:
     given = []
     for kind in ("ends", "sides"):
-        pairs = np.concatenate([arrays[f"{kind}.words"] for arrays in models])
-        weights = np.concatenate([arrays[f"{kind}.weight"] for arrays in models])
-        given.append((pairs, weights / len(models)))
+        pairs = np.concatenate([arrays[f"{kind}.words"] for arrays in spans])
+        weights = np.concatenate([arrays[f"{kind}.weight"] for arrays in spans])
+        given.append((pairs, weights / len(spans)))
     return BoundaryModel.of(words, *given)
 
 
