@@ -342,8 +342,7 @@ static double score_rule(const contexts *c, const known_rule *rule, const edge_p
 
 /* Adds to the scores of an edge's known rules what the scorer says of them. */
 static void add_scorer(contexts *c, int32_t edge, const known_side *side, double *here) {
-  const lscfg_forest *f = c->forest;
-  if (!look_around_span(&c->words, f->node_span.data + 2 * (int64_t)f->edge_head.data[edge])) return;
+  if (!take_edge(&c->words, edge)) return;
   for (int32_t k = 0; k < side->n; k++) {
     if (c->known_of_sides.data[side->begin + k] < 0) continue;
     int32_t row = c->model->sense.row[context_rule(c->binding, c->rules_of_sides.data[side->begin + k])];
