@@ -1,6 +1,5 @@
 /* The items of a scorer around the boundaries of a sentence and in gaps, and the sums of their vectors. */
 #include "inference/around.h"
-#include "inference/context.h"
 
 #include <math.h>
 
