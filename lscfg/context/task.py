@@ -238,7 +238,8 @@ class Task:
     def basis(self, settings: CcaSettings) -> np.ndarray:
         """float64 [items, dims]: what each item adds to the context of a token: k of either side, and k of gaps."""
         found = self.correlation(settings)
-        return np.asarray(linalg.block_diag(found.left, found.right, found.gaps))
+        parts = (found.left, found.right, *([found.gaps] if len(found.gaps) else []))
+        return np.asarray(linalg.block_diag(*parts))
 
     def contexts(self, settings: CcaSettings) -> np.ndarray:
         """float64 [used tokens, dims], the context of each."""
