@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.grammar.source import RuleInputs
-from lscfg.induce.biparse.rules import read_bitexts
 from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.induce.biparse.text import read_bitexts
 from lscfg.kernel.biparse import NEIGHBOURS, Beams, BiparseModel, Bitexts, Visits
 
 

@@ -77,13 +77,15 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see the functions of ``lscfg.induce``.
     """
-    if args.cluster:
-        from lscfg.parallel.jobs import run_there
-
-        return run_there(run, args)
-
     parts = {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "states": _states}
-    (parts | {"sample": _sample, "biparse": _biparse})[args.action](args)
+    part = (parts | {"sample": _sample, "biparse": _biparse})[args.action]
+    if not args.cluster:
+        return part(args)
+    if args.action == "biparse" and args.shards > 1:
+        return _biparse_in_shards(args)
+    from lscfg.parallel.jobs import run_there
+
+    run_there(run, args)
 
 
 def _add_text(action: argparse.ArgumentParser, links: str = "word alignments i-j") -> None:
@@ -326,6 +328,17 @@ def _biparse(args: argparse.Namespace) -> None:
     if args.boundary_model:
         Parameters.without_rules(found.boundary).save(args.boundary_model)
     _write_rules(args, found.rules, sentences, found.trace)
+
+
+def _biparse_in_shards(args: argparse.Namespace) -> None:
+    """The workers of the cluster learn, and all else is done here."""
+    from lscfg.errors import InputError
+    from lscfg.parallel.cluster import on_cluster
+
+    if not args.checkpoint:
+        raise InputError("--shards on a --cluster need --checkpoint DIR, a folder that all workers see")
+    with on_cluster(args.cluster):
+        _biparse(args)
 
 
 def _sample(args: argparse.Namespace) -> None:

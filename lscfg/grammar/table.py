@@ -18,6 +18,9 @@ MAX_ARITY = 9
 MAX_TENSOR_ARITY = 2
 """Most nonterminals of a rule that a model has a tensor for."""
 
+BLOCK = 100_000
+"""Rules that are checked at a time: what is computed on the way is several times as large as they are."""
+
 LAYOUT = {
     "rules.symbols": "int32 [symbols]",
     "rules.src_length": "int32 [rules]",
@@ -107,7 +110,7 @@ class RuleTable:
         Raises:
             ValueError: arrays that do not fit together.
         """
-        return Rules(self.arrays())
+        return Rules(self._named(copy=False))
 
     def on_source(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 [symbols], the rule of each symbol; bool [symbols], whether it is on the source side."""
@@ -155,13 +158,16 @@ class RuleTable:
         return both.select(kept), np.searchsorted(kept, first)[which.ravel()][len(self) :]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The table as named arrays, as in model and derivation files (docs/FORMATS.md)."""
+        """The table as named arrays, as in model and derivation files (docs/FORMATS.md), as copies."""
+        return self._named(copy=True)
+
+    def _named(self, copy: bool) -> dict[str, np.ndarray]:
         encoded = [word.encode("utf-8") for word in self.words]
         return {
-            "rules.symbols": self.symbols.astype(np.int32),
-            "rules.offsets": self.offsets.astype(np.int64),
-            "rules.src_length": self.src_length.astype(np.int32),
-            "rules.arity": self.arity.astype(np.int32),
+            "rules.symbols": self.symbols.astype(np.int32, copy=copy),
+            "rules.offsets": self.offsets.astype(np.int64, copy=copy),
+            "rules.src_length": self.src_length.astype(np.int32, copy=copy),
+            "rules.arity": self.arity.astype(np.int32, copy=copy),
             "vocab.bytes": np.frombuffer(b"".join(encoded), np.uint8),
             "vocab.offsets": np.concatenate([[0], np.cumsum([len(word) for word in encoded])]).astype(np.int64),
         }
@@ -178,7 +184,11 @@ class RuleTable:
         src_length, arity = arrays["rules.src_length"], arrays["rules.arity"]
         check_offsets("rules.offsets", offsets, len(symbols))
         check_range("rules.symbols", symbols, -len(symbols), sizes["words"])
-        _check_sides(symbols, offsets, src_length, arity)
+        for begin in range(0, len(arity), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            bounds = offsets[begin : begin + BLOCK + 1]
+            own = symbols[bounds[0] : bounds[-1]]
+            _check_sides(own, bounds - bounds[0], src_length[part], arity[part], begin)
         return cls(vocabulary_words(arrays), symbols, offsets, src_length, arity)
 
     def check_distinct(self) -> None:
@@ -211,14 +221,19 @@ def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
     return words
 
 
-def _check_sides(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray, arity: np.ndarray) -> None:
+def _check_sides(
+    symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray, arity: np.ndarray, begin: int
+) -> None:
     """Refuses rules without a source side, and those whose sides have not the nonterminals that the arity says.
+
+    Args:
+        begin: number of the first of these rules.
 
     Raises:
         ValueError: the first such rule.
     """
     lengths = np.diff(offsets)
-    _refuse("source side", (src_length < 1) | (src_length > lengths))
+    _refuse("source side", (src_length < 1) | (src_length > lengths), begin)
     rule = np.repeat(np.arange(len(arity)), lengths)
     nonterminal = np.nonzero(symbols < 0)[0]
     rule, index = rule[nonterminal], -1 - symbols[nonterminal].astype(np.int64)
@@ -226,17 +241,17 @@ def _check_sides(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarra
     found = np.bincount(rule[source], minlength=len(arity))
     wrong = found != arity
     wrong[rule[source & (index != 0)]] = True
-    _refuse("source side", wrong | ((src_length == 1) & (arity == 1)))
+    _refuse("source side", wrong | ((src_length == 1) & (arity == 1)), begin)
     rule, index = rule[~source], index[~source]
     wrong = np.bincount(rule, minlength=len(arity)) != arity
     wrong[rule[index >= arity[rule]]] = True
-    _refuse("target side", wrong)
+    _refuse("target side", wrong, begin)
     first = np.cumsum(arity, dtype=np.int64) - arity
     times = np.bincount(first[rule] + index, minlength=len(rule))
     wrong[rule[times[first[rule] + index] != 1]] = True
-    _refuse("target side", wrong)
+    _refuse("target side", wrong, begin)
 
 
-def _refuse(what: str, wrong: np.ndarray) -> None:
+def _refuse(what: str, wrong: np.ndarray, begin: int) -> None:
     if wrong.any():
-        raise ValueError(f"rule {int(wrong.argmax())} has a {what} that no rule has")
+        raise ValueError(f"rule {begin + int(wrong.argmax())} has a {what} that no rule has")

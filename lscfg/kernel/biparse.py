@@ -298,8 +298,12 @@ class BiparseModel(Collector):
         self._check(lib.lscfg_biparse_update(self._pointer, options, self._error))
 
     def keep(self) -> None:
-        """Keeps the weights as they are now, to go back to; at first those of the beginning are kept."""
-        lib.lscfg_biparse_keep(self._pointer)
+        """Keeps the weights as they are now, to go back to; at first those of the beginning are kept.
+
+        Raises:
+            InputError: the model is settled.
+        """
+        self._check(lib.lscfg_biparse_keep(self._pointer, self._error))
 
     def go_back(self) -> None:
         """Takes the kept weights; rules that were discovered since have a weight of 0.
@@ -356,11 +360,17 @@ class BiparseModel(Collector):
             found[f"{name}.kept"] = self._copy(v.kept[kind], learning, np.float64)
         return found
 
-    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Goes on where another model of the same text was; for a new model only.
+    def add(self, arrays: Mapping[str, np.ndarray], share: float = 1.0) -> None:
+        """Adds a share of another model of the same text; for a new model, or one that was made of shares alone.
+
+        A share of 1 puts a new model where the other one was. Shares that sum to 1 make the mean of the models, with
+        the rules of all; they have their kept weights in common.
+
+        Args:
+            arrays: see ``MODEL``.
 
         Raises:
-            ValueError: the arrays are no such model, and this one is of no use then.
+            ValueError: this model is settled; or the arrays are no such model, and this one is of no use then.
         """
         sizes = check_layout(arrays, MODEL)
         check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])
@@ -406,7 +416,7 @@ class BiparseModel(Collector):
         v.n_aligned, v.n_links = sizes["aligned"], sizes["links"]
         v.dense, v.dense_squares, v.dense_kept = (held[f"dense{of}"].tolist() for of in ("", ".squares", ".kept"))
         try:
-            self._check(lib.lscfg_biparse_model_restore(self._pointer, v, self._error))
+            self._check(lib.lscfg_biparse_model_add(self._pointer, v, share, self._error))
         except LineError as error:
             raise ValueError(str(error)) from None
 

@@ -39,6 +39,11 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def part_bounds(items: int, parts: int) -> list[int]:
+    """Where each of some parts of the same size begins, up to one item, and the number of items."""
+    return [items * part // parts for part in range(parts + 1)]
+
+
 class Arriving(Protocol):
     """Says when a block is there, where blocks come over time, as lines of a pipe do."""
 
@@ -126,7 +131,7 @@ def in_threads(workers: int, ahead: int = Threads.AHEAD) -> Engine:
     return Serial() if workers == 1 else Threads(workers, ahead)
 
 
-def in_processes(workers: int, environment: Mapping[str, str] | None = None) -> Engine:
+def in_processes(workers: int, environment: Mapping[str, str] | None = None, large: bool = False) -> Engine:
     """An engine of processes; ``Serial`` for one without an environment.
 
     Where this process has joined a cluster, its workers take the place of the processes.
@@ -134,6 +139,7 @@ def in_processes(workers: int, environment: Mapping[str, str] | None = None) -> 
     Args:
         environment: variables that are set in a worker before it imports anything of ours; such workers are on this
             machine, cluster or not.
+        large: each block takes seconds, so a cluster sends them one by one.
 
     Raises:
         InputError: workers is less than 1.
@@ -141,7 +147,7 @@ def in_processes(workers: int, environment: Mapping[str, str] | None = None) -> 
     if joined is not None and environment is None:
         from lscfg.parallel.cluster import Cluster
 
-        return Cluster(joined)
+        return Cluster(joined, batch=1) if large else Cluster(joined)
     if workers == 1 and environment is None:
         return Serial()
     from lscfg.parallel.processes import Processes  # multiprocessing takes a while to import

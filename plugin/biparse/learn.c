@@ -54,7 +54,7 @@ static double clipped(double value) { return fmax(-LARGEST_STEP, fmin(LARGEST_ST
 
 int lscfg_biparse_learn(lscfg_biparse_model *m, const lscfg_biparse_visits *v, lscfg_error *error) {
   int64_t rule = 0;
-  if (m->is_settled) return lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over");
+  if (refuse_if_settled(m, error)) return LSCFG_EINPUT;
   for (int32_t n = 0; n < v->results.size; n++) {
     for (; rule < v->rules.size && v->rules.data[rule].visit == n; rule++)
       if (discover(m, v, &v->rules.data[rule], v->results.data[n].pair)) return out_of_memory(error);
@@ -118,7 +118,7 @@ static void rescale(lscfg_biparse_model *m) {
 int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step, lscfg_error *error) {
   static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words beside a span",
                                       "a rule"};
-  if (m->is_settled) return lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over");
+  if (refuse_if_settled(m, error)) return LSCFG_EINPUT;
   /* All weights shrink alike only where their rates are alike. */
   double shrink = step->prior == LSCFG_PRIOR_VISIT ? step->shrink : step->shrink * (double)m->visited;
   int common = step->prior == LSCFG_PRIOR_CORPUS && !step->adagrad;

@@ -157,16 +157,18 @@ void lscfg_biparse_next_pass(lscfg_biparse_model *m) {
 
 /* ---- weights to go back to ---- */
 
-void lscfg_biparse_keep(lscfg_biparse_model *m) {
+int lscfg_biparse_keep(lscfg_biparse_model *m, lscfg_error *error) {
+  if (refuse_if_settled(m, error)) return LSCFG_EINPUT;
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind);
     for (int64_t k = 0; k < w->kept.size; k++) w->kept.data[k] = m->scale * w->weight.data[k];
   }
   memcpy(m->dense_kept, m->dense, sizeof m->dense);
+  return LSCFG_OK;
 }
 
 int lscfg_biparse_go_back(lscfg_biparse_model *m, lscfg_error *error) {
-  if (m->is_settled) return lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over");
+  if (refuse_if_settled(m, error)) return LSCFG_EINPUT;
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind);
     for (int64_t k = 0; k < w->kept.size; k++) w->weight.data[k] = w->kept.data[k];
@@ -241,24 +243,24 @@ int lscfg_biparse_forget(lscfg_biparse_model *m, int64_t most, lscfg_error *erro
 
 int lscfg_biparse_settle(lscfg_biparse_model *m) {
   rule_table none;
-  if (rule_table_init(&none)) return LSCFG_ENOMEM;
+  aligned_rule *end = calloc(1, sizeof *end);
+  if (!end || rule_table_init(&none)) {
+    free(end);
+    return LSCFG_ENOMEM;
+  }
   rule_table_release(&m->rules);
   m->rules = none;
-  void *const all[] = {m->links.data, m->aligned_places.entries, m->side_places.entries, m->sides.data,
-                       m->targets.data};
+  void *const all[] = {m->aligned.data,        m->links.data, m->aligned_places.entries,
+                       m->side_places.entries, m->sides.data, m->targets.data};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
   memset(&m->links, 0, sizeof m->links);
   memset(&m->aligned_places, 0, sizeof m->aligned_places);
   memset(&m->side_places, 0, sizeof m->side_places);
   memset(&m->sides, 0, sizeof m->sides);
   memset(&m->targets, 0, sizeof m->targets);
-  aligned_rule *end = realloc(m->aligned.data, sizeof *end);
-  if (end) {
-    m->aligned.data = end;
-    m->aligned.capacity = 1;
-  }
+  m->aligned.data = end;
   m->aligned.size = 0;
-  m->aligned.data[0] = (aligned_rule){0};
+  m->aligned.capacity = 1;
   for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) {
     weights *w = weights_of_kind(m, kind), left = {0};
     memcpy(&left.weight, &w->weight, sizeof left.weight);
@@ -267,138 +269,5 @@ int lscfg_biparse_settle(lscfg_biparse_model *m) {
     *w = left;
   }
   m->is_settled = 1;
-  return LSCFG_OK;
-}
-
-/* ---- views ---- */
-
-static int copy_weights(lscfg_biparse_model *m, int which, const double *weight, int64_t n) {
-  m->weight_view[which].size = 0;
-  if (ARRAY_RESERVE(m->weight_view[which], n + 1)) return LSCFG_ENOMEM;
-  for (int64_t k = 0; k < n; k++) m->weight_view[which].data[k] = m->scale * weight[k];
-  return LSCFG_OK;
-}
-
-static int copy_aligned(lscfg_biparse_model *m) {
-  int64_t n = m->aligned.size, n_links = m->links.size;
-  m->link_view.size = m->link_begin.size = m->lexical.size = 0;
-  if (ARRAY_RESERVE(m->link_view, 2 * n_links + 1) || ARRAY_RESERVE(m->link_begin, n + 1) ||
-      ARRAY_RESERVE(m->lexical, 2 * n + 1))
-    return LSCFG_ENOMEM;
-  for (int k = 0; k < 3; k++) {
-    m->numbers[k].size = 0;
-    if (ARRAY_RESERVE(m->numbers[k], n + 1)) return LSCFG_ENOMEM;
-  }
-  for (int64_t k = 0; k <= n; k++) m->link_begin.data[k] = m->aligned.data[k].links;
-  for (int64_t k = 0; k < n; k++) {
-    const aligned_rule *a = &m->aligned.data[k];
-    m->numbers[0].data[k] = a->rule;
-    m->numbers[1].data[k] = a->shown;
-    m->numbers[2].data[k] = a->now;
-    for (int way = 0; way < 2; way++) m->lexical.data[2 * k + way] = a->lexical[way];
-  }
-  for (int64_t k = 0; k < n_links; k++) {
-    m->link_view.data[2 * k] = m->links.data[k].src;
-    m->link_view.data[2 * k + 1] = m->links.data[k].tgt;
-  }
-  return LSCFG_OK;
-}
-
-int lscfg_biparse_model_get(lscfg_biparse_model *m, lscfg_biparse_view *view) {
-  if (copy_aligned(m) || copy_weights(m, 0, m->of_rules.weight.data, m->of_rules.weight.size)) return LSCFG_ENOMEM;
-  *view = (lscfg_biparse_view){.n_rules = rule_table_size(&m->rules),
-                               .n_symbols = m->rules.symbols.size,
-                               .symbols = m->rules.symbols.data,
-                               .offsets = m->rules.offsets.data,
-                               .src_length = m->rules.src_length.data,
-                               .arity = m->rules.arity.data,
-                               .rule_weight = m->weight_view[0].data,
-                               .rule_squares = m->of_rules.squares.data,
-                               .only = m->only.data,
-                               .n_aligned = m->aligned.size,
-                               .n_links = m->links.size,
-                               .aligned_rule = m->numbers[0].data,
-                               .link_begin = m->link_begin.data,
-                               .links = m->link_view.data,
-                               .shown = m->numbers[1].data,
-                               .shown_now = m->numbers[2].data,
-                               .lexical = m->lexical.data};
-  for (int kind = 0; kind < LSCFG_N_SPARSE; kind++) {
-    const weight_table *t = &m->sparse[kind];
-    if (copy_weights(m, 1 + kind, t->of.weight.data, t->of.weight.size)) return LSCFG_ENOMEM;
-    view->n_weights[kind] = t->of.weight.size;
-    view->squares[kind] = t->of.squares.data;
-    view->words[kind] = t->words.data;
-    view->weight[kind] = m->weight_view[1 + kind].data;
-  }
-  for (int kind = 0; kind <= LSCFG_N_SPARSE; kind++) view->kept[kind] = weights_of_kind(m, kind)->kept.data;
-  memcpy(view->dense_kept, m->dense_kept, sizeof m->dense_kept);
-  memcpy(view->dense, m->dense, sizeof m->dense);
-  memcpy(view->dense_squares, m->dense_squares, sizeof m->dense_squares);
-  return LSCFG_OK;
-}
-
-static int refuse(lscfg_error *error, const char *what) {
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "%s of the model cannot be", what);
-}
-
-static int restore_weights(lscfg_biparse_model *m, const lscfg_biparse_view *view, lscfg_error *error) {
-  int32_t n_words = lscfg_vocab_size(&m->text->tables.vocab);
-  for (int kind = 0; kind < LSCFG_N_SPARSE; kind++)
-    for (int64_t k = 0; k < view->n_weights[kind]; k++) {
-      const int32_t *words = view->words[kind] + 2 * k;
-      if (words[0] < -1 || words[1] < -1 || words[0] >= n_words || words[1] >= n_words)
-        return refuse(error, "a word of a weight");
-      int32_t place = model_weight_place(&m->sparse[kind], word_key(words[0], words[1]));
-      if (place < 0) return out_of_memory(error);
-      if (place != k) return refuse(error, "two weights of one feature");
-      m->sparse[kind].of.weight.data[place] = view->weight[kind][k];
-      m->sparse[kind].of.kept.data[place] = view->kept[kind][k];
-      m->sparse[kind].of.squares.data[place] = view->squares[kind][k];
-    }
-  memcpy(m->dense, view->dense, sizeof m->dense);
-  memcpy(m->dense_squares, view->dense_squares, sizeof m->dense_squares);
-  memcpy(m->dense_kept, view->dense_kept, sizeof m->dense_kept);
-  return LSCFG_OK;
-}
-
-/* The symbols were checked; links are to be between words. */
-static int good_links(const lscfg_biparse_view *view, int64_t number, const told_rule *r) {
-  const int32_t *links = view->links + 2 * view->link_begin[number];
-  for (int32_t k = 0; k < r->n_links; k++, links += 2)
-    if (links[0] < 0 || links[0] >= r->n_src || links[1] < 0 || links[1] >= r->n_tgt || r->symbols[links[0]] < 0 ||
-        r->symbols[r->n_src + links[1]] < 0)
-      return 0;
-  return 1;
-}
-
-int lscfg_biparse_model_restore(lscfg_biparse_model *m, const lscfg_biparse_view *view, lscfg_error *error) {
-  int code = restore_weights(m, view, error);
-  if (code) return code;
-  for (int64_t k = 0; k < view->n_aligned; k++) {
-    int32_t rule = view->aligned_rule[k];
-    int64_t n_links = view->link_begin[k + 1] - view->link_begin[k];
-    if (rule < 0 || rule >= view->n_rules || n_links < 0 || n_links > MOST_SYMBOLS * MOST_WORDS ||
-        view->link_begin[k] < 0 || view->link_begin[k + 1] > view->n_links)
-      return refuse(error, "a rule");
-    int64_t begin = view->offsets[rule];
-    told_rule told = {.symbols = view->symbols + begin, .links = view->links + 2 * view->link_begin[k],
-                      .n_src = view->src_length[rule], .arity = view->arity[rule], .n_links = (int32_t)n_links,
-                      .lexical = {view->lexical[2 * k], view->lexical[2 * k + 1]}};
-    told.n_tgt = (int32_t)(view->offsets[rule + 1] - begin) - told.n_src;
-    if (!good_links(view, k, &told)) return refuse(error, "a link");
-    rule_fingerprints(told.symbols, told.n_src, told.n_tgt, told.links, told.n_links, told.fingerprint);
-    int32_t number = model_intern_rule(m, &told, view->only[rule]);
-    if (number >= 0 && number != rule) return refuse(error, "the order of rules");
-    if (number >= 0) number = model_intern_aligned(m, &told, rule);
-    if (number < 0) return out_of_memory(error);
-    if (number != k) return refuse(error, "a rule that is there twice");
-    m->of_rules.weight.data[rule] = view->rule_weight[rule];
-    m->of_rules.kept.data[rule] = view->kept[LSCFG_N_SPARSE][rule];
-    m->of_rules.squares.data[rule] = view->rule_squares[rule];
-    m->aligned.data[number].shown = view->shown[k];
-    m->aligned.data[number].now = view->shown_now[k];
-    model_move_up(m, number);
-  }
   return LSCFG_OK;
 }

@@ -56,6 +56,7 @@ struct lscfg_biparse_model {
   double scale;    /* that all sparse weights have in common */
   int64_t visited; /* pairs of the batch */
   int is_settled;  /* learning is over, see lscfg_biparse_settle */
+  int is_sum;      /* of shares of others, see lscfg_biparse_model_add */
   ARRAY(int32_t) link_view; /* what lscfg_biparse_model_get shows */
   ARRAY(int64_t) link_begin;
   ARRAY(int32_t) numbers[3];
@@ -80,6 +81,11 @@ int32_t model_intern_aligned(lscfg_biparse_model *, const told_rule *, int32_t r
 int32_t model_weight_place(weight_table *, int64_t key);
 /* Moves a rule forward in the list of its source side, past those that fewer pairs have shown. */
 void model_move_up(lscfg_biparse_model *, int32_t number);
+
+/* Refuses what would change a settled model. */
+static inline int refuse_if_settled(const lscfg_biparse_model *m, lscfg_error *error) {
+  return m->is_settled ? lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over") : LSCFG_OK;
+}
 
 /* The number behind a key, -1 if there is none. */
 static inline int32_t find_number(const int_map *m, int64_t key) {

@@ -89,6 +89,6 @@ static int compute(const feature_work *w, lscfg_error *error) {
 
 static const char *const names[] = {"LatentTarget",  "LatentTargetBare", "LatentOrdered", "LatentSwapped",
                                     "LatentSource0", "LatentSourceBare", "LatentSourceN"};
-static const double start[] = {.5, 0, 0, 0, 0, 0, .5};
+static const double start[] = {.5, 0, 0, 0, 0, .5, .5};
 const feature_family ratio_family = {"ratios", LSCFG_TARGET, 7,      NEEDS_MARGINALS | NEEDS_ONE_STATE,
                                      names,    start,        compute};

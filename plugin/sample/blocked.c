@@ -120,6 +120,8 @@ static int list_fragments(lscfg_sampler *s, int64_t most) {
   fragment_table *t = &s->fragments;
   t->all.size = t->frontiers.size = t->first.size = 0;
   if (ARRAY_RESERVE(t->first, s->n_nodes + 1)) return LSCFG_ENOMEM;
+  /* Fragments without a frontier have offsets into these, too. */
+  if (ARRAY_RESERVE(t->frontiers, 1) || ARRAY_RESERVE(t->part_frontiers, 1)) return LSCFG_ENOMEM;
   t->first.data[t->first.size++] = 0;
   for (int32_t node = 0; node < s->n_nodes; node++) {
     int code = list_of_node(s, t, node, most);

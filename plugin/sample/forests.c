@@ -8,7 +8,10 @@ lscfg_phrase_forests *lscfg_phrase_forests_new(int32_t max_cut, int32_t max_word
   lscfg_phrase_forests *f = calloc(1, sizeof *f);
   if (!f) return NULL;
   f->max_cut = max_cut;
-  if (!(f->text = lscfg_derivations_new(&options)) || ARRAY_RESERVE(f->pairs, 1)) {
+  /* Arrays are there from the beginning: a sampler takes offsets into them also where a pair has nothing in them. */
+  if (!(f->text = lscfg_derivations_new(&options)) || ARRAY_RESERVE(f->pairs, 1) || ARRAY_RESERVE(f->nodes, 1) ||
+      ARRAY_RESERVE(f->first_tail, 1) || ARRAY_RESERVE(f->tails, 1) || ARRAY_RESERVE(f->words[SRC], 1) ||
+      ARRAY_RESERVE(f->words[TGT], 1) || ARRAY_RESERVE(f->linked, 1)) {
     lscfg_phrase_forests_free(f);
     return NULL;
   }

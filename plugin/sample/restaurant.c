@@ -224,7 +224,7 @@ void restaurant_log_run(const restaurant *r, const rule_form *f, int32_t n, doub
 
 int32_t restaurant_intern(restaurant *r, const int32_t *symbols, const rule_form *f) {
   int32_t rule = f->rule;
-  if (r->seated && seats_reserve(&r->seats, 1)) return LSCFG_ENOMEM;
+  if (r->seated && seats_reserve(&r->seats, r->n_tokens + 1)) return LSCFG_ENOMEM;
   if (rule >= 0) return rule;
   if (ARRAY_RESERVE(r->count, 1) || ARRAY_RESERVE(r->length, 1) || ARRAY_RESERVE(r->group, 1)) return LSCFG_ENOMEM;
   rule = rule_table_intern(&r->rules, symbols + f->symbols, f->n_src, f->n, f->arity);

@@ -36,11 +36,11 @@ static int restore_seats(lscfg_sampler *s, const lscfg_sampler_view *v) {
   for (int32_t k = 0; k < r->n_groups; k++) r->groups[k].tables = 0;
   for (int64_t rule = 0; rule < n_rules; rule++)
     if (seats_add_rule(&r->seats)) return LSCFG_ENOMEM;
-  const int32_t *end = v->seats + 3 * v->n_seats;
-  for (const int32_t *group = v->seats; group < end; group += 3) {
+  if (seats_reserve(&r->seats, r->n_tokens) || seats_reserve(&r->seats, v->n_seats)) return LSCFG_ENOMEM;
+  for (int64_t seat = 0; seat < v->n_seats; seat++) {
+    const int32_t *group = v->seats + 3 * seat;
     int32_t rule = group[0], size = group[1], tables = group[2];
     if (rule < 0 || rule >= n_rules || size < 1 || tables < 1 || tables > r->count.data[rule]) return LSCFG_EINPUT;
-    if (seats_reserve(&r->seats, 1)) return LSCFG_ENOMEM;
     for (int32_t k = 0; k < tables; k++) seats_move(&r->seats, rule, 0, size);
     r->groups[r->group.data[rule]].tables += tables;
   }

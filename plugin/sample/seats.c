@@ -20,7 +20,7 @@ int seats_add_rule(seat_table *s) {
 }
 
 int seats_reserve(seat_table *s, int64_t tokens) {
-  return ARRAY_RESERVE(s->groups, tokens) || s->groups.size + tokens > INT32_MAX ? LSCFG_ENOMEM : LSCFG_OK;
+  return tokens > INT32_MAX || ARRAY_RESERVE(s->groups, tokens - s->groups.size) ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
 /* The place that holds the number of a rule's first group of at least this size, or of the end of its chain. */

@@ -22,7 +22,8 @@ void seats_init(seat_table *);
 void seats_release(seat_table *);
 /* One more rule, without tokens. */
 int seats_add_rule(seat_table *);
-/* Room for so many tokens to come; without it there may be none. */
+/* Room for so many tokens in all; without it there may be none. Tokens that leave need it, too: a table that gets
+ * smaller may be the only one of its size. */
 int seats_reserve(seat_table *, int64_t tokens);
 /* A table of a rule gets another size: from 0 for a new one, to 0 for one that is given up. */
 void seats_move(seat_table *, int32_t rule, int32_t from, int32_t to);

@@ -735,12 +735,13 @@ static void learn_rules(const lscfg_bitexts *text) {
     ready = good(lscfg_biparse_visit(model, visits, pairs, 2, all, &error)) &&
             good(lscfg_biparse_learn(model, visits, &error)) && good(lscfg_biparse_update(model, &step, &error));
     if (!ready) break;
-    lscfg_biparse_keep(model);
+    ready = good(lscfg_biparse_keep(model, &error));
     lscfg_biparse_next_pass(model);
-    ready = pass || good(lscfg_biparse_forget(model, 20, &error));
+    ready = ready && (pass || good(lscfg_biparse_forget(model, 20, &error)));
   }
   if (ready && had(!lscfg_biparse_model_get(model, &view)) &&
-      good(lscfg_biparse_model_restore(other, &view, &error)) &&
+      good(lscfg_biparse_model_add(other, &view, 0.5, &error)) &&
+      good(lscfg_biparse_model_add(other, &view, 0.5, &error)) && had(!lscfg_biparse_settle(other)) &&
       good(lscfg_biparse_visit(other, visits, pairs, 2, all - LSCFG_VISIT_NEIGHBOURS, &error)) &&
       had(!lscfg_biparse_want(counts, pairs, 2)) && good(lscfg_biparse_count(counts, visits, other, &error)) &&
       had(!lscfg_biparse_counts_get(counts, &found)))

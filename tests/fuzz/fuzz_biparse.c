@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     visit(model, visits, n, all);
     CHECK(!lscfg_biparse_learn(model, visits, NULL));
     CHECK(!lscfg_biparse_update(model, &step, NULL));
-    if (!pass) lscfg_biparse_keep(model);
+    if (!pass) CHECK(!lscfg_biparse_keep(model, NULL));
     lscfg_biparse_next_pass(model);
     int code = lscfg_biparse_forget(model, below(&in, 9) ? 1000 : 3, NULL);
     CHECK(code == LSCFG_OK || code == LSCFG_EINPUT);
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   visit(model, visits, n, all | LSCFG_VISIT_FIRST);
   lscfg_biparse_view view;
   CHECK(!lscfg_biparse_model_get(model, &view));
-  CHECK(!lscfg_biparse_model_restore(other, &view, NULL));
+  for (int k = 0; k < 2; k++) CHECK(!lscfg_biparse_model_add(other, &view, 0.5, NULL));
   for (int k = 0; k < 2; k++) {
     lscfg_biparse_model *one = k ? other : model;
     CHECK(!lscfg_biparse_go_back(one, NULL));
@@ -129,7 +129,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     count(text, visits, k ? NULL : one, &in);
     CHECK(lscfg_biparse_learn(one, visits, NULL) == LSCFG_EINPUT);
     CHECK(lscfg_biparse_update(one, &step, NULL) == LSCFG_EINPUT);
+    CHECK(lscfg_biparse_keep(one, NULL) == LSCFG_EINPUT);
     CHECK(lscfg_biparse_go_back(one, NULL) == LSCFG_EINPUT);
+    CHECK(lscfg_biparse_model_add(one, &view, 1, NULL) == LSCFG_EINPUT);
   }
   lscfg_biparse_visits_free(visits);
   lscfg_biparse_model_free(other);

@@ -36,7 +36,7 @@ LINES = {
     "--prior visit --strength 2 --lexical-rate 0.25 --no-rule-weights --no-leave-one-out --counts learned --folds 2 "
     "--held-out-share 0.25 --no-adagrad --batch 8 --rule-cache 9 --seed 3 --pops 31 --pops-per cube --nodes 11 "
     "--word-items 12 --retries 1 --beam 2 --future whole --root strict --max-target 9 --neighbours 13 --max-words 50 "
-    "--links-share 0.5 --model1-iterations 3 --boundary-model a2 --jobs 97",
+    "--links-share 0.5 --model1-iterations 3 --boundary-model a2 --shards 2 --jobs 97",
     "induce sample exactly": "induce sample f e a1 a2 -o out --tables exact --resample --length geometric "
     "--base uniform --offtree informed --start minimal --alignments chosen --shards 3 --held-out f e a1 "
     "--derivations library --start-from text",

@@ -145,6 +145,12 @@ class Tuning(TuneSettings):
     """Weights learned on the development set."""
 
     runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
+    latent_starts: tuple[float, ...] = setting(
+        (0.0,),
+        "where latent features begin after another tuning: shares of the language model's weight; the best on dev wins",
+        least=0,
+        most=10,
+    )
     weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
     """Start weights."""
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lscfg import kernel
 from lscfg.estimate import estimator
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.source import DECODE, EXTRACT, TREES, RuleInputs, boundary_source, rule_source
@@ -146,6 +147,8 @@ class SystemPlan:
     """Settings of its decoder; inputs of it: ``decoder_inputs``."""
     decoder_inputs: Mapping[str, Input]
     tuned: list[Stage] = field(default_factory=list)
+    tried: list[list[Stage]] = field(default_factory=list)
+    """The tunings of which each of ``tuned`` is the best; empty where it is the only one."""
     decoded: list[Stage] = field(default_factory=list)
     scored: list[Stage] = field(default_factory=list)
     restored: list[Stage] = field(default_factory=list)
@@ -161,7 +164,8 @@ class SystemPlan:
     def stages(self) -> Iterator[Stage]:
         """Those of its own, in order."""
         yield from self.expansion
-        for run in self.runs():
+        for tried, run in zip(self.tried, self.runs(), strict=True):
+            yield from tried
             yield from run
 
 
@@ -198,8 +202,8 @@ class Plan:
         for name, system in self.systems.items():
             if stage.key in [own.key for own in (system.model, self.trees.get(name), *system.expansion) if own]:
                 users.append(name)
-            for run, made in enumerate(system.runs(), 1):
-                if stage.key in [own.key for own in made]:
+            for run, (tried, made) in enumerate(zip(system.tried, system.runs(), strict=True), 1):
+                if stage.key in [own.key for own in (*tried, *made)]:
                     users.append(f"{name} run {run}" if len(system.tuned) > 1 else name)
         return users
 
@@ -482,28 +486,56 @@ def _system(
         inputs["model"] = latent / model.MODEL
     plan = SystemPlan(grammar, latent, settings, inputs, expansion=expansion)
     learner = settings_facts(tuning.learner)
+    shares = _latent_starts(experiment, system, before)
     for run in range(tuning.runs):
         start = before[system.before].tuned[run] if system.before else None
         facts = tuning.facts() | {"seed": tuning.seed + run}
         if system.weights_of:
             facts["iterations"] = 1  # the development set is translated once, for its BLEU
-        del facts["runs"]  # each is a stage of its own
+        del facts["runs"], facts["latent_starts"]  # each is a stage of its own
         optimiser = {"learner": learner, "learner version": kind(OPTIMISERS, tuning.optimiser).VERSION}
         weights: dict[str, Any] = {} if start else {"weights": tuning.weights}
         weights |= {"counterparts": COUNTERPARTS} if start and expansion else {}
         files: dict[str, Input] = {"dev source": texts.dev_source, **texts.dev_references}
         files |= {"start": start / decoding.WEIGHTS} if start else {}
-        tuned = Stage("tune", decoding.tune, {**settings, "tuning": facts, **optimiser, **weights}, {**inputs, **files})
+        facts = {**settings, "tuning": facts, **optimiser, **weights}
+        tunings = [Stage("tune", decoding.tune, facts | share, {**inputs, **files}) for share in shares]
+        tuned = tunings[0] if len(tunings) == 1 else _best(tunings)
         files = {"weights": tuned / decoding.WEIGHTS, "test source": texts.test_source}
         decoded = Stage("decode", decoding.decode, settings, {**inputs, **files})
         output = {"output": decoded / decoding.OUTPUT}
         plan.tuned.append(tuned)
+        plan.tried.append(tunings if len(tunings) > 1 else [])
         plan.decoded.append(decoded)
         plan.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
         if texts.restoring:
             facts, files = dict(texts.restoring[0]), dict(texts.restoring[1])
             plan.restored.append(Stage("restore", text.restore, facts, {**output, **files}))
     return plan
+
+
+def _latent_starts(experiment: Experiment, system: System, before: Mapping[str, SystemPlan]) -> list[dict[str, Any]]:
+    """What each tuning of a run knows of its start: one of the shares, where some latent feature begins at it.
+
+    A feature that the tuning before had begins with the weight that it has got there.
+    """
+    names = {*experiment.features.names} & {*kernel.START_WEIGHTS} if system.estimator else set()
+    known = before[system.before].decoder["features"] if system.before else None
+    names -= {*known["names"]} if known else set()
+    if not system.start or not names:
+        return [{}]
+    return [{"latent start": share} if share else {} for share in experiment.tuning.latent_starts]
+
+
+def _best(tunings: Sequence[Stage]) -> Stage:
+    """The choice between the tunings of a run."""
+    files = {
+        **_numbered("weights", [stage / decoding.WEIGHTS for stage in tunings]),
+        **_numbered("history", [stage / decoding.HISTORY for stage in tunings]),
+        **_numbered("dev", [stage / decoding.DEV for stage in tunings]),
+    }
+    shares = [stage.settings.get("latent start", 0.0) for stage in tunings]
+    return Stage("choose", decoding.choose, {"latent starts": shares}, files)
 
 
 def settings_facts(chosen: Declared | None) -> dict[str, Any]:

@@ -315,6 +315,7 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
             {
                 "seed": run.experiment.tuning.seed + number,
                 "start_dev_bleu": dev["start_bleu"],
+                "latent_start": dev.get("latent_start", stages.tuned[number].settings.get("latent start", 0.0)),
                 "dev_bleu": dev["bleu"],
                 "dev_length_ratio": dev["length_ratio"],
                 "tuning_iteration": dev["iteration"],

@@ -11,6 +11,7 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.io import tensors
+from lscfg.kernel.biparse import BiparseModel
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class LearnerCheckpoint:
 
     def __init__(self, folder: Path | None, fold: int, made_from: str, resume: bool):
         self.path = folder / f"fold.{fold + 1:04}" if folder else None
-        self._made_from, self._resume = made_from, resume
+        self.made_from = made_from
+        self._resume = resume
 
     def load(self) -> State | None:
         """Where the learner was; None: it is to begin.
@@ -45,19 +47,42 @@ class LearnerCheckpoint:
         Raises:
             InputError: the file is damaged, or of other text or settings.
         """
-        if self.path is None or not self._resume or not self.path.exists():
-            return None
-        arrays, metadata = tensors.load(self.path, "biparser")
-        if metadata.get("made from") != self._made_from:
-            raise InputError("the checkpoint is of other text or settings; give those, or another folder", self.path)
+        return None if self.path is None or not self._resume or not self.path.exists() else self._read(self.path)
+
+    def _read(self, path: Path) -> State:
+        arrays, metadata = tensors.load(path, "biparser")
+        if metadata.get("made from") != self.made_from:
+            raise InputError("the checkpoint is of other text or settings; give those, or another folder", path)
         try:
             told = tensors.read_json(metadata, "state")
             return State(dict(arrays), list(told["trace"]), float(told["best gain"]))
         except (ValueError, KeyError, TypeError) as error:
-            raise self.damaged(str(error)) from error
+            raise self._damaged(str(error)) from error
 
-    def damaged(self, fault: str) -> InputError:
-        """The error for a file that holds something else."""
+    def put(self, state: State, model: BiparseModel) -> None:
+        """Brings a new model to where the learner was.
+
+        Raises:
+            InputError: the arrays of the file are no model.
+        """
+        try:
+            model.add(state.arrays)
+        except ValueError as error:
+            raise self._damaged(str(error)) from error
+
+    def after(self, passes: int) -> State:
+        """Where the learner was after so many passes, in whatever process, resumed or not.
+
+        Raises:
+            InputError: the file is damaged, of other text or settings, or of another pass.
+        """
+        state = self._read(self.path or Path())
+        if len(state.trace) != passes:
+            fault = f"the checkpoint is of pass {len(state.trace)}, not {passes}: another run writes it, too"
+            raise InputError(f"{fault}; give each a folder of its own", self.path)
+        return state
+
+    def _damaged(self, fault: str) -> InputError:
         return InputError(f"the checkpoint is damaged: {fault}; delete it and begin anew", self.path)
 
     def save(self, state: State) -> None:
@@ -66,4 +91,4 @@ class LearnerCheckpoint:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         told = json.dumps({"trace": state.trace, "best gain": state.best_gain})
-        tensors.save(self.path, state.arrays, {"lscfg": "biparser", "made from": self._made_from, "state": told})
+        tensors.save(self.path, state.arrays, {"lscfg": "biparser", "made from": self.made_from, "state": told})

@@ -1,8 +1,7 @@
-"""Learning of weights pair by pair (Xiao et al. 2012, Algorithm 1), and expected counts under them."""
+"""Learning of weights (Xiao et al. 2012, section 4): passes, each judged by held-out pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -12,79 +11,10 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.induce.biparse.checkpoint import LearnerCheckpoint, State
+from lscfg.induce.biparse.passes import PIECE, Visitor, learn_pass, summary
 from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts, LearningStep, Visits
-from lscfg.parallel.engine import Engine
-
-PIECE = 8
-"""Pairs that one thread visits at a time; no result depends on it."""
-
-
-class Visitor:
-    """Visits pairs by threads, and hands what they find on in their order."""
-
-    def __init__(self, engine: Engine):
-        self._engine = engine
-        self._visits: list[Visits] = []
-
-    def visit(self, model: BiparseModel, pairs: np.ndarray, what: int) -> Iterator[Visits]:
-        """The visits of some pairs, piece by piece, each valid until the next call.
-
-        Args:
-            pairs: int32; the model must stay as it is until the last piece has come.
-        """
-        pieces = [pairs[first : first + PIECE] for first in range(0, len(pairs), PIECE)]
-        while len(self._visits) < len(pieces):
-            self._visits.append(Visits())
-
-        def run(number: int) -> Visits:
-            return model.visit(self._visits[number], pieces[number], what)
-
-        return self._engine.map(run, range(len(pieces)))
-
-    def in_batches(
-        self,
-        model: BiparseModel,
-        pairs: np.ndarray,
-        batch: int,
-        what: int,
-        take: Callable[[Visits], None],
-        title: str,
-        end: Callable[[], None] = lambda: None,
-    ) -> np.ndarray:
-        """Visits all pairs, and takes each batch when all of it was visited; returns the kernel's records of all.
-
-        Args:
-            end: what is to be done at the end of each batch.
-        """
-        records = []
-        for first in log.progress(range(0, len(pairs), batch), title):
-            done = list(self.visit(model, pairs[first : first + batch], what))
-            for visits in done:
-                take(visits)
-                records.append(visits.results())
-            end()
-        return np.concatenate(records)
-
-
-def summary(records: np.ndarray) -> dict[str, Any]:
-    """What a pass tells of itself.
-
-    Args:
-        records: of the kernel, with neighbour hypergraphs.
-    """
-    good = records[records["tries"] > 0]
-    figures: dict[str, Any] = {
-        "pairs": int((records["tries"] != 0).sum()),
-        "without a parse": int((records["tries"] < 0).sum()),
-    }
-    figures["tried again"] = int((np.abs(records["tries"]) > 1).sum())
-    if len(good):
-        gap = good["log_pair"] - good["log_source"]
-        figures |= {"edges kept": float(good["kept"].mean()), "best score": float(good["viterbi"].mean())}
-        if good["sides"].any():
-            figures |= {"ln p": float(gap.mean()), "above 1": int((gap > 1e-6).sum())}
-    return figures
+from lscfg.induce.biparse.shards import Shards
+from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts
 
 
 @dataclass(frozen=True)
@@ -105,6 +35,9 @@ def split(pairs: np.ndarray, share: float, seed: int) -> Split:
 class Learner:
     """A model that learns from some pairs of a text.
 
+    Args:
+        shards: where parts of each pass learn side by side; they need a checkpoint. None: pair after pair, here.
+
     Attributes:
         model: as it is now; trace: a record for each pass.
     """
@@ -117,6 +50,7 @@ class Learner:
         pairs: np.ndarray,
         name: str = "",
         checkpoint: LearnerCheckpoint | None = None,
+        shards: Shards | None = None,
     ):
         self.model = BiparseModel(text, settings.beams)
         self.trace: list[dict[str, Any]] = []
@@ -124,6 +58,7 @@ class Learner:
         self._split = split(pairs, settings.held_out, settings.seed)
         self._best_gain = 0.0
         self._checkpoint = checkpoint or LearnerCheckpoint(None, 0, "", False)
+        self._shards = shards
 
     def run(self) -> BiparseModel:
         """Learns until the passes are over, or held-out pairs gain no more.
@@ -146,30 +81,20 @@ class Learner:
 
     def _load(self) -> None:
         state = self._checkpoint.load()
-        if not state:
-            return
-        try:
-            self.model.restore(state.arrays)
-        except ValueError as error:
-            raise self._checkpoint.damaged(str(error)) from error
-        self.trace, self._best_gain = state.trace, state.best_gain
+        if state:
+            self._checkpoint.put(state, self.model)
+            self.trace, self._best_gain = state.trace, state.best_gain
 
     def learn(self, number: int) -> None:
         """One pass. Its record says whether learning is over, since held-out pairs gained no more."""
         s, began = self._settings, perf_counter()
         order = np.random.default_rng([s.seed, number]).permutation(self._split.learned)
-        n = len(order)
-        done = (number - 1) * n
-
-        def follow() -> None:
-            nonlocal done
-            rate = s.rate * s.decay ** (done / n)
-            shrink = s.strength / (n if s.prior == "corpus" else 1)
-            self.model.update(LearningStep(rate, s.lexical_rate if number > 1 else 0.0, shrink, s.prior, s.adagrad))
-            done += s.batch
-
         title = f"{self._name}pass {number}"
-        records = self._visitor.in_batches(self.model, order, s.batch, NEIGHBOURS, self.model.learn, title, follow)
+        if self._shards:
+            self.model = BiparseModel(self.model.text, s.beams)  # the checkpoint has what was learned
+            records = self._shards.learn(self.model, order, number, self._checkpoint, title)
+        else:
+            records = learn_pass(self.model, order, s, number, self._visitor, title)
         self.model.next_pass()
         self.model.forget(s.rule_cache)
         record = {"pass": number, **summary(records), "seconds": perf_counter() - began}
@@ -178,7 +103,7 @@ class Learner:
         record["over"] = not self._gains(record)
         self.trace.append(record)
         told = ", ".join(f"{key} {_short(value)}" for key, value in record.items() if key not in ("pass", "over"))
-        log.info(f"{self._name}pass {number}: {told}")
+        log.info(f"{title}: {told}")
 
     def _gains(self, record: dict[str, Any]) -> bool:
         """Compares weights on the held-out pairs, under the same rules, with those of the beginning."""

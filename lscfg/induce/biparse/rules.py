@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.counts import RuleCounts
@@ -21,11 +20,12 @@ from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.biparse.checkpoint import LearnerCheckpoint
-from lscfg.induce.biparse.learn import Learner, Visitor, summary
-from lscfg.induce.biparse.lexicon import make_lexicon
+from lscfg.induce.biparse.learn import Learner
+from lscfg.induce.biparse.passes import Visitor, summary
 from lscfg.induce.biparse.settings import BiparseSettings
+from lscfg.induce.biparse.shards import Shards, in_shards
+from lscfg.induce.biparse.text import read_bitexts
 from lscfg.io.text import file_hash
-from lscfg.kernel import LineError
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
 from lscfg.model.boundary import BoundaryModel
 from lscfg.parallel.engine import available_cores, in_threads
@@ -99,31 +99,6 @@ class Induced:
         return [" ".join(words[a:b]) for a, b in pairwise(bounds)]
 
 
-def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
-    """The pairs of a corpus, with the lexicon of its alignments.
-
-    Raises:
-        InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed link; every pair is too long.
-    """
-    text = Bitexts(settings.max_words)
-    for first, path in enumerate(inputs.alignments):
-        pairs = stream_aligned(inputs.source, inputs.target, path)
-        for number, (src, tgt, links) in enumerate(log.progress(pairs, "links"), 1):
-            try:
-                if not first:
-                    text.add(src, tgt)
-                text.add_links(src, tgt, links)
-            except LineError as error:
-                raise error.at(number, path) from None
-    if text.left_out == len(text):
-        raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", inputs.source)
-    if text.left_out:
-        log.warn(f"{text.left_out} of {len(text)} pairs are left out: longer than {settings.max_words} words a side")
-    lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
-    text.set_lexicon(lexicon.words, lexicon.probability)
-    return text
-
-
 def induce(
     inputs: RuleInputs,
     settings: BiparseSettings,
@@ -134,23 +109,27 @@ def induce(
     """Learns weights, and counts rules under them.
 
     Args:
-        jobs: threads, which change no result; None: one for each core.
+        jobs: threads, and processes for shards, which change no result; None: one for each core.
         folder: for a checkpoint after each pass; with ``resume`` learning goes on from there.
 
     Raises:
-        InputError: see ``read_bitexts``; fewer pairs than folds; weights grow without end; no pair has a parse.
+        InputError: see ``read_bitexts``; fewer pairs than folds or shards; weights grow without end; no pair has a
+            parse.
     """
     text = read_bitexts(inputs, settings)
     arrays = text.arrays()
     there = np.flatnonzero(np.diff(arrays["src.offsets"]) > 0).astype(np.int32)
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
-    made_from = _fingerprint(inputs, settings) if folder else ""
-    checkpoints = [LearnerCheckpoint(folder, fold, made_from, resume) for fold in range(settings.folds)]
-    with in_threads(jobs or available_cores()) as engine:
+    jobs = jobs or available_cores()
+    made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
+    with in_threads(jobs) as engine:
         visitor = Visitor(engine)
-        learners = _learn(text, there, settings, visitor, checkpoints)
-        return _count(text, there, learners, settings, visitor, inputs)
+        with in_shards(inputs, settings, text, jobs, folder, made_from) as shards:
+            place = shards.folder if shards else folder
+            checkpoints = [LearnerCheckpoint(place, fold, made_from, resume) for fold in range(settings.folds)]
+            learned = _learn(text, there, settings, visitor, checkpoints, shards)
+        return _count(text, there, learned, settings, visitor, inputs)
 
 
 def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
@@ -166,24 +145,32 @@ def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
     return np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[text.arrays()["same"]]
 
 
+@dataclass(frozen=True)
+class _Learned:
+    """Settled models, fold by fold, and a record for each of their passes."""
+
+    models: list[BiparseModel]
+    trace: list[dict[str, Any]]
+
+
 def _learn(
     text: Bitexts,
     there: np.ndarray,
     settings: BiparseSettings,
     visitor: Visitor,
     checkpoints: Sequence[LearnerCheckpoint],
-) -> list[Learner]:
-    """The learner of each fold, when it has learned all it can."""
+    shards: Shards | None,
+) -> _Learned:
     folds = _fold_of(text, settings)
-    learners = []
+    learned = _Learned([], [])
     for fold in range(settings.folds):
         name = f"fold {fold + 1}, " if settings.folds > 1 else ""
         pairs = there[folds[there] != fold] if settings.folds > 1 else there
-        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold])
-        learner.model = learner.run()
-        learner.model.settle()
-        learners.append(learner)
-    return learners
+        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold], shards)
+        learned.models.append(learner.run())
+        learned.models[-1].settle()
+        learned.trace.extend(record | {"fold": fold} for record in learner.trace)
+    return learned
 
 
 class _Collected:
@@ -219,44 +206,45 @@ def _in_order(edges: np.ndarray) -> np.ndarray:
 def _count(
     text: Bitexts,
     there: np.ndarray,
-    learners: Sequence[Learner],
+    learned: _Learned,
     settings: BiparseSettings,
     visitor: Visitor,
     inputs: RuleInputs,
 ) -> Induced:
+    """Empties the list of models: what is made of counts at the end takes as much memory as they do."""
     folds = _fold_of(text, settings)
     counts = ExpectedRules(text, None if inputs.wanted is None else _numbered(text, inputs.wanted))
     found = _Collected()
-    records = []
+    records, spans = [], []
 
-    for fold, learner in enumerate(learners):
-        learned = learner.model
-
-        def take(visits: Visits, learned: BiparseModel | None = learned if settings.passes else None) -> None:
-            counts.add(visits, learned)
+    def visit(model: BiparseModel, pairs: np.ndarray) -> None:
+        def take(visits: Visits) -> None:
+            counts.add(visits, model if settings.passes else None)
             found.take(visits)
 
-        model = learned if settings.counts == "learned" else BiparseModel(text, settings.beams)
-        pairs = there[folds[there] == fold] if settings.folds > 1 else there
-        records.append(visitor.in_batches(model, pairs, BATCH, LINKS | TREE, take, "counts"))
+        guide = model if settings.counts == "learned" else BiparseModel(text, settings.beams)
+        records.append(visitor.in_batches(guide, pairs, BATCH, LINKS | TREE, take, "counts"))
+        visitor.forget()
+        spans.append({name: array for name, array in model.arrays().items() if name.startswith(("ends", "sides"))})
+
+    for fold in range(settings.folds):
+        visit(learned.models.pop(0), there[folds[there] == fold] if settings.folds > 1 else there)
     told = np.concatenate(records)
     log.table(summary(told))
     if not (told["tries"] > 0).any():
         raise InputError("no sentence pair has a parse: give alignments of this text, or wider beams", inputs.source)
     arrays = counts.arrays()
     rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
-    trace = [record | {"fold": fold} for fold, learner in enumerate(learners) for record in learner.trace]
-    boundary = _boundary(rules.rules.words, learners)
-    return Induced(rules, trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
+    boundary = _boundary(rules.rules.words, spans)
+    return Induced(rules, learned.trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
 
 
-def _boundary(words: list[str], learners: Sequence[Learner]) -> BoundaryModel:
-    models = [learner.model.arrays() for learner in learners]
+def _boundary(words: list[str], spans: Sequence[dict[str, np.ndarray]]) -> BoundaryModel:
     given = []
     for kind in ("ends", "sides"):
-        pairs = np.concatenate([arrays[f"{kind}.words"] for arrays in models])
-        weights = np.concatenate([arrays[f"{kind}.weight"] for arrays in models])
-        given.append((pairs, weights / len(models)))
+        pairs = np.concatenate([arrays[f"{kind}.words"] for arrays in spans])
+        weights = np.concatenate([arrays[f"{kind}.weight"] for arrays in spans])
+        given.append((pairs, weights / len(spans)))
     return BoundaryModel.of(words, *given)
 
 

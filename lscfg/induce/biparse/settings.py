@@ -49,6 +49,12 @@ class BiparseSettings(Declared):
     )
     adagrad: bool = setting(True, "a rate of its own for each weight, which its gradients lower")
     batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)
+    shards: int = setting(
+        1,
+        "parts of the text that learn side by side in each pass from the same weights, of which means are taken then",
+        least=1,
+        most=4096,
+    )
     rule_cache: int = setting(20_000_000, "most rules with their links that are kept", least=1)
     seed: int = setting(1, "seed of the order of pairs", least=0)
     pops: int = setting(30, "edges of a span, or of a cube", least=1, most=1_000_000)

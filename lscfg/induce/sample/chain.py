@@ -25,7 +25,7 @@ from lscfg.kernel.sample import (
     SamplerOptions,
     TreeSampler,
 )
-from lscfg.parallel.engine import Engine, in_threads
+from lscfg.parallel.engine import Engine, in_threads, part_bounds
 from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
@@ -228,7 +228,7 @@ def run_chain(
     if len(trace) > settings.last + 1:
         raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or begin anew")
     with in_threads(min(threads, settings.shards), ahead=1) as engine:
-        rest = _sweeps(sampler, settings, len(trace), _shards(text.pairs, settings.shards), engine)
+        rest = _sweeps(sampler, settings, len(trace), part_bounds(text.pairs, settings.shards), engine)
         for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
             trace.append({"chain": chain + 1, **record})
             if record["sweep"] in kept:
@@ -243,11 +243,6 @@ def run_chain(
         log.info(f"nodes of level {open_level + 1} to {highest} took no part: their variables are as at the beginning")
     arrays = sampler.arrays()
     return Chain(without_states(arrays) if settings.states > 1 else arrays, trace)
-
-
-def _shards(pairs: int, shards: int) -> list[int]:
-    """The first pair of each shard, and the number of pairs."""
-    return [pairs * shard // shards for shard in range(shards + 1)]
 
 
 def _sweeps(

@@ -100,8 +100,11 @@ lscfg_biparse_model *lscfg_biparse_model_new(const lscfg_bitexts *, const lscfg_
 void lscfg_biparse_model_free(lscfg_biparse_model *);
 /* Valid until the next call that changes the model. */
 int lscfg_biparse_model_get(lscfg_biparse_model *, lscfg_biparse_view *);
-/* Puts a new model where another one was. LSCFG_EINPUT: the arrays do not fit; the model is of no use then. */
-int lscfg_biparse_model_restore(lscfg_biparse_model *, const lscfg_biparse_view *, lscfg_error *);
+/* Adds a share of another model of the same text to a new model, or to one that was made of such shares alone: its
+ * rules, with the pairs that have shown them in this pass, its weights and sums of squares times the share, and its
+ * kept weights, which all are to have in common. A share of 1 puts a new model where the other one was. LSCFG_EINPUT:
+ * the arrays do not fit; the model is of no use then. */
+int lscfg_biparse_model_add(lscfg_biparse_model *, const lscfg_biparse_view *, double share, lscfg_error *);
 
 /* ---- visits of sentence pairs ---- */
 
@@ -186,11 +189,11 @@ int lscfg_biparse_learn(lscfg_biparse_model *, const lscfg_biparse_visits *, lsc
 /* Follows the gradient of the batch; the next one is empty. */
 int lscfg_biparse_update(lscfg_biparse_model *, const lscfg_biparse_step *, lscfg_error *);
 /* Keeps the weights as they are, and takes back the kept ones; at first those of the beginning are kept. */
-void lscfg_biparse_keep(lscfg_biparse_model *);
+int lscfg_biparse_keep(lscfg_biparse_model *, lscfg_error *);
 int lscfg_biparse_go_back(lscfg_biparse_model *, lscfg_error *);
 /* Learning is over: forgets all but the weights, which are as before for visits without neighbours and for counts. The
- * model learns no more and goes back to nothing, which is LSCFG_EINPUT, and its view has no rules, squares or kept
- * weights: they are NULL. */
+ * model learns no more, keeps no weights and goes back to none, which is LSCFG_EINPUT, and its view has no rules,
+ * squares or kept weights: they are NULL. */
 int lscfg_biparse_settle(lscfg_biparse_model *);
 /* A pass is over: rules are counted anew. */
 void lscfg_biparse_next_pass(lscfg_biparse_model *);

@@ -8,7 +8,7 @@ from little_experiment import TOML
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE
 from lscfg.errors import InputError
 from lscfg.estimate import clusters
-from lscfg.kernel import LATENT_FEATURES, LatentOptions
+from lscfg.kernel import LATENT_FEATURES, START_WEIGHTS, LatentOptions
 from lscfg.kinds import SENSE_MODELS, kinds
 from lscfg.tuning.experiment import installed
 from lscfg.tuning.experiment.config import read_experiment
@@ -57,7 +57,7 @@ def test_latent_features_of_each_system(corpus):
     assert plan.systems["MIN"].decoder["features"] is None
     assert plan.systems["SPECTRAL"].decoder["features"]["names"] == ["LatentSpan", "LatentTarget"]
     starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
-    assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {"LatentTarget", "LatentSourceN"}}
+    assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {*START_WEIGHTS}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
     default = read_experiment(corpus / "default.toml").systems
     assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO+LATENT"]

@@ -184,6 +184,7 @@ runs = 2
 unique = false
 interpolation = 0.5
 restart_below = 0.75
+latent_starts = [0.25]
 samples = 1000
 kept = 14
 threshold = 0.125

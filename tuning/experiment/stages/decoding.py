@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lscfg import kernel
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
 from lscfg.tuning.decoders import open_decoder
@@ -27,8 +29,9 @@ SENTENCES, CHARTS, TREES = "sentences.json", "charts.json", "trees.json"
 def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
 
-    It begins with the weights of ``start``, another tuning, where there is one, and the latent features at 0. Features
-    of new rules then have the weights of their counterparts.
+    It begins with the weights of ``start``, another tuning, where there is one. Its latent features then begin at 0, or
+    those that have start weights at a share of the language model's weight, "latent start". Features of new rules have
+    the weights of their counterparts.
     """
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.tuning.optimisers import optimiser_kind
@@ -39,8 +42,10 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     learner = optimiser_kind(settings["tuning"]["optimiser"]).Settings.of(settings["learner"])
     options = TuneSettings(**settings["tuning"], learner=learner)
     if "start" in inputs:
-        latent = dict.fromkeys(settings["features"]["names"], 0.0) if "model" in inputs else {}
         start = read_weights(inputs["start"])
+        share = settings.get("latent start", 0.0) * start.get(DecoderConfig.language_model_name, 0.0)
+        names = settings["features"]["names"] if "model" in inputs else []
+        latent = {name: share if name in kernel.START_WEIGHTS else 0.0 for name in names}
         new = {name: start[own] for name, own in settings.get("counterparts", {}).items() if own in start}
         weights = latent | new | start
     else:
@@ -66,6 +71,17 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
         "seconds": result.seconds,
     }
     write_json(folder / DEV, summary)
+
+
+@version(1)
+def choose(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """Of tunings that began elsewhere, the one with the best BLEU on the development set; the first of equal ones."""
+    summaries = [json.loads(inputs[name].read_text(encoding="utf-8")) for name in several("dev", inputs)]
+    best = max(range(len(summaries)), key=lambda number: summaries[number]["bleu"])
+    for name, file in (("weights", WEIGHTS), ("history", HISTORY)):
+        shutil.copyfile(inputs[several(name, inputs)[best]], folder / file)
+    seconds = sum(summary["seconds"] for summary in summaries)
+    write_json(folder / DEV, summaries[best] | {"seconds": seconds, "latent_start": settings["latent starts"][best]})
 
 
 @version(1, spare=(INI,), shares=True, growth=20)
