@@ -21,11 +21,10 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
-from lscfg.kernel import SENSE_WORDS
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
-from lscfg.model.sense import SenseModel
+from lscfg.model.sense import SenseModel, end_of_items
 from lscfg.parallel.engine import available_cores, in_threads
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
@@ -144,9 +143,9 @@ def example_model() -> Parameters:
 
 
 def _example_scorer(table: RuleTable, values: np.random.Generator) -> SenseModel:
-    """A scorer of all the rules, with all items of two words on each side."""
+    """A scorer of all the rules, with all items of two words on each side, of the sentence and of gaps."""
     m, rules = 4, len(table)
-    items = np.arange(4 * (len(table.words) + SENSE_WORDS), dtype=np.int32)
+    items = np.arange(end_of_items(2, len(table.words)), dtype=np.int32)
     single = [values.normal(size=shape).astype(np.float32) for shape in ((len(items), m), m, (rules, m), rules)]
     rows = np.arange(rules, dtype=np.int32)
     return SenseModel("dot", 2, False, items, single[0], single[1], rows, single[2], single[3], np.array([0.5, 1.0]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg, sparse
@@ -30,11 +30,13 @@ class Correlation:
 
     Attributes:
         left: float64 [d, k]; right: float64 [d', k]; sigma: float64 [k], falling; correlations if ``rand`` or ``full``.
+        gaps: float64 [d'', k''], those of what is in gaps with both views and itself; no item where there are none.
     """
 
     left: np.ndarray
     right: np.ndarray
     sigma: np.ndarray
+    gaps: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def correlate(

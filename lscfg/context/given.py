@@ -18,14 +18,16 @@ VECTORS = "word vectors of the source, as text, in place of learned dimensions; 
 
 
 def given_directions(path: Path, views: Views, vocabulary: Sequence[str]) -> Correlation:
-    """What each item adds: its word's vector, of length 1, divided by its distance; 0 without a vector.
+    """What each item adds: its word's vector, of length 1, divided by its distance, which is 1 in gaps; 0 without one.
 
     Raises:
         InputError: see ``read_vectors``.
     """
     of_word = normalised_rows(read_vectors(path, vocabulary))
+    look, split, outer = views.look, views.split, views.outer
     slot, word = np.divmod(views.items.astype(np.int64), len(vocabulary) + SENSE_WORDS)
-    plain = word < len(vocabulary)
+    plain = views.is_word(len(vocabulary))
+    distance = np.where(slot < 2 * look.window, slot % look.window + 1, 1)
     found = np.zeros((len(word), of_word.shape[1]))
-    found[plain] = of_word[word[plain]] / (slot[plain] % views.window + 1)[:, None]
-    return Correlation(found[: views.split], found[views.split :], np.ones(of_word.shape[1]))
+    found[plain] = of_word[word[plain]] / distance[plain, None]
+    return Correlation(found[:split], found[split:outer], np.ones(of_word.shape[1]), found[outer:])

@@ -19,7 +19,7 @@ from lscfg.context import loglinear
 from lscfg.context.cca import correlate
 from lscfg.context.given import VECTORS, given_directions
 from lscfg.context.loglinear import AnyModel, learn_context, read_source
-from lscfg.context.views import Views, number_words
+from lscfg.context.views import Look, Views, number_words
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.model.context import ContextModel
 from lscfg.model.sense import SenseModel
@@ -76,8 +76,8 @@ def estimate_joint(
     """
     tokens = tokens.with_choice()
     rules = tokens.rules
-    how = (settings.window, False, 1 if settings.vectors else settings.min_word, False)
-    views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], how, settings.seed)
+    look = Look(settings.window, False, 1 if settings.vectors else settings.min_word)
+    views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], look, settings.seed)
     if settings.vectors:
         found = given_directions(settings.vectors, views, rules.words)
     else:

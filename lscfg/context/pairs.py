@@ -20,7 +20,9 @@ VERSION = 1
 class Settings(CcaSettings):
     """How contexts and rules come into one space."""
 
-    m: int = setting(100, "dimensions that contexts and rules share, at most twice k", least=1)
+    m: int = setting(
+        100, "dimensions that contexts and rules share, at most twice k, or three times with gaps", least=1
+    )
     ridge: float = setting(1.0, "regularisation of the covariances", above=0)
 
 
@@ -36,9 +38,9 @@ def shared_space(task: Task, settings: Settings) -> tuple[np.ndarray, np.ndarray
     Raises:
         InputError: it would have more dimensions than contexts have.
     """
-    if settings.m > 2 * settings.k:
-        raise InputError(f"m = {settings.m} dimensions of contexts that have 2k = {2 * settings.k}; choose m <= 2k")
     contexts, own = task.contexts(settings), task.own[task.used]
+    if settings.m > contexts.shape[1]:
+        raise InputError(f"m = {settings.m} dimensions of contexts that have {contexts.shape[1]}; choose fewer")
     scales = 1 / np.sqrt((contexts**2).sum(axis=0) + settings.ridge), 1 / np.sqrt(task.counts + settings.ridge)
     cross = scales[0][:, None] * sums_by_row(contexts, own, task.rows).T * scales[1]
     u, sigma, vt = np.linalg.svd(cross, full_matrices=False)

@@ -46,9 +46,8 @@ def fit(task: Task, settings: Settings) -> Fitted:
         InputError: the vectors grew beyond all bounds.
     """
     views = task.views
-    base = len(task.tokens.rules.words) + SENSE_WORDS
-    word = views.items % base
-    plain = word < base - SENSE_WORDS
+    word = views.items % (len(task.tokens.rules.words) + SENSE_WORDS)
+    plain = views.is_word(len(task.tokens.rules.words))
     names, number = np.unique(word[plain], return_inverse=True)
     of_item = np.full(len(views.items), -1)
     of_item[plain] = number

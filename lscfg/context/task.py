@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from lscfg import log
 from lscfg.context.cca import WHITENINGS, Correlation, correlate
 from lscfg.context.given import VECTORS, given_directions
-from lscfg.context.views import Views
+from lscfg.context.views import Look, Views
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
 from lscfg.estimate.svd import normalised_rows
@@ -45,12 +45,13 @@ class ViewSettings(Declared):
     min_word: int = setting(3, "least number of tokens with a word at its distance; rarer words are one", least=1)
     max_targets: int = setting(20, "most frequent target sides that are scored of each source side", least=2)
     min_count: int = setting(2, "least number of tokens of a rule that is scored", least=1)
+    gaps: bool = setting(False, "first and last word of each gap of a rule, and its length, count, too")
     seed: int = setting(1, "seed of all that is random", least=0)
 
     @property
-    def how(self) -> tuple[int, bool, int, bool]:
-        """Window, bag, least count of a word at its distance, and whether the sentence counts, as of ``Views.of``."""
-        return self.window, self.bag, self.min_word, False
+    def look(self) -> Look:
+        """What is looked at."""
+        return Look(self.window, self.bag, self.min_word, gaps=self.gaps)
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class SentenceSettings(ViewSettings):
     sentence: bool = setting(False, "words of the whole sentence count, too, wherever they stand")
 
     @property
-    def how(self) -> tuple[int, bool, int, bool]:
+    def look(self) -> Look:
         """As of ``ViewSettings``."""
-        return *super().how[:3], self.sentence
+        return super().look._replace(sentence=self.sentence)
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,9 @@ class CcaSettings(ViewSettings):
     vectors: Path | None = setting(None, VECTORS)
 
     @property
-    def how(self) -> tuple[int, bool, int, bool]:
+    def look(self) -> Look:
         """As of ``ViewSettings``; what the vector of a rare word says needs no count."""
-        return self.window, self.bag, 1 if self.vectors else self.min_word, False
+        return super().look._replace(least=1) if self.vectors else super().look
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class Task:
             raise InputError("no source side has two frequent target sides: there is nothing to choose by context")
         row = np.full(len(rules), -1, np.int32)
         row[scored] = np.arange(len(scored))
-        views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:4], settings.how, settings.seed)
+        views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:], settings.look, settings.seed)
         return cls(tokens, views, row, scored, np.ones(len(tokens.places), bool), threads, text=text)
 
     @property
@@ -215,7 +216,9 @@ class Task:
         key = (settings.k, settings.whiten, settings.gamma, settings.relative, settings.seed, settings.vectors)
         if key not in self.bases:
             found = self._correlate(settings)
-            sizes = f"{len(found.left)} items to the left and {len(found.right)} to the right"
+            sizes = (
+                f"{len(found.left)} items to the left, {len(found.right)} to the right and {len(found.gaps)} in gaps"
+            )
             log.info(f"{len(found.sigma)} dimensions of {sizes}")
             self.bases[key] = found
         kept: Correlation = self.bases[key]
@@ -224,21 +227,22 @@ class Task:
     def _correlate(self, settings: CcaSettings) -> Correlation:
         if settings.vectors:
             return given_directions(settings.vectors, self.views, self.tokens.rules.words)
-        x, y = (self.text or self.views).sides
         how = (settings.whiten, settings.gamma, settings.relative, settings.seed)
-        return correlate(x, y, settings.k, *how, threads=self.threads)
+        x, y = (self.text or self.views).sides
+        found = correlate(x, y, settings.k, *how, threads=self.threads)
+        if not (inside := self.views.gaps).shape[1]:
+            return found
+        k = min(settings.k, inside.shape[1])
+        return replace(found, gaps=correlate(inside, self.views.matrix, k, *how, threads=self.threads).left)
 
     def basis(self, settings: CcaSettings) -> np.ndarray:
-        """float64 [items, 2k]: what each item adds to the context of a token."""
+        """float64 [items, dims]: what each item adds to the context of a token: k of either side, and k of gaps."""
         found = self.correlation(settings)
-        k = len(found.sigma)
-        basis = np.zeros((len(self.views.items), 2 * k))
-        basis[: self.views.split, :k] = found.left
-        basis[self.views.split :, k:] = found.right
-        return basis
+        parts = (found.left, found.right, *([found.gaps] if len(found.gaps) else []))
+        return np.asarray(linalg.block_diag(*parts))
 
     def contexts(self, settings: CcaSettings) -> np.ndarray:
-        """float64 [used tokens, 2k], the context of each."""
+        """float64 [used tokens, dims], the context of each."""
         return np.asarray(self.views.matrix[self.used] @ self.basis(settings))
 
 
@@ -298,8 +302,8 @@ def add_scorer(
         raise InputError(f"the scorer {name} diverged: it holds values that are not finite; choose a smaller rate")
     sense = SenseModel(
         fitted.kind,
-        task.views.window,
-        task.views.bag,
+        task.views.look.window,
+        task.views.look.bag,
         task.views.items,
         single[0],
         single[1],

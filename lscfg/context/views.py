@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
-from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS
+from lscfg.kernel import CONTEXT_LENGTHS, SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS
+from lscfg.model.sense import end_of_items, first_gap_item, first_length_item
 
 
 def number_words(lines: Sequence[str], vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -31,68 +33,84 @@ def places_in_text(first: np.ndarray, begin: int, lengths: np.ndarray, seed: int
     return np.column_stack([line, place, end])[end <= sizes[line - begin]]
 
 
+class Look(NamedTuple):
+    """What of a token's sentence is looked at.
+
+    Attributes:
+        window: words on each side; bag: whether their distance counts for nothing.
+        least: how often a word has to stand at a distance; rarer ones are one word.
+        sentence: whether the words of the whole sentence count, too, on a third side.
+        gaps: whether the first and the last word of each gap and its length count, too.
+    """
+
+    window: int
+    bag: bool
+    least: int
+    sentence: bool = False
+    gaps: bool = False
+
+
 @dataclass(frozen=True)
 class Views:
     """The words around tokens; an item is a side, a distance and a word, numbered as in model files.
 
     Attributes:
-        window: words on each side; bag: whether their distance counts for nothing.
-        sentence: whether the words of the whole sentence count, too, on a third side.
+        look: what is looked at.
         items: int32 [items], those that are told apart, ascending; those of the left side come first.
-        split: how many are of the left side.
+        split: how many are of the left side; outer: how many are not of gaps.
         matrix: [tokens, items], how often each token has each of them.
     """
 
-    window: int
-    bag: bool
-    sentence: bool
+    look: Look
     items: np.ndarray
     split: int
+    outer: int
     matrix: sparse.csr_matrix
 
     @property
     def sides(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-        """The views X [tokens, items of the left side] and Y."""
+        """The views X [tokens, items of the left side] and Y [tokens, those of the right side]."""
         columns = self.matrix.tocsc()
-        return columns[:, : self.split].tocsr(), columns[:, self.split :].tocsr()
+        return columns[:, : self.split].tocsr(), columns[:, self.split : self.outer].tocsr()
+
+    @property
+    def gaps(self) -> sparse.csr_matrix:
+        """What is in the gaps of the tokens, [tokens, items of gaps]."""
+        return self.matrix.tocsc()[:, self.outer :].tocsr()
+
+    def is_word(self, n_words: int) -> np.ndarray:
+        """bool [items], which of them are words of a vocabulary of so many."""
+        plain = self.items % (n_words + SENSE_WORDS) < n_words
+        found: np.ndarray = plain & (self.items < first_length_item(self.look.window, n_words))
+        return found
 
     @classmethod
-    def of(
-        cls,
-        words: tuple[np.ndarray, np.ndarray],
-        n_words: int,
-        places: np.ndarray,
-        window: int,
-        bag: bool,
-        least: int,
-        sentence: bool = False,
-    ) -> Views:
+    def of(cls, words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, look: Look) -> Views:
         """The views of some tokens.
 
         Args:
             words: int32, numbers of the words of all sentences, -1: in no vocabulary; int64 [sentences + 1], where each
                 sentence begins.
             n_words: of the vocabulary.
-            places: int [tokens, 3], sentence and span.
-            least: how often a word has to stand at a distance; rarer ones are one word.
+            places: int [tokens, 3], sentence and span; with gaps [tokens, 7], and the spans of both, -1: none.
 
         Raises:
             InputError: there is no word on one of the sides that is frequent enough.
         """
-        base = n_words + SENSE_WORDS
-        rows, found = _around(words, n_words, places, window, bag, sentence)
-        counts = np.bincount(found, minlength=(2 * window + 1) * base)
-        plain = np.arange(len(counts)) % base < n_words
-        unknown = np.arange(len(counts)) // base * base + n_words + SENSE_UNKNOWN
-        target = np.where(plain & (counts < least), unknown, np.arange(len(counts)))
-        found = target[found]
+        base, window = n_words + SENSE_WORDS, look.window
+        first, lengths = first_gap_item(window, n_words), first_length_item(window, n_words)
+        rows, found = _around(words, n_words, places, look)
+        counts = np.bincount(found, minlength=end_of_items(window, n_words))
+        item = np.arange(len(counts))
+        rare = (item % base < n_words) & (item < lengths) & (counts < look.least)
+        found = np.where(rare, item // base * base + n_words + SENSE_UNKNOWN, item)[found]
         kept = np.unique(found)
-        split, both = np.searchsorted(kept, [window * base, 2 * window * base]).tolist()
+        split, both, outer = np.searchsorted(kept, [window * base, 2 * window * base, first]).tolist()
         if not split or split == both:
             raise InputError("no word stands beside a rule token: the sentences are too short for a context")
         entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found)))
         matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
-        return cls(window, bag, sentence, kept.astype(np.int32), split, matrix)
+        return cls(look, kept.astype(np.int32), split, outer, matrix)
 
     @classmethod
     def with_text(
@@ -101,21 +119,21 @@ class Views:
         more: Sequence[str],
         vocabulary: Sequence[str],
         places: np.ndarray,
-        how: tuple[int, bool, int, bool],
+        look: Look,
         seed: int,
     ) -> tuple[Views, Views]:
         """The views of tokens of some text, and the same with spans of further text behind them.
 
         Args:
             source: the sentences that the tokens are of; more: the further text, where spans are as long as tokens are.
-            vocabulary, places: as of ``of``; how: what comes behind them there.
+            vocabulary, places, look: as of ``of``.
         """
-        words = number_words([*source, *more], vocabulary)
+        words, n = number_words([*source, *more], vocabulary), len(places)
         if more:
-            spans = places[:, 2] - places[:, 1]
-            places = np.concatenate([places, places_in_text(words[1], len(source), spans, seed)])
-        found = cls.of(words, len(vocabulary), places, *how)
-        n = len(places) if not more else len(spans)
+            spans = places_in_text(words[1], len(source), places[:, 2] - places[:, 1], seed)
+            without_gaps = np.full((len(spans), places.shape[1] - 3), -1)
+            places = np.concatenate([places, np.column_stack([spans, without_gaps])])
+        found = cls.of(words, len(vocabulary), places, look)
         return replace(found, matrix=found.matrix[:n]), found
 
     def matrix_of(self, words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray) -> sparse.csr_matrix:
@@ -125,28 +143,49 @@ class Views:
             words, n_words, places: as of ``Views.of``; an empty span is a boundary.
         """
         base = n_words + SENSE_WORDS
-        rows, found = _around(words, n_words, places, self.window, self.bag, self.sentence)
-        instead = found // base * base + n_words + SENSE_UNKNOWN
-        found = np.where(np.isin(found, self.items) | (found % base >= n_words), found, instead)
+        rows, found = _around(words, n_words, places, self.look)
+        known = np.isin(found, self.items) | (found % base >= n_words)
+        known |= found >= first_length_item(self.look.window, n_words)
+        found = np.where(known, found, found // base * base + n_words + SENSE_UNKNOWN)
         there = np.isin(found, self.items)
         entries = (np.ones(there.sum()), (rows[there], np.searchsorted(self.items, found[there])))
         return sparse.csr_matrix(entries, (len(places), len(self.items)))
 
 
 def _around(
-    words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int, bag: bool, sentence: bool
+    words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, look: Look
 ) -> tuple[np.ndarray, np.ndarray]:
     """int64, places and the items that they have around before any is too rare, an item as often as it is there."""
-    sides = np.concatenate([_side(words, n_words, places, window, bag, side) for side in (0, 1)], axis=1)
-    there = sides >= 0
-    rows, found = [np.nonzero(there)[0]], [sides[there]]
-    if sentence:
+    columns = [_side(words, n_words, places, look.window, look.bag, side) for side in (0, 1)]
+    if look.gaps:
+        columns.append(_gaps(words, n_words, places, look.window))
+    found = np.concatenate(columns, axis=1)
+    there = found >= 0
+    rows, items = [np.nonzero(there)[0]], [found[there]]
+    if look.sentence:
         ids, first = words
         begin, lengths = first[places[:, 0]], np.diff(first)[places[:, 0]]
         word = ids[expand_ranges(begin, lengths)]
         rows.append(np.repeat(np.arange(len(places)), lengths))
-        found.append(2 * window * (n_words + SENSE_WORDS) + np.where(word < 0, n_words + SENSE_UNKNOWN, word))
-    return np.concatenate(rows), np.concatenate(found)
+        whole = 2 * look.window * (n_words + SENSE_WORDS)
+        items.append(whole + np.where(word < 0, n_words + SENSE_UNKNOWN, word))
+    return np.concatenate(rows), np.concatenate(items)
+
+
+def _gaps(words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int) -> np.ndarray:
+    """int64 [tokens, 6], for each gap the items of its first and last word and of its length, -1: there is none."""
+    ids, first = words
+    found = []
+    for gap in (0, 1):
+        begin, end = places[:, 3 + 2 * gap], places[:, 4 + 2 * gap]
+        for last in (0, 1):
+            word = ids[first[places[:, 0]] + np.where(begin < 0, 0, end - 1 if last else begin)]
+            slot = first_gap_item(window, n_words) + (2 * gap + last) * (n_words + SENSE_WORDS)
+            found.append(slot + np.where(word < 0, n_words + SENSE_UNKNOWN, word))
+        length = np.minimum(end - begin, CONTEXT_LENGTHS) - 1
+        found.append(first_length_item(window, n_words) + gap * CONTEXT_LENGTHS + length)
+        found[-3:] = [np.where(begin < 0, -1, items) for items in found[-3:]]
+    return np.column_stack(found)
 
 
 def _side(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -117,24 +117,24 @@ class ContextTrainer:
         losses = np.zeros((pieces, 2))
         loss = ffi.from_buffer("double[]", losses)
 
-        def meet(some: range) -> None:
+        def meet(k: int) -> None:
             error = ffi.new("lscfg_error *")
-            for k in some:
-                n = bounds[k + 1] - bounds[k]
-                check(lib.lscfg_context_meet(self._pointer, k, start + bounds[k], n, loss + 2 * k, error), error)
+            n = bounds[k + 1] - bounds[k]
+            check(lib.lscfg_context_meet(self._pointer, k, start + bounds[k], n, loss + 2 * k, error), error)
 
-        def step(some: range) -> None:
-            for k in some:
-                lib.lscfg_context_step(self._pointer, k)
-
-        list(self._engine.map(meet, self._dealt(pieces)))
-        list(self._engine.map(step, self._dealt(lib.LSCFG_CONTEXT_SHARDS)))
+        self._deal(meet, pieces)
+        self._deal(lambda k: lib.lscfg_context_step(self._pointer, k), lib.LSCFG_CONTEXT_SHARDS)
         return losses.sum(axis=0)
 
-    def _dealt(self, n: int) -> list[range]:
-        """0 .. n-1 in a range for each worker."""
-        workers = min(self._engine.workers, n)
-        return [range(n * k // workers, n * (k + 1) // workers) for k in range(workers)]
+    def _deal(self, function: Callable[[int], None], n: int) -> None:
+        """Calls the function with 0 .. n-1: each worker takes the next one when it is done, for they differ in size."""
+        numbers = count()  # next to it is one step of the interpreter, so no number is taken twice
+
+        def work(_: int) -> None:
+            while (k := next(numbers)) < n:
+                function(k)
+
+        list(self._engine.map(work, range(min(self._engine.workers, n))))
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """int64 [outcomes + 1], where the weights of each outcome begin; int32 items, ascending for each; float32."""

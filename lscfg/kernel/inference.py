@@ -135,7 +135,7 @@ class FeatureOptions(Declared):
     negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
     names: tuple[str, ...] = setting(
         feature_names(DEFAULT_FEATURES.split(",")),
-        "features: any by name, or the families paper, ratios, context, sense, thesis and boundary",
+        "features: any by name, or the families paper, ratios, context, composed, sense, thesis and boundary",
         shown=DEFAULT_FEATURES,
     )
 
@@ -146,7 +146,7 @@ class FeatureOptions(Declared):
             raise SettingError(
                 "names",
                 f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {quote(','.join(self.names))}; "
-                "paper, ratios, context, sense, thesis and boundary are families of them",
+                "paper, ratios, context, composed, sense, thesis and boundary are families of them",
             )
 
     @property

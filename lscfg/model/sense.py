@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lscfg.io.layout import check_layout, check_offsets, check_range
-from lscfg.kernel import SENSE_KINDS, SENSE_WORDS
+from lscfg.kernel import CONTEXT_LENGTHS, SENSE_KINDS, SENSE_WORDS
 
 LAYOUT = {
     "window": "int32 [2]",
@@ -21,6 +21,21 @@ VECTORS = {"vectors": "float32 [items, m]", "shift": "float32 [m]", "rules": "fl
 HIDDEN = {"hidden": "float32 [h, m]", "hidden_bias": "float32 [h]", "out": "float32 [h]"}
 WEIGHTS = {"offsets": "int64 [rows + 1]", "columns": "int32 [weights]", "weights": "float32 [weights]"}
 """The arrays of a scorer in a file, without ``sense.`` (docs/FORMATS.md)."""
+
+
+def first_gap_item(window: int, words: int) -> int:
+    """The first item of the words in gaps of a scorer of a vocabulary; there are four of each word."""
+    return (2 * window + 1) * (words + SENSE_WORDS)
+
+
+def first_length_item(window: int, words: int) -> int:
+    """The first item of the lengths of gaps, which come behind all items of words."""
+    return (2 * window + 5) * (words + SENSE_WORDS)
+
+
+def end_of_items(window: int, words: int) -> int:
+    """How many items there can be."""
+    return first_length_item(window, words) + 2 * CONTEXT_LENGTHS
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,9 @@ class SenseModel:
         """The scorer of a context model with more words behind its own, and more rules, which it does not know."""
         slot, word = np.divmod(self.items.astype(np.int64), words + SENSE_WORDS)
         moved = slot * (words + new_words + SENSE_WORDS) + word + np.where(word >= words, new_words, 0)
+        behind = first_length_item(self.window, words)
+        lengths = self.items - behind + first_length_item(self.window, words + new_words)
+        moved = np.where(self.items >= behind, lengths, moved)
         row = np.concatenate([self.row, np.full(new_rules, -1, self.row.dtype)])
         return replace(self, items=moved.astype(np.int32), row=row)
 
@@ -87,7 +105,7 @@ class SenseModel:
         sizes = check_layout(own, LAYOUT | parts)
         window, bag = own["window"].tolist()
         check_range("sense.window", own["window"][:1], 1, 1001)
-        check_range("sense.items", own["items"], 0, (2 * window + 1) * (words + SENSE_WORDS))
+        check_range("sense.items", own["items"], 0, end_of_items(window, words))
         check_range("sense.row", own["row"], -1, sizes["rows"])
         if (np.diff(own["items"]) <= 0).any():
             raise ValueError("array 'sense.items' does not ascend")

@@ -1,4 +1,4 @@
-/* The items of a scorer around the boundaries of a sentence, and the sums of their vectors. */
+/* The items of a scorer around the boundaries of a sentence and in gaps, and the sums of their vectors. */
 #include "inference/around.h"
 
 #include <math.h>
@@ -48,6 +48,20 @@ static void add_sentence(words_around *w) {
     if (!add_item(w, 2, w->whole, 1, word_at(w, place))) add_item(w, 2, w->whole, 1, unknown);
 }
 
+/* Finds the items of all words in gaps, if the model has any such items. */
+static int add_gaps(words_around *w) {
+  const sense_model *s = w->model;
+  int64_t unknown = s->base - SENSE_WORDS + SENSE_UNKNOWN, first = first_gap_item(s);
+  if (!s->n_items || s->items[s->n_items - 1] < first) return LSCFG_OK;
+  if (!(w->gap_items = malloc(((size_t)w->n * 4 + 1) * sizeof *w->gap_items))) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < 4; k++)
+    for (int32_t place = 0; place < w->n; place++) {
+      int64_t item = find_item(s, first + k * s->base + word_at(w, place));
+      w->gap_items[k * w->n + place] = (int32_t)(item < 0 ? find_item(s, first + k * s->base + unknown) : item);
+    }
+  return LSCFG_OK;
+}
+
 int start_around(words_around *w, const lscfg_binding *binding, const lscfg_forest *forest) {
   const sense_model *s = &binding->model->context->sense;
   *w = (words_around){.binding = binding, .forest = forest, .model = s, .n = forest->n_words};
@@ -63,25 +77,46 @@ int start_around(words_around *w, const lscfg_binding *binding, const lscfg_fore
   for (int side = 0; side < 2; side++)
     for (int32_t at = 0; at <= w->n; at++) add_side(w, side, at, (int64_t)side * (w->n + 1) + at);
   add_sentence(w);
-  return LSCFG_OK;
+  return add_gaps(w);
 }
 
 void stop_around(words_around *w) {
   free(w->items);
   free(w->n_items);
   free(w->sums);
+  free(w->gap_items);
   free(w->around);
   free(w->prepared);
 }
 
-int look_around_span(words_around *w, const int32_t *span) {
+/* Looks up the items in the gaps of an edge. */
+static void look_into_gaps(words_around *w, const int32_t *tail) {
+  w->n_in_gaps = 0;
+  for (int g = 0; g < 2 && w->gap_items; g++) {
+    if (tail[g] < 0) continue;
+    const int32_t *gap = w->forest->node_span.data + 2 * (int64_t)tail[g];
+    int64_t length = first_length_item(w->model) + g * N_LENGTHS + length_class(gap[1] - gap[0]);
+    const int64_t found[] = {w->gap_items[2 * g * (int64_t)w->n + gap[0]],
+                             w->gap_items[(2 * g + 1) * (int64_t)w->n + gap[1] - 1], find_item(w->model, length)};
+    for (int k = 0; k < 3; k++)
+      if (found[k] >= 0) w->in_gaps[w->n_in_gaps++] = (int32_t)found[k];
+  }
+}
+
+int take_edge(words_around *w, int32_t edge) {
   const sense_model *s = w->model;
+  const int32_t *span = w->forest->node_span.data + 2 * (int64_t)w->forest->edge_head.data[edge];
   w->left = span[0];
   w->right = (int64_t)w->n + 1 + span[1];
-  if (!w->n_items[w->left] && !w->n_items[w->right] && !w->n_items[w->whole]) return 0;
+  look_into_gaps(w, w->forest->edge_tail.data + 2 * (int64_t)edge);
+  if (!w->n_items[w->left] && !w->n_items[w->right] && !w->n_items[w->whole] && !w->n_in_gaps) return 0;
   if (s->kind->score_items) return 1;
   for (int64_t k = 0; k < s->m; k++)
     w->around[k] = w->sums[w->whole * s->m + k] + (w->sums[w->left * s->m + k] + w->sums[w->right * s->m + k]);
+  for (int32_t i = 0; i < w->n_in_gaps; i++) {
+    const float *vector = s->vectors + w->in_gaps[i] * s->m;
+    for (int64_t k = 0; k < s->m; k++) w->around[k] += vector[k];
+  }
   s->kind->prepare(s, w->around, w->prepared);
   return 1;
 }
@@ -94,6 +129,7 @@ double score_around(const words_around *w, int64_t row) {
     score = s->bias[row];
     for (int k = 0; k < 3; k++)
       score += s->kind->score_items(s, w->items + sides[k] * w->most, w->n_items[sides[k]], row);
+    score += s->kind->score_items(s, w->in_gaps, w->n_in_gaps, row);
   } else {
     score = s->kind->score(s, w->prepared, row);
   }

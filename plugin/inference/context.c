@@ -18,7 +18,8 @@ typedef struct {
   int bag;
 } outcome_row;
 
-/* What a rule has in all its applications in the sentence: its rows, and the logarithm of its count. */
+/* What a rule has in all its applications in the sentence: its rows, and the logarithm of its count, 0 of one that the
+ * context does not have. */
 typedef struct {
   int64_t begin, end; /* in of_rules */
   double plain;
@@ -29,7 +30,8 @@ typedef struct {
   int64_t begin; /* of as many numbers as there are rules, in rules_of_sides and known_of_sides */
   int32_t n;
   int32_t n_known;  /* rules that the context has */
-  double plain_sum; /* log of the sum of their counts */
+  int32_t n_composed; /* those that it has not, if they are scored, too */
+  double plain_sum; /* log of the sum of the known ones' counts */
 } known_side;
 
 /* The places in a row of what is around an edge, and the borders of its bag. */
@@ -52,16 +54,18 @@ typedef struct {
   uint64_t *is_present;  /* a bit for each model word: few bytes to look at for each weight */
   int_map rows;          /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
   ARRAY(float) arena;
-  int_map met;           /* rule -> 1 + its number in known */
+  int_map met;           /* rule, or behind them all the grammar's -> 1 + its number in known */
   ARRAY(known_rule) known;
   ARRAY(outcome_row) of_rules; /* the rows of the known rules */
   int_map met_sides;           /* first rule of an edge -> 1 + the number in sides of the last such edge's */
   ARRAY(known_side) sides;
   ARRAY(int32_t) rules_of_sides; /* of applications */
-  ARRAY(int32_t) known_of_sides; /* numbers in known, -1: the context does not have the rule */
+  ARRAY(int32_t) known_of_sides; /* numbers in known; -2 - number of a rule that the context does not have, -1: none */
   ARRAY(double) scores;          /* of an edge's applications */
   ARRAY(int64_t) outcomes;       /* of the rule in hand */
   int joint;                     /* whether the scorer of the file has a part in scores */
+  int compose;                   /* whether rules that the context does not have are scored, too */
+  ARRAY(int32_t) symbols;        /* of such a rule */
   words_around words;            /* as it sees them */
 } contexts;
 
@@ -84,18 +88,24 @@ static int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
   return arity == 0 ? -1 : arity == 1 ? words[0] | words[1] << 2 : 16 + (words[0] | words[1] << 3 | swapped << 6);
 }
 
-int32_t rule_outcomes(const lscfg_rules *rules, int64_t rule, int64_t *outcomes) {
-  const int32_t *symbols = rules->symbols + rules->offsets[rule];
-  int32_t n_src = rules->src_length[rule], n = (int32_t)(rules->offsets[rule + 1] - rules->offsets[rule]), size = 0;
-  int32_t shape = rule_shape(symbols, n_src, n);
-  outcomes[size++] = rule;
+/* Target words and shape, of which words from n_words on are no outcomes. */
+static int32_t symbol_outcomes(const lscfg_rules *rules, const int32_t *symbols, int32_t n_src, int32_t n,
+                               int64_t *outcomes) {
+  int32_t shape = rule_shape(symbols, n_src, n), size = 0;
   for (int32_t k = n_src; k < n; k++) {
-    int again = symbols[k] < 0;
+    int again = symbols[k] < 0 || symbols[k] >= rules->n_words;
     for (int32_t other = n_src; other < k && !again; other++) again = symbols[other] == symbols[k];
     if (!again) outcomes[size++] = rules->n + symbols[k];
   }
   if (shape >= 0) outcomes[size++] = first_shape(rules) + shape;
   return size;
+}
+
+int32_t rule_outcomes(const lscfg_rules *rules, int64_t rule, int64_t *outcomes) {
+  const int32_t *symbols = rules->symbols + rules->offsets[rule];
+  outcomes[0] = rule;
+  return 1 + symbol_outcomes(rules, symbols, rules->src_length[rule],
+                             (int32_t)(rules->offsets[rule + 1] - rules->offsets[rule]), outcomes + 1);
 }
 
 int has_source_words(const lscfg_rules *rules, int64_t rule) {
@@ -166,6 +176,7 @@ static void stop(contexts *c) {
   free(c->known_of_sides.data);
   free(c->scores.data);
   free(c->outcomes.data);
+  free(c->symbols.data);
 }
 
 /* Puts a weight where the word stands in the sentence; 1 if it does. */
@@ -237,15 +248,12 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   return LSCFG_OK;
 }
 
-/* Makes what a rule has in all its applications; outcomes without a weight for a word of the sentence are left out. */
-static int make_known(contexts *c, int64_t rule) {
+/* Makes what a rule has in all its applications, of n outcomes; those without a weight for a word of the sentence are
+ * left out. bag: whether words far away are items, too. */
+static int make_known(contexts *c, int32_t n, int bag, double plain) {
   const lscfg_rules *rules = &c->model->rules;
-  int64_t most = rules->offsets[rule + 1] - rules->offsets[rule] + 2;
-  if (ARRAY_RESERVE(c->outcomes, most) || ARRAY_RESERVE(c->of_rules, most) || ARRAY_RESERVE(c->known, 1))
-    return LSCFG_ENOMEM;
-  known_rule made = {.begin = c->of_rules.size, .plain = log(c->model->counts[rule])};
-  int bag = has_source_words(rules, rule);
-  int32_t n = rule_outcomes(rules, rule, c->outcomes.data);
+  if (ARRAY_RESERVE(c->of_rules, n) || ARRAY_RESERVE(c->known, 1)) return LSCFG_ENOMEM;
+  known_rule made = {.begin = c->of_rules.size, .plain = plain};
   for (int32_t k = 0; k < n; k++) {
     int64_t outcome = c->outcomes.data[k], *begin = int_map_at(&c->rows, outcome);
     if (!begin || (!*begin && make_row(c, outcome, begin))) return LSCFG_ENOMEM;
@@ -255,6 +263,28 @@ static int make_known(contexts *c, int64_t rule) {
   made.end = c->of_rules.size;
   c->known.data[c->known.size++] = made;
   return LSCFG_OK;
+}
+
+static int make_context_rule(contexts *c, int64_t rule) {
+  const lscfg_rules *rules = &c->model->rules;
+  if (ARRAY_RESERVE(c->outcomes, rules->offsets[rule + 1] - rules->offsets[rule] + 2)) return LSCFG_ENOMEM;
+  int32_t n = rule_outcomes(rules, rule, c->outcomes.data);
+  return make_known(c, n, has_source_words(rules, rule), log(c->model->counts[rule]));
+}
+
+/* The same of a rule of the grammar that the context does not have, by its target words and its shape. */
+static int make_composed(contexts *c, int32_t number) {
+  const lscfg_rules *rules = &c->model->rules;
+  const grammar_rule *rule = &c->binding->grammar->rules.data[number];
+  const int32_t *own = c->binding->grammar->symbols.data + rule->src; /* the target side follows the source side */
+  int32_t n = rule->n_src + rule->n_tgt, words = 0;
+  if (ARRAY_RESERVE(c->symbols, n) || ARRAY_RESERVE(c->outcomes, n + 1)) return LSCFG_ENOMEM;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t word = own[k] < 0 ? -1 : c->binding->word_in_context[own[k]];
+    c->symbols.data[k] = own[k] < 0 ? own[k] : word < 0 ? (int32_t)rules->n_words : word;
+    words += k < rule->n_src && own[k] >= 0;
+  }
+  return make_known(c, symbol_outcomes(rules, c->symbols.data, rule->n_src, n, c->outcomes.data), words > 0, 0);
 }
 
 static double log_sum(const double *scores, int64_t n) {
@@ -269,13 +299,22 @@ static int32_t context_rule(const lscfg_binding *b, int32_t rule) {
   return rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
 }
 
-/* Finds the number of a rule in known, which is made when it is first met. */
-static int find_known(contexts *c, int64_t rule, int32_t *found) {
-  int64_t *number = int_map_at(&c->met, rule);
-  if (!number || (!*number && make_known(c, rule))) return LSCFG_ENOMEM;
+/* Finds the number of a rule of the grammar in known, where it is made when it is first met; by that of the context,
+ * -1: it has none. */
+static int find_known(contexts *c, int32_t rule, int32_t in_context, int32_t *found) {
+  int64_t *number = int_map_at(&c->met, in_context < 0 ? c->model->rules.n + rule : in_context);
+  if (!number) return LSCFG_ENOMEM;
+  if (!*number && (in_context < 0 ? make_composed(c, rule) : make_context_rule(c, in_context))) return LSCFG_ENOMEM;
   if (!*number) *number = c->known.size;
   *found = (int32_t)*number - 1;
   return LSCFG_OK;
+}
+
+/* Whether a rule that the context does not have is scored. */
+static int is_composed(const contexts *c, int32_t rule) {
+  const lscfg_grammar *g = c->binding->grammar;
+  return c->compose && rule < lscfg_grammar_size(g) && g->rules.data[rule].lhs == CATEGORY_X &&
+         g->rules.data[rule].arity <= MAX_TENSOR_ARITY;
 }
 
 /* Makes what edges with these rules have in common. */
@@ -289,9 +328,14 @@ static int make_side(contexts *c, const int32_t *rules, int32_t n) {
   for (int32_t k = 0; k < n; k++) {
     int32_t rule = context_rule(c->binding, rules[k]);
     known[k] = -1;
-    if (rule < 0) continue;
-    if (find_known(c, rule, &known[k])) return LSCFG_ENOMEM;
-    c->scores.data[made.n_known++] = c->known.data[known[k]].plain;
+    if (rule < 0 && !is_composed(c, rules[k])) continue;
+    if (find_known(c, rules[k], rule, &known[k])) return LSCFG_ENOMEM;
+    if (rule < 0) {
+      known[k] = -2 - known[k];
+      made.n_composed++;
+    } else {
+      c->scores.data[made.n_known++] = c->known.data[known[k]].plain;
+    }
   }
   if (made.n_known) made.plain_sum = log_sum(c->scores.data, made.n_known);
   c->rules_of_sides.size += n;
@@ -342,8 +386,7 @@ static double score_rule(const contexts *c, const known_rule *rule, const edge_p
 
 /* Adds to the scores of an edge's known rules what the scorer says of them. */
 static void add_scorer(contexts *c, int32_t edge, const known_side *side, double *here) {
-  const lscfg_forest *f = c->forest;
-  if (!look_around_span(&c->words, f->node_span.data + 2 * (int64_t)f->edge_head.data[edge])) return;
+  if (!take_edge(&c->words, edge)) return;
   for (int32_t k = 0; k < side->n; k++) {
     if (c->known_of_sides.data[side->begin + k] < 0) continue;
     int32_t row = c->model->sense.row[context_rule(c->binding, c->rules_of_sides.data[side->begin + k])];
@@ -378,6 +421,33 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   return LSCFG_OK;
 }
 
+/* Shares of rules that the context does not have, which count as seen once, less those by count alone. */
+static int composed_features(contexts *c, int32_t edge, double limit, double *column, int32_t n_columns) {
+  const lscfg_forest *f = c->forest;
+  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], n = 0;
+  known_side side;
+  if (end - begin < 2) return LSCFG_OK;
+  if (find_side(c, f->app_rule.data + begin, end - begin, &side)) return LSCFG_ENOMEM;
+  if (!side.n_composed || side.n_known + side.n_composed < 2) return LSCFG_OK;
+  if (ARRAY_RESERVE(c->scores, side.n)) return LSCFG_ENOMEM;
+  const int32_t *known = c->known_of_sides.data + side.begin;
+  double *here = c->scores.data, plain = (side.n_known ? exp(side.plain_sum) : 0) + side.n_composed;
+  edge_places around = look_around_edge(c, edge);
+  for (int32_t k = 0; k < side.n; k++)
+    if (known[k] >= 0) here[n++] = score_rule(c, &c->known.data[known[k]], &around) + c->known.data[known[k]].plain;
+  if (c->joint) add_scorer(c, edge, &side, here);
+  for (int32_t k = 0; k < side.n; k++)
+    if (known[k] < -1) here[n++] = score_rule(c, &c->known.data[-2 - known[k]], &around);
+  double shift = log(plain) - log_sum(here, n);
+  n = side.n_known;
+  for (int32_t k = 0; k < side.n; k++) {
+    if (known[k] >= -1) continue;
+    double value = here[n++] + shift;
+    column[(int64_t)n_columns * (begin + k)] = value > limit ? limit : value < -limit ? -limit : value;
+  }
+  return LSCFG_OK;
+}
+
 int context_features(const lscfg_binding *b, const lscfg_forest *f, const int32_t *column, int32_t n_columns,
                      double limit, double *features) {
   /* of a lattice, or a forest that a decoder has built of one: no words around */
@@ -385,6 +455,7 @@ int context_features(const lscfg_binding *b, const lscfg_forest *f, const int32_
   contexts c;
   int32_t known;
   int code = start(&c, b, f, &known);
+  c.compose = column[LSCFG_CONTEXT_COMPOSED] >= 0;
   for (int32_t e = 0; e < f->edge_head.size && !code && known; e++) {
     if (f->node_cat.data[f->edge_head.data[e]] != CATEGORY_X) continue;
     int32_t rule = f->app_rule.data[f->edge_apps.data[e]];
@@ -392,6 +463,8 @@ int context_features(const lscfg_binding *b, const lscfg_forest *f, const int32_
                       : grammar_is_bare(b->grammar, rule)   ? LSCFG_CONTEXT_BARE
                                                             : LSCFG_CONTEXT_N;
     if (column[feature] >= 0) code = edge_features(&c, e, limit, features + column[feature], n_columns);
+    if (c.compose && !code)
+      code = composed_features(&c, e, limit, features + column[LSCFG_CONTEXT_COMPOSED], n_columns);
   }
   stop(&c);
   return code;

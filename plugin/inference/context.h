@@ -4,9 +4,6 @@
 #include "forest/forest.h"
 #include "inference/binding.h"
 
-/* The class of a nonterminal's length, counted from 0. */
-static inline int32_t length_class(int32_t length) { return length < N_LENGTHS ? length - 1 : N_LENGTHS - 1; }
-
 /* The outcomes of a rule, which has room for its target side and two more; returns how many. */
 int32_t rule_outcomes(const lscfg_rules *, int64_t rule, int64_t *outcomes);
 

@@ -36,7 +36,7 @@ typedef struct {
   int (*compute)(const feature_work *, lscfg_error *); /* neighbours that share it are computed at once */
 } feature_family;
 
-extern const feature_family paper_family, span_family, ratio_family, context_family;
+extern const feature_family paper_family, span_family, ratio_family, context_family, composed_family;
 extern const feature_family sense_family, thesis_family, score_family, boundary_family;
 
 /* The largest logarithm of a ratio: a search should not hang on one doubtful estimate. */

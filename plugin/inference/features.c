@@ -2,8 +2,9 @@
 #include "inference/families.h"
 
 /* One row for each family. */
-static const feature_family *const families[] = {&paper_family, &span_family,   &ratio_family, &context_family,
-                                                 &sense_family, &thesis_family, &score_family, &boundary_family};
+static const feature_family *const families[] = {&paper_family,    &span_family,  &ratio_family,
+                                                 &context_family,  &composed_family, &sense_family,
+                                                 &thesis_family,   &score_family, &boundary_family};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 static uint32_t features_of(const feature_family *family) { return ((1u << family->n) - 1) << family->first; }

@@ -10,3 +10,6 @@ static int compute(const feature_work *w, lscfg_error *error) {
 static const char *const names[] = {"ContextTarget0", "ContextTargetBare", "ContextTargetN"};
 static const double start[] = {0, 0, 0};
 const feature_family context_family = {"context", LSCFG_CONTEXT_0, 3, NEEDS_CONTEXT, names, start, compute};
+
+static const char *const composed[] = {"ContextComposed"};
+const feature_family composed_family = {"composed", LSCFG_CONTEXT_COMPOSED, 1, NEEDS_CONTEXT, composed, start, compute};

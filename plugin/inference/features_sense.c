@@ -66,8 +66,7 @@ static int edge_features(sense_work *w, int32_t edge) {
     if (f->app_rule.data[a] < lscfg_grammar_size(b->grammar) && (scored || !bare))
       put_feature(w->work, a, scored ? LSCFG_SENSE_ON : LSCFG_SENSE_OFF, 1);
   }
-  const int32_t *span = f->node_span.data + 2 * (int64_t)f->edge_head.data[edge];
-  if (!n || !look_around_span(&w->around, span)) return LSCFG_OK;
+  if (!n || !take_edge(&w->around, edge)) return LSCFG_OK;
   for (int64_t k = 0; k < n; k++) {
     int32_t known = b->context_rule[f->app_rule.data[w->scored.data[k]]];
     w->scores.data[k] = score_around(&w->around, s->row[known]);

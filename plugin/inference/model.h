@@ -35,6 +35,9 @@ enum { WORD_KINDS = LSCFG_CONTEXT_WORD_KINDS, BAG = WORD_KINDS - 1, N_LENGTHS = 
 
 static inline int64_t context_items(int64_t n_words) { return WORD_KINDS * (n_words + 2) + 2 * N_LENGTHS; }
 
+/* The class of a nonterminal's length, counted from 0. */
+static inline int32_t length_class(int32_t length) { return length < N_LENGTHS ? length - 1 : N_LENGTHS - 1; }
+
 /* Weights belong to outcomes: the rules, the words of their target sides, and the shapes of rules with nonterminals. */
 enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
 

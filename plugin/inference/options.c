@@ -23,7 +23,8 @@ static int no_feature(slice name, lscfg_error *error) {
   char known[500] = "";
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) strcat(strcat(known, lscfg_feature_name(k)), ", ");
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "there is no feature '%.*s'; there are %spaper, ratios, context, sense, thesis and boundary",
+                    "there is no feature '%.*s'; there are %spaper, ratios, context, composed, sense, thesis and "
+                    "boundary",
                     QUOTED(name), known);
 }
 

@@ -47,7 +47,7 @@ static int get(const tensor_file *file, const char *name, const char *type, int6
 }
 
 static int check_items(const sense_model *s, lscfg_error *error) {
-  int64_t end = (2 * (int64_t)s->window + 1) * s->base;
+  int64_t end = end_of_items(s);
   for (int64_t k = 0; k < s->n_items; k++)
     if (s->items[k] < 0 || s->items[k] >= end || (k && s->items[k] <= s->items[k - 1]))
       return wrong("sense.items", "does not ascend, or holds what is no item", error);

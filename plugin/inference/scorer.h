@@ -34,7 +34,8 @@ typedef struct {
 } sense_model;
 
 /* Item = ((side * window) + distance - 1) * base + word; the ends of a sentence have distance 1. Side 2, at distance 1,
- * is the whole sentence, wherever a word stands. */
+ * is the whole sentence, wherever a word stands. Behind it are four of base items each, for the first and the last word
+ * of the first gap, and those of the second one; and then the classes of length of either gap. */
 enum {
   SENSE_BEGIN = LSCFG_SENSE_BEGIN,
   SENSE_END = LSCFG_SENSE_END,
@@ -61,6 +62,11 @@ const scorer_kind *find_scorer(const char *name, size_t length);
 
 /* Maps and checks the arrays, of so many rules and words; all 0 where the file has none. */
 int map_sense(const tensor_file *, int64_t n_rules, int64_t n_words, sense_model *, lscfg_error *);
+
+/* The first item of the gaps' words, that of their lengths, and the end of all. */
+static inline int64_t first_gap_item(const sense_model *s) { return (2 * (int64_t)s->window + 1) * s->base; }
+static inline int64_t first_length_item(const sense_model *s) { return first_gap_item(s) + 4 * s->base; }
+static inline int64_t end_of_items(const sense_model *s) { return first_length_item(s) + 2 * LSCFG_CONTEXT_LENGTHS; }
 
 /* The number of an item, -1: none. */
 int64_t find_item(const sense_model *, int64_t item);

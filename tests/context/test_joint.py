@@ -17,7 +17,7 @@ from lscfg.context.given import given_directions
 from lscfg.context.joint import Settings, add_context
 from lscfg.context.loglinear import Settings as PlainSettings
 from lscfg.context.loglinear import add_context as add_plain
-from lscfg.context.views import Views, number_words, places_in_text
+from lscfg.context.views import Look, Views, number_words, places_in_text
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
@@ -186,7 +186,7 @@ def test_word_vectors_know_words_without_translations(tmp_path, model):
 def test_vectors_of_items_are_divided_by_their_distance(tmp_path):
     write_lines(tmp_path / "vectors", ["a 3 4", "c 0 2"])
     words = number_words(["a b x c a"], ["a", "b", "c"])
-    views = Views.of(words, 3, np.array([[0, 2, 3]]), 2, False, 1)
+    views = Views.of(words, 3, np.array([[0, 2, 3]]), Look(2, False, 1))
     found = given_directions(tmp_path / "vectors", views, ["a", "b", "c"])
     assert found.left == pytest.approx(np.array([[0, 0], [0.3, 0.4]]))  # b has none; a is the word before it
     assert found.right == pytest.approx(np.array([[0, 1], [0.3, 0.4]]))

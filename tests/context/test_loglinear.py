@@ -36,7 +36,7 @@ from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
-OPTIONS = FeatureOptions(names=CONTEXT_FEATURES)
+OPTIONS = FeatureOptions(names=(*CONTEXT_FEATURES, "ContextComposed"))
 
 
 def items_of(words, span, children, wordy, vocabulary):
@@ -73,18 +73,19 @@ def shape_of(rules, rule):
     return 16 + places(source) + 8 * places(target) + 64 * swapped
 
 
-def outcomes_of(rules, rule):
-    """(outcome, whether it is a shape)"""
-    shape = shape_of(rules, rule)
-    words = [(len(rules) + word, False) for word in {*rules.tgt(rule).tolist()} if word >= 0]
-    shapes = [] if shape is None else [(len(rules) + len(rules.words) + shape, True)]
-    return [(rule, False), *words, *shapes]
+def outcomes_of(rules, rule, own=None):
+    """(outcome, whether it is a shape) of a rule, in a context of its own rules or of other ones."""
+    own, shape = own or rules, shape_of(rules, rule)
+    known = [(k, False) for k in range(len(own)) if own.text(k) == rules.text(rule)]
+    target = {rules.words[word] for word in rules.tgt(rule) if word >= 0}
+    words = [(len(own) + k, False) for k, word in enumerate(own.words) if word in target]
+    return known + words + ([] if shape is None else [(len(own) + len(own.words) + shape, True)])
 
 
-def score(context, rule, items):
+def score(context, rules, rule, items):
     """The sum of the weights of a rule, of the words of its target side, and of its shape."""
     total = 0.0
-    for outcome, is_shape in outcomes_of(context.rules, rule):
+    for outcome, is_shape in outcomes_of(rules, rule, context.rules):
         part = slice(context.offsets[outcome], context.offsets[outcome + 1])
         known = dict(zip(context.items[part].tolist(), context.weights[part].tolist(), strict=True))
         total += sum(known.get(item, 0.0) for near, item in items if near or not is_shape)
@@ -92,8 +93,8 @@ def score(context, rule, items):
 
 
 def expected(forest, words, grammar, context):
-    """Columns ContextTarget0, ContextTargetBare, ContextTargetN of all applications."""
-    out = np.zeros((forest.n_apps, 3))
+    """Columns ContextTarget0, ContextTargetBare, ContextTargetN, ContextComposed of all applications."""
+    out = np.zeros((forest.n_apps, 4))
     rules = context.rules
     vocabulary = {word: k for k, word in enumerate(rules.words)}
     if vocabulary.keys().isdisjoint(words):
@@ -101,18 +102,23 @@ def expected(forest, words, grammar, context):
     number = {rules.text(k): k for k in range(len(rules))}
     own = [number.get(grammar.rules.text(k), -1) for k in range(len(grammar.rules))]
     for edge in range(forest.n_edges):
-        apps = range(forest.edge_apps[edge], forest.edge_apps[edge + 1])
-        known = [a for a in apps if forest.app_rule[a] < len(own) and own[forest.app_rule[a]] >= 0]
-        if len(known) < 2:
-            continue
+        apps = [a for a in range(*forest.edge_apps[edge : edge + 2]) if forest.app_rule[a] < len(own)]
+        known = [a for a in apps if own[forest.app_rule[a]] >= 0]
         head, tails = forest.edge_head[edge], [t for t in forest.edge_tail[edge] if t >= 0]
-        numbers = [own[forest.app_rule[a]] for a in known]
-        wordy = rules.src_length[numbers[0]] > rules.arity[numbers[0]]
+        if len(apps) < 2 or forest.node_cat[head] != X:
+            continue
+        numbers = forest.app_rule[apps]
+        wordy = grammar.rules.src_length[numbers[0]] > grammar.rules.arity[numbers[0]]
         items = items_of(words, forest.node_span[head], forest.node_span[tails], wordy, vocabulary)
-        plain = np.log(context.counts[numbers])
-        here = plain + [score(context, rule, items) for rule in numbers]
-        values = (here - np.log(np.exp(here).sum())) - (plain - np.log(np.exp(plain).sum()))
-        out[known, 0 if not tails else 2 if wordy else 1] = np.clip(values, -4, 4)
+        plain = np.array([np.log(context.counts[own[k]]) if own[k] >= 0 else 0 for k in numbers])
+        here = plain + [score(context, grammar.rules, rule, items) for rule in numbers]
+        of_known = np.isin(apps, known)
+        for column, which in ((0 if not tails else 2 if wordy else 1, of_known), (3, np.ones(len(apps), bool))):
+            if which.sum() < 2:
+                continue
+            shares = [part[which] - np.log(np.exp(part[which]).sum()) for part in (here, plain)]
+            wanted = of_known[which] if column < 3 else ~of_known
+            out[np.array(apps)[which][wanted], column] = np.clip((shares[0] - shares[1])[wanted], -4, 4)
     return out
 
 
@@ -147,7 +153,10 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
     some = FeatureOptions(names=OPTIONS.names[1:2])
     assert binding.features(forest, binding.infer(forest), some) == pytest.approx(features[:, 1:2])
     both = binding.features(forest, binding.infer(forest), FeatureOptions(names=("ratios", "context")))
-    assert np.array_equal(both[:, -3:], features) and np.array_equal(binding.features(forest, None, OPTIONS), features)
+    assert np.array_equal(both[:, -3:], features[:, :3])
+    assert np.array_equal(binding.features(forest, None, OPTIONS), features)
+    one = binding.features(forest, None, FeatureOptions(names=("composed",)))
+    assert np.array_equal(one, features[:, 3:])
     with pytest.raises(ValueError, match="LatentSpan need marginals"):
         binding.features(forest, None, FeatureOptions(names=("LatentSpan",)))
 

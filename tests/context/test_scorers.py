@@ -11,7 +11,7 @@ from scipy import linalg
 from lscfg.cli import main
 from lscfg.context import ls
 from lscfg.context.task import Task, ViewSettings, add_scorer
-from lscfg.context.views import Views, number_words
+from lscfg.context.views import Look, Views, number_words
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.phrases import phrase_tokens
@@ -85,7 +85,7 @@ def test_words_of_the_sentence_by_hand():
     """Of a sentence's words c is too rare; each place has them all, as often as they are there."""
     words = number_words(["a b a", "b a c"], ["a", "b", "c"])
     places = np.array([[0, 0, 1], [1, 1, 2]])
-    plain, views = (Views.of(words, 3, places, 1, False, 2, sentence) for sentence in (False, True))
+    plain, views = (Views.of(words, 3, places, Look(1, False, 2, sentence)) for sentence in (False, True))
     n = len(plain.items)
     assert views.items[:n].tolist() == plain.items.tolist() and views.split == plain.split
     assert (views.items[n:] - 2 * (3 + SENSE_WORDS)).tolist() == [0, 1, 3 + SENSE_UNKNOWN]

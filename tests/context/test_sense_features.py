@@ -34,8 +34,9 @@ OPTIONS = FeatureOptions(names=SENSE_FEATURES)
 COLUMN = {name: k for k, name in enumerate(SENSE_FEATURES)}
 
 
-def around(sense, vocabulary, words, i, j):
-    """How often each item is around a span, None where none is."""
+def around(sense, vocabulary, words, span, gaps):
+    """How often each item is around a span and in its gaps, None where none is."""
+    (i, j), unknown_word = span, len(vocabulary) + SENSE_UNKNOWN
     base, numbers = len(vocabulary) + 3, {int(item): k for k, item in enumerate(sense.items)}
     found = np.zeros(len(numbers))
     for side, places in enumerate((range(i - 1, i - 1 - sense.window, -1), range(j, j + sense.window))):
@@ -58,6 +59,15 @@ def around(sense, vocabulary, words, i, j):
         known = [numbers[item] for item in items if item in numbers]
         if known:
             found[known[0]] += 1
+    for g, (begin, end) in enumerate(gaps):
+        for last, word in enumerate((words[begin], words[end - 1])):
+            slot = (2 * sense.window + 1 + 2 * g + last) * base
+            known = [numbers[slot + k] for k in (vocabulary.get(word, -slot - 1), unknown_word) if slot + k in numbers]
+            if known:
+                found[known[0]] += 1
+        length = (2 * sense.window + 5) * base + 7 * g + min(end - begin, 7) - 1
+        if length in numbers:
+            found[numbers[length]] += 1
     return found if found.any() else None
 
 
@@ -96,7 +106,7 @@ def expected(forest, words, grammar, context):
         for a in apps:
             if a in scored or not bare:
                 out[a, COLUMN["SenseOn" if a in scored else "SenseOff"]] = 1
-        items = around(sense, vocabulary, words, *forest.node_span[head])
+        items = around(sense, vocabulary, words, forest.node_span[head], forest.node_span[tails])
         if items is None or not scored:
             continue
         numbers = [own[forest.app_rule[a]] for a in scored]

@@ -49,6 +49,7 @@ GOOD = [
 
 USAGE = "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp unknown=compose|zero|oov"
 NAMES = ", ".join(LATENT_FEATURES)
+FAMILIES = "paper, ratios, context, composed, sense, thesis and boundary"
 ABOVE_0 = "expected a number above 0"
 BAD = [
     ("log=yes", "log=yes: expected true or false"),
@@ -77,13 +78,16 @@ BAD = [
     ("unknown=known", "unknown=known: expected zero, compose or oov"),
     (
         "features=Latent",
-        f"there is no feature 'Latent'; there are {NAMES}, paper, ratios, context, sense, thesis and boundary",
+        f"there is no feature 'Latent'; there are {NAMES}, {FAMILIES}",
     ),
     (
         "features=paper,,ratios",
-        f"there is no feature ''; there are {NAMES}, paper, ratios, context, sense, thesis and boundary",
+        f"there is no feature ''; there are {NAMES}, {FAMILIES}",
     ),
-    ("features=,", f"there is no feature ''; there are {NAMES}, paper, ratios, context, sense, thesis and boundary"),
+    (
+        "features=,",
+        f"there is no feature ''; there are {NAMES}, {FAMILIES}",
+    ),
     ("features=paper,LatentMarginal", "features=paper,LatentMarginal names a feature twice"),
     ("colour=red", f"colour=red is not understood; options are {USAGE}"),
     ("Log=true", f"Log=true is not understood; options are {USAGE}"),

@@ -228,7 +228,7 @@ def test_check(program: Path) -> None:
 def test_features_of_all_applications(
     program: Path, ini: Path, tmp_path: Path, glue: bool, marginals: tuple[str, ...]
 ) -> None:
-    names = (*marginals, *CONTEXT_FEATURES, "SpanBoundary")
+    names = (*marginals, *CONTEXT_FEATURES, "ContextComposed", "SpanBoundary")
     options = {"trace": str(tmp_path / "trace"), "features": ",".join(names), "log": "false"}
     config = DecoderConfig(**{**with_options(ini, **options).__dict__, "glue": glue})
     done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")

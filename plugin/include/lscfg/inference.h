@@ -116,7 +116,9 @@ enum {
   LSCFG_SENSE_SCORE = 22,
   /* of its span: */
   LSCFG_BOUNDARY = 23,
-  LSCFG_N_FEATURES = 24
+  /* of what is around an application of a rule that the context does not have: */
+  LSCFG_CONTEXT_COMPOSED = 24,
+  LSCFG_N_FEATURES = 25
 };
 /* A negative marginal counts as its absolute value or as 0. */
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
@@ -126,8 +128,8 @@ const char *lscfg_feature_name(int32_t feature);
 /* The weight with which tuning may begin: the feature's sign, mostly 0. */
 double lscfg_feature_start(int32_t feature);
 /* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" those of what is around, "sense" and "thesis" those of the scorer,
- * "boundary" that of spans. 0 if there is no such name. */
+ * ratios to one state, "context" those of what is around, "composed" that of rules which the context does not have,
+ * "sense" and "thesis" those of the scorer, "boundary" that of spans. 0 if there is no such name. */
 uint32_t lscfg_feature_set(const char *name, size_t length);
 
 typedef struct {
@@ -164,6 +166,8 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * there is one such rule, in lattices, and where the context knows no word of the sentence. All features of an
  * application are 0, log or not, where its head is not an [X]; in forests whose g is not positive, of which nothing is
  * known, all but these and the next; ratios also where that of one state is not.
+ * LSCFG_CONTEXT_COMPOSED is that of rules that the context does not have, by their target words and shape alone: log of
+ * the share of such a rule among all of the edge less that by count alone, where they count as seen once.
  * LSCFG_SENSE_0, _BARE, _N say the same of the model's scorer: log of the share of exp(a ln count + b score) less that
  * of the relative frequency, among the rules of the edge that it knows, with a and b of the model. Of each of these
  * rules, LSCFG_SENSE_RANK is the reciprocal rank by score, _BEST 1 for rank 1, _LOGIT 1 / (1 + exp(-score)), _SCORE the

@@ -1,0 +1,73 @@
+"""What the words in the gaps of rules tell scorers of their target sides.
+
+    python experiments/gaps.py train.ja train.deriv [--pairs 10000] [--scorers residual,mlr]
+
+Of the tokens of the derivations' rules a tenth of the sentences is held out. The table has the loss in nats of a
+held-out token whose rule is scored beside others, of P(e|f) and of each scorer with it, for tokens with gaps and for
+those without: one that sees the words around a rule alone, and one that sees those in its gaps, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+
+import numpy as np
+
+from lscfg import log
+from lscfg.context.task import HELD_OUT, Task
+from lscfg.estimate.choice import fit_choices
+from lscfg.extract.derive import Derivations
+from lscfg.extract.minimal import tokens_of
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.io.text import align_columns, read_lines
+from lscfg.kinds import SENSE_MODELS, kind
+
+
+def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:
+    """A row for P(e|f) and one for the scorer: loss of tokens with gaps, of those without, and CPU seconds."""
+    learner, begin = kind(SENSE_MODELS, name), time.process_time()
+    settings = learner.Settings(gaps=gaps)
+    task = Task.of(tokens, source, settings, threads)
+    out = task.tokens.places[:, 1] % HELD_OUT == 0
+    part = dataclasses.replace(task, used=~out)
+    fitted, asked = learner.fit(part, settings), part.asked(out)
+    seconds = time.process_time() - begin
+    choices, rows = part.choices(asked)
+    plain = np.log(np.maximum(part.counts[rows], 0.5))
+    scores = np.column_stack([plain, fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)])
+    even = part.tokens.places[asked, 1] // HELD_OUT % 2 == 0
+    loss = np.empty(len(asked))
+    for half in (even, ~even):
+        (seen, of_seen), (rest, of_rest) = choices.select(~half), choices.select(half)
+        loss[half] = rest.losses(scores[of_rest] @ fit_choices(seen, scores[of_seen]))
+    has_gap = part.tokens.places[asked, 4] >= 0
+    found = []
+    for shown, each in (("P(e|f)", choices.losses(plain)), (f"{name}{', gaps' if gaps else ''}", loss)):
+        figures = [f"{each[which].mean():.3f}" if which.any() else "-" for which in (has_gap, ~has_gap)]
+        found.append([shown, *figures, f"{seconds:.1f} s"])
+    log.info(f"{has_gap.sum()} tokens with gaps and {(~has_gap).sum()} without")
+    return found
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", help="source side of the corpus")
+    parser.add_argument("derivations", help="derivations of lscfg derive")
+    parser.add_argument("--pairs", type=int, default=10_000, help="first sentence pairs that are used")
+    parser.add_argument("--scorers", default="residual,mlr", metavar="LIST")
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    tokens, source = tokens_of(Derivations.load(args.derivations)), read_lines(args.source)
+    tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < args.pairs])
+    rows = [["score", "with gaps", "without", "CPU"]]
+    for name in args.scorers.split(","):
+        for gaps in (False, True):
+            rows += losses(name, tokens, source, gaps, args.threads)[len(rows) > 1 :]
+    print(*align_columns(rows), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
