@@ -327,7 +327,9 @@ def _biparse(args: argparse.Namespace) -> None:
         induced_trees(found).save(args.derivations)
     if args.boundary_model:
         Parameters.without_rules(found.boundary).save(args.boundary_model)
-    _write_rules(args, found.rules, sentences, found.trace)
+    rules, trace = found.rules, found.trace
+    del found  # the writing of a grammar takes as much memory as links and derivations
+    _write_rules(args, rules, sentences, trace)
 
 
 def _biparse_in_shards(args: argparse.Namespace) -> None:

@@ -34,12 +34,22 @@ class HieroLimits(Declared):
     """
 
     max_phrase: int = setting(10, "most source words of a phrase pair", least=1, most=1000)
-    max_target_phrase: int = setting(0, "most target words of a phrase pair; 0: any number", least=0, most=1000)
+    max_target_phrase: int = setting(
+        0, "most target words of a phrase pair; 0: any number, but max_phrase if pairs are loose", least=0, most=1000
+    )
     max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
     max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
     loose: bool = setting(False, "words at the borders of a phrase pair may be without links")
     min_hole: int = setting(1, "least source words of a phrase pair that becomes a nonterminal", least=1, most=1000)
     no_singletons: bool = setting(False, "leave out rules that occur once and have more than one source word")
+
+    @property
+    def target_phrase(self) -> int:
+        """Most target words of a phrase pair; 0: any number.
+
+        Loose phrase pairs have a limit, as those of Moses: around few links there would be one for each pair of spans.
+        """
+        return self.max_target_phrase or (self.max_phrase if self.loose else 0)
 
 
 @dataclass(frozen=True)
@@ -209,7 +219,7 @@ def extract_files(
 
 
 def _extractor(limits: HieroLimits, places: bool = False, part: tuple[int, int] = (0, 1)) -> HieroExtractor:
-    sizes = (limits.max_phrase, limits.max_target_phrase, limits.max_symbols, limits.max_arity)
+    sizes = (limits.max_phrase, limits.target_phrase, limits.max_symbols, limits.max_arity)
     return HieroExtractor(*sizes, places, part, limits.loose, limits.min_hole)
 
 

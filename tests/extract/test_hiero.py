@@ -38,7 +38,8 @@ def initial_phrase_pairs(n, m, links, limits):
             tight = {i, j - 1} <= {s for s, _ in inside} and {k, last - 1} <= {t for _, t in inside}
             if not (tight or (limits.loose and inside)):
                 continue
-            if j - i <= limits.max_phrase and (last - k <= limits.max_target_phrase or not limits.max_target_phrase):
+            most = limits.max_target_phrase or (limits.max_phrase if limits.loose else m)
+            if j - i <= limits.max_phrase and last - k <= most:
                 found.append((i, j, k, last))
     return found
 
@@ -467,3 +468,13 @@ def test_hiero_limits_of_an_experiment_are_checked(experiment):
         path.write_text(text.replace("max_span = 12", f"{key} = {value}"))
         with pytest.raises(InputError, match=rf"x\.toml:\d+: (Hiero limit )?{key} must be"):
             read_experiment(path)
+
+
+def test_loose_phrase_pairs_around_few_links_are_bounded():
+    pair = (" ".join(f"s{k}" for k in range(30)), " ".join(f"t{k}" for k in range(30)), "7-7 15-15")
+    bounded, any_number = (
+        extract_hiero([pair], HieroLimits(loose=True, min_hole=2, max_target_phrase=limit)) for limit in (0, 1000)
+    )
+    assert 1000 < len(bounded.rules) < len(any_number.rules) / 20
+    longest = max(len(bounded.rules.tgt(rule)) for rule in range(len(bounded.rules)))
+    assert longest == HieroLimits().max_phrase
