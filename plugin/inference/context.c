@@ -395,15 +395,22 @@ static void add_scorer(contexts *c, int32_t edge, const known_side *side, double
   }
 }
 
-/* column: of the forest's first application; that of the next one is n_columns further. */
-static int edge_features(contexts *c, int32_t edge, double limit, double *column, int32_t n_columns) {
+static double within(double value, double limit) {
+  return value > limit ? limit : value < -limit ? -limit : value;
+}
+
+/* column: of the forest's first application, for rules that the context has; that of the next one is n_columns further.
+ * composed: the same for those that it does not have, which count as seen once. NULL: not wanted. */
+static int edge_features(contexts *c, int32_t edge, double limit, double *column, double *composed, int32_t n_columns) {
   const lscfg_forest *f = c->forest;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], n = 0;
   known_side side;
-  if (end - begin < 2) return LSCFG_OK;
+  if ((!column && !composed) || end - begin < 2) return LSCFG_OK;
   if (find_side(c, f->app_rule.data + begin, end - begin, &side)) return LSCFG_ENOMEM;
-  if (side.n_known < 2) return LSCFG_OK;
-  if (ARRAY_RESERVE(c->scores, side.n_known)) return LSCFG_ENOMEM;
+  if (side.n_known < 2) column = NULL;
+  if (!side.n_composed || side.n_known + side.n_composed < 2) composed = NULL;
+  if (!column && !composed) return LSCFG_OK;
+  if (ARRAY_RESERVE(c->scores, side.n)) return LSCFG_ENOMEM;
   const int32_t *known = c->known_of_sides.data + side.begin;
   const known_rule *rules = c->known.data;
   double *here = c->scores.data;
@@ -411,39 +418,21 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   for (int32_t k = 0; k < side.n; k++)
     if (known[k] >= 0) here[n++] = score_rule(c, &rules[known[k]], &around) + rules[known[k]].plain;
   if (c->joint) add_scorer(c, edge, &side, here);
-  double shift = side.plain_sum - log_sum(here, n);
-  n = 0;
-  for (int32_t k = 0; k < side.n; k++) {
-    if (known[k] < 0) continue;
-    double value = here[n++] - rules[known[k]].plain + shift;
-    column[(int64_t)n_columns * (begin + k)] = value > limit ? limit : value < -limit ? -limit : value;
+  if (column) {
+    double shift = side.plain_sum - log_sum(here, n);
+    n = 0;
+    for (int32_t k = 0; k < side.n; k++)
+      if (known[k] >= 0)
+        column[(int64_t)n_columns * (begin + k)] = within(here[n++] - rules[known[k]].plain + shift, limit);
   }
-  return LSCFG_OK;
-}
-
-/* Shares of rules that the context does not have, which count as seen once, less those by count alone. */
-static int composed_features(contexts *c, int32_t edge, double limit, double *column, int32_t n_columns) {
-  const lscfg_forest *f = c->forest;
-  int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], n = 0;
-  known_side side;
-  if (end - begin < 2) return LSCFG_OK;
-  if (find_side(c, f->app_rule.data + begin, end - begin, &side)) return LSCFG_ENOMEM;
-  if (!side.n_composed || side.n_known + side.n_composed < 2) return LSCFG_OK;
-  if (ARRAY_RESERVE(c->scores, side.n)) return LSCFG_ENOMEM;
-  const int32_t *known = c->known_of_sides.data + side.begin;
-  double *here = c->scores.data, plain = (side.n_known ? exp(side.plain_sum) : 0) + side.n_composed;
-  edge_places around = look_around_edge(c, edge);
-  for (int32_t k = 0; k < side.n; k++)
-    if (known[k] >= 0) here[n++] = score_rule(c, &c->known.data[known[k]], &around) + c->known.data[known[k]].plain;
-  if (c->joint) add_scorer(c, edge, &side, here);
-  for (int32_t k = 0; k < side.n; k++)
-    if (known[k] < -1) here[n++] = score_rule(c, &c->known.data[-2 - known[k]], &around);
-  double shift = log(plain) - log_sum(here, n);
-  n = side.n_known;
-  for (int32_t k = 0; k < side.n; k++) {
-    if (known[k] >= -1) continue;
-    double value = here[n++] + shift;
-    column[(int64_t)n_columns * (begin + k)] = value > limit ? limit : value < -limit ? -limit : value;
+  if (composed) {
+    double plain = (side.n_known ? exp(side.plain_sum) : 0) + side.n_composed;
+    for (int32_t k = 0; k < side.n; k++)
+      if (known[k] < -1) here[n++] = score_rule(c, &rules[-2 - known[k]], &around);
+    double shift = log(plain) - log_sum(here, n);
+    n = side.n_known;
+    for (int32_t k = 0; k < side.n; k++)
+      if (known[k] < -1) composed[(int64_t)n_columns * (begin + k)] = within(here[n++] + shift, limit);
   }
   return LSCFG_OK;
 }
@@ -462,9 +451,8 @@ int context_features(const lscfg_binding *b, const lscfg_forest *f, const int32_
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0 ? LSCFG_CONTEXT_0
                       : grammar_is_bare(b->grammar, rule)   ? LSCFG_CONTEXT_BARE
                                                             : LSCFG_CONTEXT_N;
-    if (column[feature] >= 0) code = edge_features(&c, e, limit, features + column[feature], n_columns);
-    if (c.compose && !code)
-      code = composed_features(&c, e, limit, features + column[LSCFG_CONTEXT_COMPOSED], n_columns);
+    double *own = column[feature] >= 0 ? features + column[feature] : NULL;
+    code = edge_features(&c, e, limit, own, c.compose ? features + column[LSCFG_CONTEXT_COMPOSED] : NULL, n_columns);
   }
   stop(&c);
   return code;
