@@ -28,6 +28,7 @@ from lscfg.grammar.source import RuleInputs
 from lscfg.induce.sample.convergence import effective_samples
 from lscfg.induce.sample.text import SampledText, read_text
 from lscfg.kernel.sample import SamplerOptions, SampleState, TreeSampler
+from lscfg.parallel.engine import part_bounds
 
 LOCAL = SamplerOptions()
 KINDS = {
@@ -47,7 +48,7 @@ def sweeps(text: SampledText, kind: str, last: int, threads: int = 2) -> Iterato
     """CPU seconds of each sweep, and the sampler."""
     sampler = TreeSampler(text.forests, KINDS.get(kind, LOCAL))
     shards = SHARDS.get(kind, 1)
-    bounds = [text.pairs * k // shards for k in range(shards + 1)]
+    bounds = part_bounds(text.pairs, shards)
     with ThreadPoolExecutor(threads) as pool:
         for number in range(1, last + 1):
             began = time.process_time()
