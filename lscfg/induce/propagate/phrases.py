@@ -20,6 +20,7 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import RuleTable
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns
 from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.parallel import loose_pairs
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.io.tensors import load, read_json, save
 from lscfg.settings import Declared, setting
@@ -78,6 +79,7 @@ class PhraseFile:
         words: the vocabulary.
         labels: float64 [source phrases, target phrases], P(e|f) of labelled phrases; empty rows of all others.
         lexicon: int32 [pairs, 2], words linked in parallel text, -1 for none; lexicon_count: int64 [pairs].
+        loose: float64 [source phrases, target phrases], pairs that fit links in part; see ``loose_pairs``.
     """
 
     words: list[str]
@@ -86,6 +88,7 @@ class PhraseFile:
     labels: sparse.csr_matrix
     lexicon: np.ndarray
     lexicon_count: np.ndarray
+    loose: sparse.csr_matrix
 
     @property
     def labelled(self) -> np.ndarray:
@@ -111,7 +114,7 @@ class PhraseFile:
         """Writes the file (docs/FORMATS.md)."""
         arrays = {name: value for name, value in _table(self.words, NGrams.of([])).arrays().items() if "vocab" in name}
         arrays |= {"lexicon.words": self.lexicon, "lexicon.count": self.lexicon_count}
-        arrays |= _matrix_arrays("labels", self.labels, np.float64)
+        arrays |= _matrix_arrays("labels", self.labels, np.float64) | _matrix_arrays("loose", self.loose, np.float64)
         for name, side in zip(SIDES, (self.source, self.target), strict=True):
             arrays |= {f"{name}.symbols": side.phrases.symbols, f"{name}.offsets": side.phrases.offsets}
             arrays |= {f"{name}.count": side.count, f"{name}.frequent": side.frequent.astype(np.int64)}
@@ -136,7 +139,9 @@ class PhraseFile:
             shape = (len(sides[0].phrases), len(sides[1].phrases))
             labels = _read_matrix(arrays, "labels", shape, "float64")
             check_range("labels.data", labels.data, 0, 1.0001)
-            return cls(words.words, sides[0], sides[1], labels, arrays["lexicon.words"], arrays["lexicon.count"])
+            loose = _read_matrix(arrays, "loose", shape, "float64")
+            check_range("loose.data", loose.data, 0, np.inf)
+            return cls(words.words, *sides, labels, arrays["lexicon.words"], arrays["lexicon.count"], loose)
         except ValueError as error:
             raise InputError(f"{error}; make the file anew", path) from error
 
@@ -211,7 +216,8 @@ def collect(
     rows, columns = ({one: number for number, one in enumerate(every)} for every in (sources, targets))
     places = [rows[f] for f, _ in labels], [columns[e] for _, e in labels]
     matrix = sparse.csr_matrix(([*labels.values()], places), shape=(len(sources), len(targets)))
-    return PhraseFile([*numbers], sides[0], sides[1], matrix, counted.lexicon, counted.lexicon_count)
+    loose = loose_pairs(parallel, alignments, numbers, sides[0].phrases, sides[1].phrases)
+    return PhraseFile([*numbers], *sides, matrix, counted.lexicon, counted.lexicon_count, loose)
 
 
 def _beginning(text: np.ndarray, share: float) -> np.ndarray:

@@ -91,7 +91,8 @@ def _without_labels(phrases: PhraseFile, held: np.ndarray) -> tuple[PhraseFile, 
     words = [every[row][0] for row in np.flatnonzero(held & (side.phrases.lengths == 1)).tolist()]
     links = ~np.isin(phrases.lexicon[:, 0], words)
     lexicon, count = phrases.lexicon[links], phrases.lexicon_count[links]
-    part = dataclasses.replace(phrases, source=source, labels=kept.tocsr(), lexicon=lexicon, lexicon_count=count)
+    loose = phrases.loose[rows].tocsr()
+    part = PhraseFile(phrases.words, source, phrases.target, kept.tocsr(), lexicon, count, loose)
     return part, rows
 
 
