@@ -50,7 +50,7 @@ def loose_pairs(
         links = [_links(line, len(words[0]), len(words[1])) for _, _, line in pair]
         inside = np.any([consistent(own, places[0]) for own in links], axis=0)
         spans = places[0][~inside]
-        fit = sum(fits(own, spans, places[1]) for own in links) / len(links)
+        fit = np.mean([fits(own, spans, places[1]) for own in links], axis=0)
         f, e = np.nonzero(fit)
         parts.append((spans[f, 2], places[1][e, 2], fit[f, e]))
         held += len(f)

@@ -22,7 +22,7 @@ from lscfg.induce.propagate.contexts import count_contexts, frequent_columns
 from lscfg.induce.propagate.held import hold_out
 from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams, count_ngrams, read_words
 from lscfg.induce.propagate.parallel import loose_pairs
-from lscfg.induce.propagate.retrieval import Lexicon, from_sentences
+from lscfg.induce.propagate.retrieval import LinkedWords, from_sentences
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.io.tensors import load, read_json, save
 from lscfg.settings import Declared, setting
@@ -157,7 +157,8 @@ class PhraseFile:
             held = np.zeros(shape[0], bool)
             held[arrays["held"]] = True
             lexicon = arrays["lexicon.words"], arrays["lexicon.count"]
-            return cls(words.words, *sides, labels, *lexicon, proposed, held & (np.diff(labels.indptr) > 0))
+            held &= np.diff(labels.indptr) > 0
+            return cls(words.words, sides[0], sides[1], labels, *lexicon, proposed, held)
         except ValueError as error:
             raise InputError(f"{error}; make the file anew", path) from error
 
@@ -217,7 +218,7 @@ def collect(
     counted = extract_files(*parallel, alignments, LIMITS)
     numbers = {word: number for number, word in enumerate(counted.rules.words)}
     labels = _labels(counted, settings)
-    alone = tuple(_beginning(read_words(files, numbers), settings.mono_share) for files in monolingual)
+    alone = [_beginning(read_words(files, numbers), settings.mono_share) for files in monolingual]
     both = [np.concatenate([one, read_words([own], numbers)]) for one, own in zip(alone, parallel, strict=True)]
     known = {f for f, _ in labels}
     if texts:
@@ -236,10 +237,11 @@ def collect(
     loose = loose_pairs(parallel, alignments, numbers, *phrases)
     labelled = np.diff(matrix.indptr) > 0
     held = hold_out(labelled, phrases[0].lengths, sides[0].count, np.diff(loose.indptr) > 0)
-    lexicon = Lexicon(counted.lexicon, counted.lexicon_count, len(numbers))
-    left = from_sentences(alone, phrases, held | ~labelled, lexicon, sides[1].count)
+    linked = LinkedWords(counted.lexicon, counted.lexicon_count, len(numbers))
+    left = from_sentences((alone[0], alone[1]), phrases, held | ~labelled, linked, sides[1].count)
     proposed = {"parallel": loose, "sentences": left}
-    return PhraseFile([*numbers], *sides, matrix, counted.lexicon, counted.lexicon_count, proposed, held)
+    lexicon = counted.lexicon, counted.lexicon_count
+    return PhraseFile([*numbers], sides[0], sides[1], matrix, *lexicon, proposed, held)
 
 
 def _beginning(text: np.ndarray, share: float) -> np.ndarray:

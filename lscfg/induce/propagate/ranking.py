@@ -27,7 +27,7 @@ DECODER = 0.2
 """Weight of the logarithm of 1 / rank in a decoder's list, not learned: the decoder knows the labelled phrases."""
 
 LINKED = 0.5
-"""Factor of what is learned of the lexical weights of longer phrases: parallel text links the words of labelled ones."""
+"""Factor of the weights of the lexical weights of longer phrases: text links the words of labelled ones more surely."""
 
 SMALL = 1e-3
 """Added to what a source says, before its logarithm."""

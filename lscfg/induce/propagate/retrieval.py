@@ -50,11 +50,15 @@ SEED = 1
 BLOCK = 2048
 
 
-class Lexicon(NamedTuple):
-    """Linked words of parallel text, -1 for none, int32 [pairs, 2]; how often, int64 [pairs]; size of the vocabulary."""
+class LinkedWords(NamedTuple):
+    """Words that parallel text links.
 
-    words: np.ndarray
-    count: np.ndarray
+    Attributes:
+        pairs: int32 [pairs, 2], -1 for none; often: int64 [pairs]; size: of the vocabulary.
+    """
+
+    pairs: np.ndarray
+    often: np.ndarray
     size: int
 
 
@@ -88,15 +92,15 @@ def from_sentences(
     texts: tuple[np.ndarray, np.ndarray],
     phrases: tuple[NGrams, NGrams],
     wanted: np.ndarray,
-    lexicon: Lexicon,
+    lexicon: LinkedWords,
     often: np.ndarray,
 ) -> sparse.csr_matrix:
     """How often target phrases are left over in sentences like those of source phrases, [source, target phrases].
 
-    A place of a source phrase shares 1 out among its ``NEAREST`` target sentences, by how well they fit. A sentence
-    gives its part to each phrase in it, times the mean, by multiplication, of how little other source words explain the
-    words of the phrase. The words of the source phrase itself have no part in it, whether they are known or not. The sum
-    is divided by a root of how often the target phrase is in the text, as common words are often left over by chance.
+    A place of a source phrase shares 1 out among its ``NEAREST`` target sentences, by how well they fit what is around
+    the phrase. A sentence gives its part to each target phrase in it, times the geometric mean of how little those
+    around explain its words. The words of the source phrase itself play no part, known or not. The sum is divided by a
+    root of how often the target phrase is in the text, since common words are often left over by chance.
 
     Args:
         texts: source and target text, as of ``read_words``.
@@ -104,7 +108,7 @@ def from_sentences(
         often: int64 [target phrases], how often each is in the text.
     """
     found = sparse.csr_matrix((len(phrases[0]), len(phrases[1])))
-    if not all((text >= 0).any() for text in texts) or not len(lexicon.words):
+    if not all((text >= 0).any() for text in texts) or not len(lexicon.pairs):
         return found
     source, target = map(_Sentences, texts)
     places = _places(source.text, phrases[0], wanted)
@@ -181,21 +185,23 @@ def _places(text: np.ndarray, phrases: NGrams, wanted: np.ndarray) -> np.ndarray
     return places[np.arange(len(places)) - np.searchsorted(places[:, 2], places[:, 2]) < PLACES]
 
 
-def _translations(lexicon: Lexicon) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+def _translations(lexicon: LinkedWords) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     """P(e|f) and P(f|e) of words, [f, e] both; a word has half a link more than it is counted with."""
-    both = (lexicon.words >= 0).all(1)
-    f, e = lexicon.words[both].T
+    both = (lexicon.pairs >= 0).all(1)
+    f, e = lexicon.pairs[both].T
     found = []
     for side in (0, 1):
-        own = lexicon.words[:, side]
-        total = np.bincount(own[own >= 0], lexicon.count[own >= 0], lexicon.size)
-        share = lexicon.count[both] / (total[lexicon.words[both, side]] + 0.5)
+        own = lexicon.pairs[:, side]
+        total = np.bincount(own[own >= 0], lexicon.often[own >= 0], lexicon.size)
+        share = lexicon.often[both] / (total[lexicon.pairs[both, side]] + 0.5)
         kept = share >= LEAST
         found.append(sparse.csr_matrix((share[kept], (f[kept], e[kept])), shape=(lexicon.size, lexicon.size)))
     return found[0], found[1]
 
 
-def _bag(text: _Sentences, which: np.ndarray, place: np.ndarray, size: int, rows: int | None = None) -> sparse.csr_matrix:
+def _bag(
+    text: _Sentences, which: np.ndarray, place: np.ndarray, size: int, rows: int | None = None
+) -> sparse.csr_matrix:
     """1 for each word that a sentence has, [sentences, vocabulary]."""
     rows = len(text.begin) if rows is None else rows
     found = sparse.csr_matrix((np.ones(len(which)), (which, text.text[place])), shape=(rows, size))
