@@ -45,6 +45,14 @@ class RuleInputs:
             files.get("source", Path()), files.get("target", Path()), tuple(alignments), files.get("derivations")
         )
 
+    def absolute(self) -> RuleInputs:
+        """The same files, for workers with another working directory."""
+        source, target, *alignments = (Path(path).absolute() for path in (self.source, self.target, *self.alignments))
+        derivations = Path(self.derivations).absolute() if self.derivations else None
+        return dataclasses.replace(
+            self, source=source, target=target, alignments=tuple(alignments), derivations=derivations
+        )
+
     def files(self, needs: Sequence[str]) -> dict[str, Path]:
         """Files by name.
 
