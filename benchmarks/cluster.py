@@ -4,8 +4,9 @@ a task.
     python benchmarks/cluster.py train.ja train.en train.align -c cdec.ini -w weights --dev dev.ja
 
 The workers are processes of this machine with one thread, or one with two. ``derive`` and ``estimate em`` go to one
-worker as a whole; the chains of ``induce sample`` and the blocks of ``decode`` go to all. A decoder is opened, decodes once, and then under other weights,
-as tuning does, with the forests that it keeps. That outputs are equal is checked before a figure is printed.
+worker as a whole; the chains of ``induce sample`` and the blocks of ``decode`` go to all. A decoder is opened, decodes
+once, and then under other weights, as tuning does, with the forests that it keeps. That outputs are equal is checked
+before a figure is printed.
 """
 
 from __future__ import annotations
