@@ -216,7 +216,9 @@ def _warn_of_leaks(experiment: Experiment) -> None:
     """Says how many references the monolingual text has: they flatter the language model and new rules."""
     corpus, texts = experiment.corpus, experiment.monolingual.target
     assert not isinstance(corpus, RawCorpus)
-    known = {line for path in texts for line in read_lines(path)} if texts else set()
+    if not texts:
+        return
+    known = {line for path in texts for line in read_lines(path)}
     for reference in (*corpus.dev_reference, *corpus.test_reference):
         lines = read_lines(reference)
         if count := sum(line in known for line in lines):
