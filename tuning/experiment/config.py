@@ -146,7 +146,7 @@ class Tuning(TuneSettings):
 
     runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     latent_starts: tuple[float, ...] = setting(
-        (0.0,),
+        (0.0, 0.4),
         "where latent features begin after another tuning: shares of the language model's weight; the best on dev wins",
         least=0,
         most=10,
