@@ -25,7 +25,7 @@ from lscfg.tuning.evaluate import restored_tokens
 from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.installed import programs
 from lscfg.tuning.experiment.sources import RuleFiles, grammar_stages, trees_of
-from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered
+from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 
 
@@ -177,16 +177,18 @@ def _prepared(experiment: Experiment, corpus: RawCorpus) -> Texts:
     facts |= {"reading": settings_facts(settings.reading), "reading version": kind(TEXT_SOURCES, reader).VERSION}
     facts |= {"tokenisation": settings_facts(settings.tokenisation)}
     facts |= {"tokeniser version": kind(TOKENISERS, settings.tokeniser).VERSION}
-    files = numbered("corpus", corpus.files) | dict(settings.tokenisation.files() if settings.tokenisation else {})
+    files = numbered_inputs("corpus", corpus.files) | dict(
+        settings.tokenisation.files() if settings.tokenisation else {}
+    )
     for name in ("dev", "test"):
-        files |= numbered(f"{name} file", corpus.held_out(name))
+        files |= numbered_inputs(f"{name} file", corpus.held_out(name))
     stage = Stage("prepare", text.prepare, facts, files)
 
     def references(name: str, file: Callable[[str, str, int], str]) -> list[Input]:
         count = max(1, len(corpus.held_out(name)) - 1)
         return [stage / file(name, target, number) for number in range(1, count + 1)]
 
-    raw = numbered("test reference", references("test", raw_reference))
+    raw = numbered_inputs("test reference", references("test", raw_reference))
     return Texts(
         stage / set_file("train", source),
         stage / set_file("train", target),
@@ -209,7 +211,7 @@ def _language_model(experiment: Experiment, texts: Texts) -> Stage:
     facts = settings.facts() | {"estimator": chosen_estimator(settings.estimator)}
     files: dict[str, Input] = {"text": texts.target}
     if experiment.monolingual.lm:
-        files |= numbered("monolingual", experiment.monolingual.target)
+        files |= numbered_inputs("monolingual", experiment.monolingual.target)
     return Stage("lm", rules.language_model, facts, files)
 
 
@@ -229,7 +231,7 @@ def _alignment_facts(experiment: Experiment) -> dict[str, Any]:
 
 def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input], forests: bool = False) -> Stage:
     inputs: dict[str, Input] = {"source": texts.source, "target": texts.target}
-    inputs |= numbered("alignments", alignments)
+    inputs |= numbered_inputs("alignments", alignments)
     facts = experiment.derive.facts() | ({"forests": True} if forests else {})
     return Stage("derive", rules.derive, facts, inputs)
 
@@ -285,8 +287,8 @@ def _expansion(
     if not system.propagation:
         return {}
     own = system.propagation
-    files = inputs.of(("text",)) | numbered("monolingual source", mono.source)
-    files |= numbered("monolingual target", mono.target)
+    files = inputs.of(("text",)) | numbered_inputs("monolingual source", mono.source)
+    files |= numbered_inputs("monolingual target", mono.target)
     files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
     made = {"phrases": Stage("phrases", monolingual.phrases, own.phrases.facts(), files)}
     files = {"phrases": made["phrases"] / monolingual.PHRASES}
@@ -311,7 +313,7 @@ def _gold(experiment: Experiment, texts: Texts, source: Path, target: Path) -> l
     own: dict[str, Input] = {"source": source, "target": target}
     aligned = Stage("align", rules.align, _alignment_facts(experiment), own)
     links = [aligned / heuristic for heuristic in experiment.alignment.heuristics]
-    own = {**own, **numbered("alignments", links), "text 001": texts.dev_source, "text 002": texts.test_source}
+    own = {**own, **numbered_inputs("alignments", links), "text 001": texts.dev_source, "text 002": texts.test_source}
     hiero = rule_source("hiero")
     settings = {**dataclasses.asdict(LIMITS), "max_targets": MAX_TARGETS}
     facts = {"source": "hiero", "source version": hiero.VERSION, "settings": settings}
@@ -385,9 +387,9 @@ def _latent_starts(experiment: Experiment, system: System, before: Mapping[str, 
 def _best(tunings: Sequence[Stage]) -> Stage:
     """The choice between the tunings of a run."""
     files = {
-        **numbered("weights", [stage / decoding.WEIGHTS for stage in tunings]),
-        **numbered("history", [stage / decoding.HISTORY for stage in tunings]),
-        **numbered("dev", [stage / decoding.DEV for stage in tunings]),
+        **numbered_inputs("weights", [stage / decoding.WEIGHTS for stage in tunings]),
+        **numbered_inputs("history", [stage / decoding.HISTORY for stage in tunings]),
+        **numbered_inputs("dev", [stage / decoding.DEV for stage in tunings]),
     }
     shares = [stage.settings.get("latent start", 0.0) for stage in tunings]
     return Stage("choose", decoding.choose, {"latent starts": shares}, files)

@@ -9,7 +9,7 @@ from pathlib import Path
 from lscfg.grammar.source import DECODE, EXTRACT, LEARNED, RuleInputs, rule_source
 from lscfg.settings import Declared
 from lscfg.tuning.experiment.config import Experiment, System
-from lscfg.tuning.experiment.stage import Input, Output, Stage, Texts, numbered
+from lscfg.tuning.experiment.stage import Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import rules
 
 
@@ -26,7 +26,7 @@ class RuleFiles:
         """Those that a source needs."""
         names = RuleInputs(Path(), Path(), (Path(),) * len(self.alignments), Path()).files(needs)
         every: dict[str, Input] = {"source": self.source, "target": self.target, "derivations": self.derivations}
-        every |= numbered("alignments", self.alignments)
+        every |= numbered_inputs("alignments", self.alignments)
         return {name: every[name] for name in names}
 
     def learned(self, name: str, settings: Declared) -> dict[str, Output]:

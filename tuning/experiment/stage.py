@@ -90,7 +90,7 @@ class Stage:
         return (value.stage for value in files if isinstance(value, Output))
 
 
-def numbered(name: str, files: Sequence[Input]) -> dict[str, Input]:
+def numbered_inputs(name: str, files: Sequence[Input]) -> dict[str, Input]:
     """Several inputs of one kind, by the names that stages have for them."""
     return {f"{name} {number:03}": file for number, file in enumerate(files, 1)}
 
@@ -116,9 +116,9 @@ class Texts:
     @property
     def dev_references(self) -> dict[str, Input]:
         """References of the dev set by the names that stages have for them."""
-        return numbered("dev reference", self.dev_reference)
+        return numbered_inputs("dev reference", self.dev_reference)
 
     @property
     def test_references(self) -> dict[str, Input]:
         """References of the test set by the names that stages have for them."""
-        return numbered("test reference", self.test_reference)
+        return numbered_inputs("test reference", self.test_reference)
