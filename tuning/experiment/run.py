@@ -42,8 +42,9 @@ from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Raw
 from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.overrides import Overrides
-from lscfg.tuning.experiment.plan import Input, Output, Plan, format_plan, make_plan
+from lscfg.tuning.experiment.plan import Plan, format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
+from lscfg.tuning.experiment.stage import Input, Output
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
 from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline

@@ -289,6 +289,23 @@ def test_weights_of_spans_are_learned_with_the_rules(planned):
         planned(not_induced, before=table)
 
 
+def test_weights_are_learned_once_for_all_that_begin_with_them(planned, corpus):
+    """Other counts, and the weights of spans, need no learning of their own; without passes there is none."""
+    line = 'grammar = "induced"\n'
+    latent = '[systems.LATENT]\ngrammar = "induced+minimal"\ntrees = "induced"\nfeatures = ["context", "boundary"]\n'
+    other = '[systems.OTHER]\ngrammar = "induced"\ninduce = { counts = "learned" }\n'
+    planned((line, f"{line}{latent}{other}"), before="[induce]\npasses = 2\n")
+    plan = make_plan(read_experiment(corpus / "plan.toml"))
+    stages = plan.stages()
+    (learned,) = [stage for stage in stages if stage.name == "learn-induced"]
+    users = [stage for stage in stages if stage.aside]
+    assert {stage.name for stage in users} == {"grammar-induced", "derive-induced", "estimate"}
+    assert len(users) == 4 and all(learned.key in {source.key for source in stage.sources} for stage in users)
+    assert all(stages.index(learned) < stages.index(stage) for stage in users)
+    planned()
+    assert "learn-induced" not in {stage.name for stage in make_plan(read_experiment(corpus / "plan.toml")).stages()}
+
+
 def test_the_plan_says_what_is_made(corpus, tmp_path):
     """Nothing at first, all after a run, all but what depends on a changed setting after the change."""
     rows, missing = states(corpus / "e.toml", tmp_path / "out")

@@ -11,7 +11,7 @@ from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
-FOUND = "found.json"
+FOUND, LEARNED = "found.json", "learned"
 TEXT = "text"
 
 
@@ -41,6 +41,16 @@ def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     texts, forests = (inputs["source"], inputs["target"]), "forests" in settings
     sizes = derive_files(*texts, alignments, folder / DERIVATIONS, options, jobs, forests)
     write_json(folder / STATISTICS, sizes)
+
+
+@version(1)
+def learn(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """What a source of rules learns before all else; killed, it goes on with what is in the folder."""
+    from lscfg.grammar.source import RuleInputs, rule_source
+
+    source = rule_source(settings["source"])
+    own = source.Settings.of(settings["settings"], inputs)
+    source.learn(RuleInputs.of(inputs), own, folder / LEARNED, jobs)
 
 
 @version(1)
