@@ -120,6 +120,7 @@ class RuleSource(Protocol):
         NEEDS: of ``"text"`` and ``"derivations"``.
         FILTERED: whether the rules are so many that a grammar has only those of use for the text to be translated.
         TABLE: the table of experiment files that has its settings.
+        ALIGNMENTS: names of the alignments that it makes, if it makes some.
     """
 
     HELP: str
@@ -127,6 +128,7 @@ class RuleSource(Protocol):
     NEEDS: tuple[str, ...]
     FILTERED: bool
     TABLE: str
+    ALIGNMENTS: tuple[str, ...]
     Settings: type[Declared]
 
     def rules(self, inputs: RuleInputs, settings: Any) -> RuleCounts:
@@ -143,6 +145,9 @@ class RuleSource(Protocol):
 
     def boundary(self, inputs: RuleInputs, settings: Any) -> Any:
         """Weights of the words at borders of source spans (``lscfg.model.boundary``); most sources have none."""
+
+    def alignments(self, inputs: RuleInputs, settings: Any) -> dict[str, list[str]]:
+        """Links of the words of each pair, by the names in ``ALIGNMENTS``, best first; most sources have neither."""
 
     def learning(self, settings: Any) -> dict[str, Any]:
         """What ``learn`` depends on, as JSON has it; empty where it has nothing to do, most sources lack both."""
@@ -180,6 +185,23 @@ TREES = "minimal"
 def tree_sources() -> tuple[str, ...]:
     """The sources of rules that have trees."""
     return tuple(name for name in kinds(RULE_SOURCES) if hasattr(rule_source(name), "trees"))
+
+
+def alignment_sources() -> tuple[str, ...]:
+    """The sources of rules that link words."""
+    return tuple(name for name in kinds(RULE_SOURCES) if hasattr(rule_source(name), "alignments"))
+
+
+def alignment_fault(name: str, others: Sequence[str]) -> str:
+    """What is wrong with a source whose links other rules are to come of; empty if nothing is.
+
+    Args:
+        others: sources of these rules. Those of ``name`` itself are found by other links.
+    """
+    found = alignment_sources()
+    if name and name not in found:
+        return f"must be one of {', '.join(found)}, or left out for the links of [alignment]"
+    return f"is not for rules and trees of {name}, which have these links already" if name and name in others else ""
 
 
 def boundary_source(names: Sequence[str]) -> str:

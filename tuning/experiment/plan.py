@@ -24,7 +24,7 @@ from lscfg.settings import Declared
 from lscfg.tuning.evaluate import restored_tokens
 from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.installed import programs
-from lscfg.tuning.experiment.sources import RuleFiles, grammar_stages, trees_of
+from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 
@@ -118,9 +118,13 @@ def make_plan(experiment: Experiment) -> Plan:
     grammars = dict(given)
     files_of = dict.fromkeys(experiment.systems, inputs)
     for name, system in experiment.systems.items():
+        if system.alignment:
+            links = alignments_of(system.alignment, experiment.of(system), inputs)
+            shared += [links[0].stage, _derivations(experiment, texts, links)]
+            files_of[name] = replace(inputs, alignments=links, derivations=shared[-1] / rules.DERIVATIONS)
         if system.trees != TREES:
-            shared.append(trees_of(system.trees, experiment.of(system), inputs))
-            files_of[name] = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
+            shared.append(trees_of(system.trees, experiment.of(system), files_of[name]))
+            files_of[name] = replace(files_of[name], derivations=shared[-1] / rules.DERIVATIONS)
         if name not in given:
             made = list(grammar_stages(experiment.of(system), texts, system, files_of[name]))
             shared += made
@@ -129,13 +133,13 @@ def make_plan(experiment: Experiment) -> Plan:
     for name, system in experiment.systems.items():
         learned_from = files_of[name]
         if system.over_forests:
-            shared.append(_derivations(experiment, texts, alignments, forests=True))
-            learned_from = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
+            shared.append(_derivations(experiment, texts, learned_from.alignments, forests=True))
+            learned_from = replace(learned_from, derivations=shared[-1] / rules.DERIVATIONS)
         models[name] = _model(experiment.of(system), system, learned_from)
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
-        own, more = experiment.of(system), _expansion(experiment, texts, name, inputs, systems)
+        own, more = experiment.of(system), _expansion(experiment, texts, name, files_of[name], systems)
         latent, made = models[name], [*more.values()]
         if more:
             files = {"grammar 001": grammars[name] / rules.GRAMMAR, "grammar 002": more["propagate"] / rules.GRAMMAR}
@@ -229,7 +233,7 @@ def _alignment_facts(experiment: Experiment) -> dict[str, Any]:
     return wanted.facts() | aligner
 
 
-def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input], forests: bool = False) -> Stage:
+def _derivations(experiment: Experiment, texts: Texts, alignments: Sequence[Input], forests: bool = False) -> Stage:
     inputs: dict[str, Input] = {"source": texts.source, "target": texts.target}
     inputs |= numbered_inputs("alignments", alignments)
     facts = experiment.derive.facts() | ({"forests": True} if forests else {})

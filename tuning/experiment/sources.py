@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ class RuleFiles:
 
     source: Input
     target: Input
-    alignments: list[Input]
+    alignments: Sequence[Input]
     derivations: Input
 
     def of(self, needs: tuple[str, ...]) -> dict[str, Input]:
@@ -38,6 +38,15 @@ class RuleFiles:
         facts = {"source": name, "source version": source.VERSION, "settings": facts}
         stage = Stage(f"learn-{name}", rules.learn, facts, {**self.of(source.NEEDS), **settings.files()})
         return {f"{LEARNED}{source.TABLE}": stage / rules.LEARNED}
+
+
+def alignments_of(name: str, experiment: Experiment, inputs: RuleFiles) -> list[Output]:
+    """The links that a source of rules finds."""
+    source, settings = rule_source(name), experiment.sources[name]
+    facts = {"source": name, "source version": source.VERSION, "settings": settings.facts(EXTRACT)}
+    files = {**inputs.of(source.NEEDS), **settings.files()}
+    stage = Stage(f"align-{name}", rules.source_alignments, facts, files, inputs.learned(name, settings))
+    return [stage / file for file in source.ALIGNMENTS]
 
 
 def trees_of(name: str, experiment: Experiment, inputs: RuleFiles) -> Stage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ VERSION = 2
 NEEDS = ("text",)
 FILTERED = True
 TABLE = "induce"
+ALIGNMENTS = ("best", "likely")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,13 @@ def tokens(inputs: RuleInputs, settings: BiparseSettings) -> RuleTokens:
 def trees(inputs: RuleInputs, settings: BiparseSettings) -> Derivations:
     """The best derivations; see ``induced_trees``."""
     return induced_trees(_induce(inputs, settings))
+
+
+def alignments(inputs: RuleInputs, settings: BiparseSettings) -> dict[str, list[str]]:
+    """Links of the best derivations, and those of a probability of at least a half."""
+    found = _induce(replace(inputs, wanted=[""]), settings)  # no rule is wanted but those of best derivations
+    links = (found.best_links, found.likely_links)
+    return {name: found.link_lines(chosen) for name, chosen in zip(ALIGNMENTS, links, strict=True)}
 
 
 def boundary(inputs: RuleInputs, settings: BiparseSettings) -> BoundaryModel:

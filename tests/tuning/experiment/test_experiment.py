@@ -458,6 +458,19 @@ def test_models_and_minimal_rules_come_of_other_trees(corpus, tmp_path, trees):
     assert len(lines) > 100 and {" ||| ".join(line[:3]) for line in lines[:-1]} <= found
 
 
+def test_hiero_rules_come_of_induced_links(corpus, tmp_path):
+    text = TOML.replace('estimator = "spectral"\n', 'grammar = "hiero"\nalignment = "induced"\n')
+    text = text.replace('features = "paper"\n', "").replace("m = 3\n", "")
+    (corpus / "links.toml").write_text(text)
+    plan = make_plan(read_experiment(corpus / "links.toml")).systems["SPECTRAL"]
+    made = make_with_sources(StageCache(tmp_path), plan.rules, 2)
+    assert len(read_lines(made.path / GRAMMAR)) > 100
+    (folder,) = tmp_path.glob("align-induced-*")
+    best, likely = (read_lines(folder / name) for name in ("best", "likely"))
+    assert len(best) == len(likely) == 1200 and sum(map(len, best)) > 2400
+    assert best != likely
+
+
 def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):
     chosen = 'grammar = "induced+minimal"\nfeatures = "boundary"\nestimator = "spectral"\n'
     text = "[induce]\npasses = 1\nheld_out = 0\n" + TOML.replace('estimator = "spectral"\n', chosen)

@@ -261,6 +261,36 @@ def test_a_system_names_the_trees_of_its_model_and_minimal_rules(planned, corpus
     assert not {place for place in changed(named, more) if place[0] == "CLUSTERS"}
 
 
+def test_a_system_names_the_links_of_its_rules_and_model(planned, corpus):
+    """They hang on the settings of their source, which sees the links of the experiment."""
+    line = 'grammar = "hiero"\n'
+    before, named = planned(), planned((line, f'{line}alignment = "induced"\n'))
+    assert changed(before, named) == after("HIERO", "rules")
+    plan = make_plan(read_experiment(corpus / "plan.toml"))
+    inputs = plan.systems["HIERO"].rules.inputs
+    stage = inputs["alignments 001"].stage
+    assert [inputs[f"alignments 00{k}"].name for k in (1, 2)] == ["best", "likely"]
+    assert stage.name == "align-induced" and stage.inputs["alignments 001"].stage.name == "align"
+    assert plan.stages().index(stage) < plan.stages().index(plan.systems["HIERO"].rules)
+    own = (line, f'{line}alignment = "induced"\ninduce = {{ seed = 9 }}\n')
+    assert changed(named, planned(own)) == after("HIERO", "rules")
+    em = ('estimator = "em"\n', 'estimator = "em"\nforests = true\nalignment = "induced"\n')
+    assert changed(before, planned(em)) == after("EM", "rules") | after("EM", "model")
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ('grammar = "hiero"\nalignment = "hiero"\n', r"plan\.toml:\d+: alignment must be one of induced, or left out"),
+        ('grammar = "hiero+induced"\nalignment = "induced"\n', r"alignment is not for rules and trees of induced"),
+        ('trees = "induced"\nalignment = "induced"\n', r"alignment is not for rules and trees of induced"),
+    ],
+)
+def test_bad_links_are_refused(planned, system, message):
+    with pytest.raises(InputError, match=message):
+        planned(('grammar = "hiero"\n', system))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

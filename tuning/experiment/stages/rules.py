@@ -63,6 +63,17 @@ def source_trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> Non
 
 
 @version(1)
+def source_alignments(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The files of links of a source of rules that has some."""
+    from lscfg.grammar.source import RuleInputs, rule_source
+
+    source = rule_source(settings["source"])
+    own = source.Settings.of(settings["settings"], inputs)
+    for name, lines in source.alignments(RuleInputs.of(inputs), own).items():
+        write_lines(folder / name, lines)
+
+
+@version(1)
 def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The grammar of one source of rules; of a filtered one, the rules that some text to be translated can use."""
     from lscfg.grammar.select import select_rules
