@@ -1,10 +1,12 @@
-"""What a cluster of Dask's gains, and what it costs: derive, EM and decoding beside one process, and the time a task.
+"""What a cluster of Dask's gains, and what it costs: derive, EM, sampling and decoding beside one process, and the time
+a task.
 
     python benchmarks/cluster.py train.ja train.en train.align -c cdec.ini -w weights --dev dev.ja
 
 The workers are processes of this machine with one thread, or one with two. ``derive`` and ``estimate em`` go to one
-worker as a whole; the blocks of ``decode`` go to all. A decoder is opened, decodes once, and then under other weights,
-as tuning does, with the forests that it keeps. That outputs are equal is checked before a figure is printed.
+worker as a whole; the chains of ``induce sample`` and the blocks of ``decode`` go to all. A decoder is opened, decodes
+once, and then under other weights, as tuning does, with the forests that it keeps. That outputs are equal is checked
+before a figure is printed.
 """
 
 from __future__ import annotations
@@ -71,14 +73,16 @@ def decode(engine: Engine, args: argparse.Namespace) -> tuple[list[float], bytes
 def measure(args: argparse.Namespace, folder: Path, engine: Engine, more: list[str]) -> tuple[list[float], list[bytes]]:
     """Seconds and outputs of all work, the best of so many times."""
     derived = folder / "derivations"
-    best, outputs = [float("inf")] * 4, []
+    best, outputs = [float("inf")] * 5, []
     for _ in range(args.repeats):
         derive, trees = command(["derive", *args.corpus], derived, more)
         em = ["estimate", "em", str(derived), "-m", "16", "--iterations", "10"]
         estimate, model = command(em, folder / "model", more)
+        chains = ["--chains", "2", "--sweeps", "20", "--filter", args.dev]
+        sample, rules = command(["induce", "sample", *args.corpus, *chains], folder / "rules", more)
         passes, texts = decode(engine, args)
-        best = list(map(min, best, [derive, estimate, *passes]))
-        outputs = [trees, model, texts]
+        best = list(map(min, best, [derive, estimate, sample, *passes]))
+        outputs = [trees, model, rules, texts]
     return best, outputs
 
 
@@ -121,8 +125,8 @@ def main() -> None:
                 costs[size] = overhead(engine, 2000)
                 with Cluster(place, batch=1) as single:
                     costs[size + ", blocks sent singly"] = overhead(single, 2000)
-    print("| | derive s | EM s | opening, first pass s | next pass s |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    print("| | derive s | EM s | two chains s | opening, first pass s | next pass s |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for title, seconds in rows.items():
         cells = (f"{s:.2f} ({first / s:.2f})" for s, first in zip(seconds, plain, strict=True))
         print(f"| {title} | {' | '.join(cells)} |")

@@ -11,6 +11,7 @@ from lscfg.cli import add_action
 
 if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
+    from lscfg.parallel.engine import Engine
 
 HELP = "find rules by sampling, biparsing or in monolingual text"
 EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
@@ -81,8 +82,10 @@ def run(args: argparse.Namespace) -> None:
     part = (parts | {"sample": _sample, "biparse": _biparse})[args.action]
     if not args.cluster:
         return part(args)
-    if args.action == "biparse" and args.shards > 1:
+    if args.action == "biparse" and getattr(args, "shards", 1) > 1:  # options that are not given are not there
         return _biparse_in_shards(args)
+    if args.action == "sample" and getattr(args, "chains", 1) > 1:
+        return _sample_in_chains(args)
     from lscfg.parallel.jobs import run_there
 
     run_there(run, args)
@@ -343,7 +346,16 @@ def _biparse_in_shards(args: argparse.Namespace) -> None:
         _biparse(args)
 
 
-def _sample(args: argparse.Namespace) -> None:
+def _sample_in_chains(args: argparse.Namespace) -> None:
+    """Each chain is run by a worker of the cluster, and all else is done here."""
+    from lscfg.parallel.cluster import on_cluster
+    from lscfg.parallel.engine import in_processes
+
+    with on_cluster(args.cluster), in_processes(args.chains, large=True) as engine:
+        _sample(args, engine)
+
+
+def _sample(args: argparse.Namespace, engine: Engine | None = None) -> None:
     from lscfg import log
     from lscfg.grammar.source import RuleInputs
     from lscfg.induce.sample.convergence import FAR
@@ -356,7 +368,7 @@ def _sample(args: argparse.Namespace) -> None:
     held_out = RuleInputs(args.held_out[0], args.held_out[1], (args.held_out[2],)) if args.held_out else None
     places = bool(args.derivations)
     init = Path(args.start_from) if args.start_from else None
-    found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out, init)
+    found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out, init, engine)
     log.table(found.rules.statistics())
     if args.derivations:
         from lscfg.induce.sample.trees import sampled_trees

@@ -1,10 +1,10 @@
-"""``lscfg inspect``: what is in a model or derivation file."""
+"""``lscfg inspect``: what is in a file of a model, of derivations or of a grammar."""
 
 from __future__ import annotations
 
 import argparse
 
-HELP = "show the content of a model or of derivations"
+HELP = "show the content of a model, derivations or grammar"
 EXAMPLE = "lscfg inspect spectral8.lscfg --rules 5"
 
 
@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile
 
-    parser.add_argument("file", type=InputFile, metavar="FILE", help="model, or derivations")
+    parser.add_argument("file", type=InputFile, metavar="FILE", help="model, derivations, or grammar")
     parser.add_argument("--rules", type=int, default=5, metavar="N", help="most rules shown (default: %(default)s)")
     parser.add_argument("--rule", metavar="'SRC ||| TGT'", help="show the tensor of this rule")
     parser.add_argument("--nearest", metavar="'SRC ||| TGT'", help="show the rules nearest to this one in latent space")
@@ -25,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--trees", action="store_true", help="show all trees, in the form that a file NAME.trees of other programs has"
+    )
+    parser.add_argument(
+        "--rule-types",
+        action="store_true",
+        help="count the rules of a grammar by their nonterminals, with the mean number of their words",
     )
 
 
@@ -51,6 +56,11 @@ def run(args: argparse.Namespace) -> None:
 
     if args.rules < 0:
         raise InputError(f"the number of rules to show must be at least 0, got {args.rules}")
+    if args.rule_types:
+        from lscfg.study.rule_types import describe_rule_types
+
+        print(describe_rule_types(args.file))
+        return
     kind = "derivations" if has_trees(args.file) else tensors.file_kind(args.file)
     asked = [
         name

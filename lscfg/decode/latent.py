@@ -56,7 +56,8 @@ class LatentFeatures:
         self._infers = marginals or self.options.need_inference
         self.binding = Binding(self.model, grammar, UNKNOWN[unknown] if isinstance(unknown, str) else unknown)
         self.improper = Improper()
-        kinds = {} if self.binding.known else self.binding.counts()
+        without = not len(self.model)  # such a model has only weights of the words at borders of spans
+        kinds = {} if without or self.binding.known else self.binding.counts()
         if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warn(f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor")
 

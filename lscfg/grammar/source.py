@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +21,10 @@ EXTRACT, SELECT, DECODE = "", "select", "decode"
 """Parts of the work that a source's settings may be for: rules and their places, those that are written, decoding."""
 
 
+LEARNED = "learned "
+"""What the name of a folder begins with among the files of ``RuleInputs``; the table of its source is behind."""
+
+
 @dataclass(frozen=True)
 class RuleInputs:
     """What rules may be taken from; a source names those it needs.
@@ -29,6 +33,7 @@ class RuleInputs:
         source, target: text, one sentence a line; alignments: files of Pharaoh links, each of all pairs.
         derivations: minimal derivation trees of the same pairs, once for each alignment.
         wanted: sentences to be translated; a source may leave out rules that match no part of them. None: all rules.
+        learned: by the table of a source, the folder of what it has learned of the same text with the same settings.
     """
 
     source: Path
@@ -36,13 +41,22 @@ class RuleInputs:
     alignments: tuple[Path, ...] = ()
     derivations: Path | None = None
     wanted: Sequence[str] | None = None
+    learned: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: Mapping[str, Path]) -> RuleInputs:
         """The inverse of ``files``."""
         alignments = [files[name] for name in sorted(files) if name.startswith("alignments")]
-        return cls(
-            files.get("source", Path()), files.get("target", Path()), tuple(alignments), files.get("derivations")
+        source, target = (files.get(name, Path()) for name in ("source", "target"))
+        learned = {name.removeprefix(LEARNED): path for name, path in files.items() if name.startswith(LEARNED)}
+        return cls(source, target, tuple(alignments), files.get("derivations"), learned=learned)
+
+    def absolute(self) -> RuleInputs:
+        """The same files, for workers with another working directory."""
+        source, target, *alignments = (Path(path).absolute() for path in (self.source, self.target, *self.alignments))
+        derivations = Path(self.derivations).absolute() if self.derivations else None
+        return dataclasses.replace(
+            self, source=source, target=target, alignments=tuple(alignments), derivations=derivations
         )
 
     def files(self, needs: Sequence[str]) -> dict[str, Path]:
@@ -106,6 +120,7 @@ class RuleSource(Protocol):
         NEEDS: of ``"text"`` and ``"derivations"``.
         FILTERED: whether the rules are so many that a grammar has only those of use for the text to be translated.
         TABLE: the table of experiment files that has its settings.
+        ALIGNMENTS: names of the alignments that it makes, if it makes some.
     """
 
     HELP: str
@@ -113,6 +128,7 @@ class RuleSource(Protocol):
     NEEDS: tuple[str, ...]
     FILTERED: bool
     TABLE: str
+    ALIGNMENTS: tuple[str, ...]
     Settings: type[Declared]
 
     def rules(self, inputs: RuleInputs, settings: Any) -> RuleCounts:
@@ -129,6 +145,15 @@ class RuleSource(Protocol):
 
     def boundary(self, inputs: RuleInputs, settings: Any) -> Any:
         """Weights of the words at borders of source spans (``lscfg.model.boundary``); most sources have none."""
+
+    def alignments(self, inputs: RuleInputs, settings: Any) -> dict[str, list[str]]:
+        """Links of the words of each pair, by the names in ``ALIGNMENTS``, best first; most sources have neither."""
+
+    def learning(self, settings: Any) -> dict[str, Any]:
+        """What ``learn`` depends on, as JSON has it; empty where it has nothing to do, most sources lack both."""
+
+    def learn(self, inputs: RuleInputs, settings: Any, folder: Path, jobs: int) -> None:
+        """Learns once, into a folder, what all of the above begin with; they take it from ``inputs.learned``."""
 
 
 ALIASES = {"both": "hiero+minimal"}
@@ -160,6 +185,23 @@ TREES = "minimal"
 def tree_sources() -> tuple[str, ...]:
     """The sources of rules that have trees."""
     return tuple(name for name in kinds(RULE_SOURCES) if hasattr(rule_source(name), "trees"))
+
+
+def alignment_sources() -> tuple[str, ...]:
+    """The sources of rules that link words."""
+    return tuple(name for name in kinds(RULE_SOURCES) if hasattr(rule_source(name), "alignments"))
+
+
+def alignment_fault(name: str, others: Sequence[str]) -> str:
+    """What is wrong with a source whose links other rules are to come of; empty if nothing is.
+
+    Args:
+        others: sources of these rules. Those of ``name`` itself are found by other links.
+    """
+    found = alignment_sources()
+    if name and name not in found:
+        return f"must be one of {', '.join(found)}, or left out for the links of [alignment]"
+    return f"is not for rules and trees of {name}, which have these links already" if name and name in others else ""
 
 
 def boundary_source(names: Sequence[str]) -> str:

@@ -12,12 +12,6 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.forest import Forest, Grammar
 
-LONGEST = 32
-"""Bytes that a number may need."""
-
-EDGE = 64 + 12 * 10
-"""Bytes that the beginning of an edge may need, beside its source side."""
-
 
 @dataclass(frozen=True)
 class Strings:
@@ -80,7 +74,9 @@ def print_rows(
         raise ValueError(f"{columns} columns, but {len(labels.begin) - 1} labels; or {digits} digits")
     values = np.ascontiguousarray(values, np.float64)
     room = sum(int(strings.lengths[index].sum()) for index, strings in zip(indices, (first, second), strict=True))
-    room += (n + 1) * (len(labels.data) + columns * LONGEST + int(first.lengths.max() + second.lengths.max()))
+    room += (n + 1) * (
+        len(labels.data) + columns * lib.LSCFG_NUMBER_SIZE + int(first.lengths.max() + second.lengths.max())
+    )
     text = np.empty(room, np.uint8)
     views = [strings.view() for strings in (first, second, labels)]
     pointers = [ffi.from_buffer("int32_t[]", index) for index in indices]
@@ -138,7 +134,8 @@ def print_applications(
     known, n_features = rules[rules < n_rules], shown.features.shape[1]
     if any(len(sides.lengths) != len(rules) - len(known) for sides in others):
         raise ValueError(f"{len(rules) - len(known)} applications of other rules, but their sides are not there")
-    room = len(apps) * (EDGE + (n_features + 1) * (LONGEST + 1)) + sum(len(sides.data) for sides in others)
+    room = len(apps) * (lib.LSCFG_EDGE_SIZE + (n_features + 1) * (lib.LSCFG_NUMBER_SIZE + 1))
+    room += sum(len(sides.data) for sides in others)
     room += sum(int(sides.lengths[known].sum()) for sides in shown.sides)
     number, which = (np.ascontiguousarray(array, np.int32) for array in (shown.number, apps))
     values = [np.ascontiguousarray(array, np.float64) for array in (shown.marginals, shown.features)]

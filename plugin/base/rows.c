@@ -1,8 +1,6 @@
 #include "lscfg/base.h"
 #include "base/common.h"
 
-enum { LONGEST = 32 }; /* characters of a number of up to 17 digits, and a NUL */
-
 static int64_t length_of(const lscfg_strings *strings, int64_t k) { return strings->begin[k + 1] - strings->begin[k]; }
 
 static char *add(char *text, const lscfg_strings *strings, int64_t k) {
@@ -14,7 +12,7 @@ static char *add(char *text, const lscfg_strings *strings, int64_t k) {
 int64_t lscfg_print_rows(int64_t n, const lscfg_strings *first, const lscfg_strings *second,
                          const int32_t *const which[2], const lscfg_strings *labels, int32_t columns,
                          const double *values, int32_t digits, char *text, int64_t room) {
-  int64_t most = labels->begin[columns + 1] - labels->begin[0] + (int64_t)columns * LONGEST;
+  int64_t most = labels->begin[columns + 1] - labels->begin[0] + (int64_t)columns * LSCFG_NUMBER_SIZE;
   char *p = text;
   if (digits > 17) return -1;
   for (int64_t row = 0; row < n; row++) {
@@ -23,7 +21,7 @@ int64_t lscfg_print_rows(int64_t n, const lscfg_strings *first, const lscfg_stri
     p = add(add(p, first, a), second, b);
     for (int32_t k = 0; k < columns; k++) {
       p = add(p, labels, k);
-      p += lscfg_print_double(values[row * columns + k], digits, p, LONGEST);
+      p += lscfg_print_double(values[row * columns + k], digits, p, LSCFG_NUMBER_SIZE);
     }
     p = add(p, labels, columns);
   }

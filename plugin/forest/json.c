@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-enum { LONGEST = 32 }; /* characters of a number, and a NUL */
+_Static_assert(LSCFG_EDGE_SIZE >= 64 + (MAX_ARITY + 1) * 12, "an edge has a number for itself and for each child");
 
 /* ---- sides of rules ---- */
 
@@ -108,15 +108,14 @@ static char *begin_edge(char *p, const lscfg_forest_view *f, const int32_t *numb
 
 int64_t lscfg_print_applications(const lscfg_forest_view *f, const lscfg_shown *shown, int64_t n, const int32_t *apps,
                                  int32_t before, char *text, int64_t room) {
-  enum { MOST = 64 + (MAX_ARITY + 1) * 12 }; /* of an edge, beside its source side */
-  int64_t values = (int64_t)(1 + shown->n_features) * (LONGEST + 1), other = 0;
+  int64_t most = (int64_t)(1 + shown->n_features) * (LSCFG_NUMBER_SIZE + 1) + LSCFG_EDGE_SIZE, other = 0;
   char *p = text;
   for (int64_t k = 0; k < n; k++) {
     int32_t app = apps[k], edge = f->app_edge[app];
     int known = f->app_rule[app] < shown->n_rules;
     const lscfg_strings *sides = known ? shown->sides : shown->others;
     int64_t side = known ? f->app_rule[app] : other++;
-    if (room - (p - text) < length_of(sides, side) + length_of(sides + 1, side) + values + MOST) return -1;
+    if (room - (p - text) < length_of(sides, side) + length_of(sides + 1, side) + most) return -1;
     if (edge != before) {
       if (before >= 0) p = copy_text(p, "]},");
       p = begin_edge(p, f, shown->number, edge, sides, side);
@@ -126,10 +125,11 @@ int64_t lscfg_print_applications(const lscfg_forest_view *f, const lscfg_shown *
     *p++ = '[';
     p = copy(p, sides + 1, side);
     *p++ = ',';
-    p += lscfg_print_double(shown->marginals[app], shown->digits, p, LONGEST);
+    p += lscfg_print_double(shown->marginals[app], shown->digits, p, LSCFG_NUMBER_SIZE);
     for (int32_t j = 0; j < shown->n_features; j++) {
       *p++ = ',';
-      p += lscfg_print_double(shown->features[(int64_t)app * shown->n_features + j], shown->digits, p, LONGEST);
+      double value = shown->features[(int64_t)app * shown->n_features + j];
+      p += lscfg_print_double(value, shown->digits, p, LSCFG_NUMBER_SIZE);
     }
     *p++ = ']';
     before = edge;

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pickle
 import signal
 import time
 
@@ -363,3 +364,22 @@ def test_the_source_of_rules_takes_glue_of_the_decoder(corpus):
     assert source.decoding(settings).max_span == 7
     assert len(source.rules(corpus, settings).rules) > 20
     assert len(source.tokens(corpus, settings).places) > 60
+
+
+def test_what_is_learned_once_gives_the_same_bytes_everywhere(corpus, tmp_path):
+    """Rules, places, trees and weights of spans of a folder are those that each would learn anew."""
+    source = rule_source("induced")
+    settings = source.Settings(passes=2, folds=2, held_out=0.1, batch=16)
+    source.learn(corpus, source.Settings.of(source.learning(settings)), tmp_path / "learned", 2)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "learned").iterdir()}
+    assert sorted(files) == ["fold.0001", "fold.0002"]
+    given = dataclasses.replace(corpus, learned={source.TABLE: tmp_path / "learned"})
+    for name in ("rules", "tokens", "trees", "boundary"):
+        anew, taken = (pickle.dumps(getattr(source, name)(inputs, settings)) for inputs in (corpus, given))
+        assert anew == taken, name
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "learned").iterdir()}
+    assert source.learning(source.Settings()) == {}
+    for chosen in ({"counts": "learned"}, {"max_targets": 3}, {"max_span": 3}):
+        assert source.learning(dataclasses.replace(settings, **chosen)) == source.learning(settings)
+    with pytest.raises(InputError, match="other text or settings"):
+        source.rules(given, dataclasses.replace(settings, rate=0.1))

@@ -117,7 +117,7 @@ def test_workers_change_no_byte(corpus, tmp_path, count):
     assert len({record["held-out ln p"] for record in one[1]}) > 1
     if count == 1:
         there = ["--cluster", "local:2"]
-        assert learned(corpus, tmp_path, "there", "--shards", count, *there) == one
+        assert learned(corpus, tmp_path, "there", *there) == one
 
 
 def test_a_cluster_that_loses_a_worker_changes_no_byte(corpus, tmp_path):

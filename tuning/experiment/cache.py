@@ -22,7 +22,7 @@ from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write, file_hash, remove_temporaries
 from lscfg.parallel.worker import defer_interruption, end_with
-from lscfg.tuning.experiment.plan import Input, Output, Stage
+from lscfg.tuning.experiment.stage import Input, Output, Stage
 
 _locks: set[IO[str]] = set()
 """Files of the locks that this process holds."""
@@ -83,7 +83,7 @@ class StageCache:
     def order(self, stage: Stage) -> tuple[Path, Stage]:
         """What ``make_apart`` needs, with files that are found from any working directory."""
         given = {name: part if isinstance(part, Output) else part.absolute() for name, part in stage.inputs.items()}
-        return self.folder.absolute(), Stage(stage.name, stage.work, stage.settings, given)
+        return self.folder.absolute(), Stage(stage.name, stage.work, stage.settings, given, stage.aside)
 
     def adopt(self, stage: Stage, record: dict[str, Any]) -> Made:
         """Notes a stage that ``make_apart`` made in this folder."""
@@ -102,7 +102,8 @@ class StageCache:
         unfinished.mkdir(parents=True, exist_ok=True)
         resumed = any(unfinished.iterdir())
         try:
-            seconds, peak = measured(partial(stage.work, unfinished, stage.settings, self.inputs(stage.inputs), jobs))
+            files = self.inputs({**stage.inputs, **stage.aside})
+            seconds, peak = measured(partial(stage.work, unfinished, stage.settings, files, jobs))
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
                 cure = f"if what an earlier run left is damaged, remove the folder {unfinished} and run again"

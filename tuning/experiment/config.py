@@ -13,7 +13,16 @@ from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import InputError, quote
-from lscfg.grammar.source import ALIASES, TREES, Decoding, boundary_source, rule_source, source_names, tree_sources
+from lscfg.grammar.source import (
+    ALIASES,
+    TREES,
+    Decoding,
+    alignment_fault,
+    boundary_source,
+    rule_source,
+    source_names,
+    tree_sources,
+)
 from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import (
@@ -146,7 +155,7 @@ class Tuning(TuneSettings):
 
     runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     latent_starts: tuple[float, ...] = setting(
-        (0.0,),
+        (0.0, 0.4),
         "where latent features begin after another tuning: shares of the language model's weight; the best on dev wins",
         least=0,
         most=10,
@@ -207,6 +216,8 @@ class System:
     """A grammar in cdec's format (.gz allowed) in place of the extracted one; it is decoded as ``grammar`` says."""
     trees: str = TREES
     """What its model and its minimal rules come of: a source of rules that has trees; minimal ones, unless told."""
+    alignment: str = ""
+    """A source of rules whose links of words its rules and its model come of; empty: those of [alignment]."""
     features: list[str] = field(default_factory=list)
     """Names of its latent features; none: those of [features]."""
     start: str = ""
@@ -481,7 +492,7 @@ def _own_propagation(
 
 def _is_plain(plain: System, latent: System) -> bool:
     """Whether the first system is the second one without latent features."""
-    names = ("grammar", "grammar_file", "trees", "own", "expand", "propagation")
+    names = ("grammar", "grammar_file", "trees", "alignment", "own", "expand", "propagation")
     same = all(getattr(plain, name) == getattr(latent, name) for name in names)
     return plain.estimator is None and same
 
@@ -497,7 +508,8 @@ def _own_sources(
     rest = {key: value for key, value in table.items() if key not in tables}
     own: dict[str, Declared] = {}
     grammar = table.get("grammar", System.grammar)
-    named = [*ALIASES.get(grammar, grammar).split("+"), table.get("trees")] if isinstance(grammar, str) else []
+    named = ALIASES.get(grammar, grammar).split("+") if isinstance(grammar, str) else []
+    named += [table[key] for key in ("trees", "alignment") if key in table]
     for key in [key for key in table if key in tables]:
         name, given = tables[key], table[key]
         if not isinstance(given, dict):
@@ -572,6 +584,9 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
             raise reader.error((*keys, "forests"), message)
         if system.trees not in (TREES, *tree_sources()):
             raise reader.not_one_of((*keys, "trees"), system.trees, (TREES, *tree_sources()))
+        of_rules = (*ALIASES.get(system.grammar, system.grammar).split("+"), system.trees)
+        if wrong := alignment_fault(system.alignment, of_rules):
+            raise reader.error((*keys, "alignment"), f"alignment {wrong}")
         if system.over_forests and system.trees != TREES:
             raise reader.error((*keys, "trees"), "trees is not for a system over forests, which are of alignments")
         try:

@@ -17,8 +17,8 @@ from lscfg.parallel.jobs import Children, Job, work_in_child
 from lscfg.parallel.order import as_needed
 from lscfg.parallel.place import Place
 from lscfg.tuning.experiment.cache import Made, make_apart
-from lscfg.tuning.experiment.plan import Output, Stage
 from lscfg.tuning.experiment.progress import Progress, duration
+from lscfg.tuning.experiment.stage import Output, Stage
 
 if TYPE_CHECKING:
     from lscfg.tuning.experiment.run import Run

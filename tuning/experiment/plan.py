@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lscfg import kernel
 from lscfg.estimate import estimator
 from lscfg.grammar.select import MAX_TARGETS
-from lscfg.grammar.source import DECODE, EXTRACT, TREES, RuleInputs, boundary_source, rule_source
+from lscfg.grammar.source import EXTRACT, TREES, boundary_source, rule_source
 from lscfg.induce.propagate.expansion import COUNTERPARTS
 from lscfg.induce.propagate.phrases import LIMITS
 from lscfg.induce.propagate.spread import GOLD
-from lscfg.io.text import align_columns, file_hash
+from lscfg.io.text import align_columns
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind
 from lscfg.prepare.corpus import raw_reference, set_file
 from lscfg.prepare.pairs import source_kind
@@ -27,114 +24,9 @@ from lscfg.settings import Declared
 from lscfg.tuning.evaluate import restored_tokens
 from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.installed import programs
+from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
+from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
-
-KEY = 16
-"""Digits of a key that a folder's name has."""
-
-
-class Output(NamedTuple):
-    """A file that a stage makes."""
-
-    stage: Stage
-    name: str
-
-
-Input = Path | Output
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A piece of work, and all that its output depends on.
-
-    Attributes:
-        name: for people and folders, nothing hangs on it.
-        work: a function of ``lscfg.tuning.experiment.stages``.
-        settings: as JSON has them; inputs: files, by the names that the work has for them.
-    """
-
-    name: str
-    work: Callable[[Path, Mapping[str, Any], dict[str, Path], int], None]
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, Input]
-
-    def __truediv__(self, name: str) -> Output:
-        return Output(self, name)
-
-    @property
-    def version(self) -> int:
-        """The version of the work."""
-        return int(self.work.version)  # type: ignore[attr-defined]
-
-    @property
-    def shares(self) -> bool:
-        """Whether the work is shared by an engine that a cluster may stand behind."""
-        return bool(self.work.shares)  # type: ignore[attr-defined]
-
-    @property
-    def growth(self) -> int | None:
-        """Bytes of memory for a byte of input, if it may be made beside other stages."""
-        found: int | None = self.work.growth  # type: ignore[attr-defined]
-        return found
-
-    @cached_property
-    def facts(self) -> dict[str, Any]:
-        """What the key is made from."""
-        hashes = {
-            name: f"{value.stage.key}/{value.name}" if isinstance(value, Output) else file_hash(value)
-            for name, value in sorted(self.inputs.items())
-        }
-        work = {"stage": self.work.__name__, "version": self.version}
-        return {**work, "settings": dict(self.settings), "inputs": hashes}
-
-    @cached_property
-    def key(self) -> str:
-        """The hash of work, version, settings and inputs."""
-        text = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-    @property
-    def folder(self) -> str:
-        """The name of its folder."""
-        return f"{self.name}-{self.key[:KEY]}"
-
-    @property
-    def sources(self) -> Iterator[Stage]:
-        """The stages whose files it reads."""
-        return (value.stage for value in self.inputs.values() if isinstance(value, Output))
-
-
-@dataclass(frozen=True)
-class Texts:
-    """The text of an experiment: files as they are given, or what the preparation makes of raw ones.
-
-    Attributes:
-        prepared: the stage of the preparation; restoring: settings and inputs of the way back, without the output.
-    """
-
-    source: Input
-    target: Input
-    dev_source: Input
-    dev_reference: list[Input]
-    test_source: Input
-    test_reference: list[Input]
-    alignment: list[Path] = field(default_factory=list)
-    prepared: Stage | None = None
-    restoring: tuple[Mapping[str, Any], Mapping[str, Input]] | None = None
-
-    @property
-    def dev_references(self) -> dict[str, Input]:
-        """References of the dev set by the names that stages have for them."""
-        return _numbered("dev reference", self.dev_reference)
-
-    @property
-    def test_references(self) -> dict[str, Input]:
-        """References of the test set by the names that stages have for them."""
-        return _numbered("test reference", self.test_reference)
-
-
-def _numbered(name: str, files: Sequence[Input]) -> dict[str, Input]:
-    return {f"{name} {number:03}": file for number, file in enumerate(files, 1)}
 
 
 @dataclass(frozen=True)
@@ -194,6 +86,7 @@ class Plan:
         every = [*self.shared, *(stage for system in self.systems.values() for stage in system.stages())]
         if self.charts or self.trees:
             every += [self.sentences, *self.charts.values(), *self.trees.values()]
+        every = [part for stage in every for part in (*(aside.stage for aside in stage.aside.values()), stage)]
         return list({stage.key: stage for stage in every}.values())
 
     def users(self, stage: Stage) -> list[str]:
@@ -221,28 +114,32 @@ def make_plan(experiment: Experiment) -> Plan:
     alignments = _alignments(experiment, texts)
     derivations = _derivations(experiment, texts, alignments)
     shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
-    inputs = _RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
+    inputs = RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
     grammars = dict(given)
     files_of = dict.fromkeys(experiment.systems, inputs)
     for name, system in experiment.systems.items():
+        if system.alignment:
+            links = alignments_of(system.alignment, experiment.of(system), inputs)
+            shared += [links[0].stage, _derivations(experiment, texts, links)]
+            files_of[name] = replace(inputs, alignments=links, derivations=shared[-1] / rules.DERIVATIONS)
         if system.trees != TREES:
-            shared.append(_trees_of(system.trees, experiment.of(system), inputs))
-            files_of[name] = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
+            shared.append(trees_of(system.trees, experiment.of(system), files_of[name]))
+            files_of[name] = replace(files_of[name], derivations=shared[-1] / rules.DERIVATIONS)
         if name not in given:
-            made = list(_grammar(experiment.of(system), texts, system, files_of[name]))
+            made = list(grammar_stages(experiment.of(system), texts, system, files_of[name]))
             shared += made
             grammars[name] = made[-1]
     models = {}
     for name, system in experiment.systems.items():
         learned_from = files_of[name]
         if system.over_forests:
-            shared.append(_derivations(experiment, texts, alignments, forests=True))
-            learned_from = replace(inputs, derivations=shared[-1] / rules.DERIVATIONS)
+            shared.append(_derivations(experiment, texts, learned_from.alignments, forests=True))
+            learned_from = replace(learned_from, derivations=shared[-1] / rules.DERIVATIONS)
         models[name] = _model(experiment.of(system), system, learned_from)
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
-        own, more = experiment.of(system), _expansion(experiment, texts, name, inputs, systems)
+        own, more = experiment.of(system), _expansion(experiment, texts, name, files_of[name], systems)
         latent, made = models[name], [*more.values()]
         if more:
             files = {"grammar 001": grammars[name] / rules.GRAMMAR, "grammar 002": more["propagate"] / rules.GRAMMAR}
@@ -258,23 +155,6 @@ def make_plan(experiment: Experiment) -> Plan:
     sentences = _sentences(experiment, texts, systems)
     charts, trees = (make(experiment, texts, systems, sentences) for make in (_charts, _trees))
     return Plan(texts, derivations, shared, systems, sentences, charts, trees)
-
-
-@dataclass(frozen=True)
-class _RuleFiles:
-    """What rules may be taken from, made or not; see ``RuleInputs``."""
-
-    source: Input
-    target: Input
-    alignments: list[Input]
-    derivations: Input
-
-    def of(self, needs: tuple[str, ...]) -> dict[str, Input]:
-        """Those that a source needs."""
-        names = RuleInputs(Path(), Path(), (Path(),) * len(self.alignments), Path()).files(needs)
-        every: dict[str, Input] = {"source": self.source, "target": self.target, "derivations": self.derivations}
-        every |= _numbered("alignments", self.alignments)
-        return {name: every[name] for name in names}
 
 
 def _texts(experiment: Experiment) -> Texts:
@@ -301,16 +181,18 @@ def _prepared(experiment: Experiment, corpus: RawCorpus) -> Texts:
     facts |= {"reading": settings_facts(settings.reading), "reading version": kind(TEXT_SOURCES, reader).VERSION}
     facts |= {"tokenisation": settings_facts(settings.tokenisation)}
     facts |= {"tokeniser version": kind(TOKENISERS, settings.tokeniser).VERSION}
-    files = _numbered("corpus", corpus.files) | dict(settings.tokenisation.files() if settings.tokenisation else {})
+    files = numbered_inputs("corpus", corpus.files) | dict(
+        settings.tokenisation.files() if settings.tokenisation else {}
+    )
     for name in ("dev", "test"):
-        files |= _numbered(f"{name} file", corpus.held_out(name))
+        files |= numbered_inputs(f"{name} file", corpus.held_out(name))
     stage = Stage("prepare", text.prepare, facts, files)
 
     def references(name: str, file: Callable[[str, str, int], str]) -> list[Input]:
         count = max(1, len(corpus.held_out(name)) - 1)
         return [stage / file(name, target, number) for number in range(1, count + 1)]
 
-    raw = _numbered("test reference", references("test", raw_reference))
+    raw = numbered_inputs("test reference", references("test", raw_reference))
     return Texts(
         stage / set_file("train", source),
         stage / set_file("train", target),
@@ -333,7 +215,7 @@ def _language_model(experiment: Experiment, texts: Texts) -> Stage:
     facts = settings.facts() | {"estimator": chosen_estimator(settings.estimator)}
     files: dict[str, Input] = {"text": texts.target}
     if experiment.monolingual.lm:
-        files |= _numbered("monolingual", experiment.monolingual.target)
+        files |= numbered_inputs("monolingual", experiment.monolingual.target)
     return Stage("lm", rules.language_model, facts, files)
 
 
@@ -351,44 +233,21 @@ def _alignment_facts(experiment: Experiment) -> dict[str, Any]:
     return wanted.facts() | aligner
 
 
-def _derivations(experiment: Experiment, texts: Texts, alignments: list[Input], forests: bool = False) -> Stage:
+def _derivations(experiment: Experiment, texts: Texts, alignments: Sequence[Input], forests: bool = False) -> Stage:
     inputs: dict[str, Input] = {"source": texts.source, "target": texts.target}
-    inputs |= _numbered("alignments", alignments)
+    inputs |= numbered_inputs("alignments", alignments)
     facts = experiment.derive.facts() | ({"forests": True} if forests else {})
     return Stage("derive", rules.derive, facts, inputs)
 
 
-def _trees_of(name: str, experiment: Experiment, inputs: _RuleFiles) -> Stage:
-    """The stage of the trees of a source of rules."""
-    source, settings = rule_source(name), experiment.sources[name]
-    facts = {"source": name, "source version": source.VERSION, "settings": settings.facts(EXTRACT)}
-    return Stage(f"derive-{name}", rules.source_trees, facts, {**inputs.of(source.NEEDS), **settings.files()})
-
-
-def _grammar(experiment: Experiment, texts: Texts, system: System, inputs: _RuleFiles) -> Iterator[Stage]:
-    """The stages of a system's grammar: its parts, and last the whole."""
-    parts = []
-    for name in system.sources:
-        source, settings = rule_source(name), experiment.sources[name]
-        files = {**inputs.of(source.NEEDS), **settings.files()}
-        if source.FILTERED:
-            files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
-        own = {key: value for key, value in settings.facts().items() if key not in settings.facts(DECODE)}
-        facts = {"source": name, "source version": source.VERSION, "settings": own}
-        parts.append(Stage(f"grammar-{name}", rules.grammar, facts, files))
-    yield from parts
-    if len(parts) > 1:
-        files = {f"grammar {number:03}": part / rules.GRAMMAR for number, part in enumerate(parts, 1)}
-        yield Stage(f"grammar-{'+'.join(system.sources)}", rules.union, {}, files)
-
-
-def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage | None:
+def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage | None:
     if not system.estimator:
         return None
     name, settings = system.estimator.name, system.estimator.settings
     facts: dict[str, Any] = {"estimator": name, "estimator version": estimator(name).VERSION}
     facts["settings"] = settings.facts()
     files: dict[str, Input] = {"derivations": inputs.derivations, **settings.files()}
+    aside: dict[str, Output] = {}
     weights, scorer = experiment.with_context(system), experiment.scorer(system)
     if weights or scorer:
         learner: Any = kind(CONTEXT_MODELS, experiment.context.name)
@@ -414,24 +273,26 @@ def _model(experiment: Experiment, system: System, inputs: _RuleFiles) -> Stage 
         files["source"] = inputs.source
         for source in system.sources:
             files |= inputs.of(rule_source(source).NEEDS)
+            aside |= inputs.learned(source, experiment.sources[source])
     if experiment.needs_boundary(system):
         own = boundary_source(system.sources)
         learned, chosen = rule_source(own), experiment.sources[own]
         facts["boundary"] = {"source": own, "version": learned.VERSION, "settings": chosen.facts(EXTRACT)}
         files |= inputs.of(learned.NEEDS)
-    return Stage("estimate", model.estimate, facts, files)
+        aside |= inputs.learned(own, chosen)
+    return Stage("estimate", model.estimate, facts, files, aside)
 
 
 def _expansion(
-    experiment: Experiment, texts: Texts, name: str, inputs: _RuleFiles, before: Mapping[str, SystemPlan]
+    experiment: Experiment, texts: Texts, name: str, inputs: RuleFiles, before: Mapping[str, SystemPlan]
 ) -> dict[str, Stage]:
     """The stages that find rules for phrases of no parallel text, by name; none for a system without such rules."""
     system, mono = experiment.systems[name], experiment.monolingual
     if not system.propagation:
         return {}
     own = system.propagation
-    files = inputs.of(("text",)) | _numbered("monolingual source", mono.source)
-    files |= _numbered("monolingual target", mono.target)
+    files = inputs.of(("text",)) | numbered_inputs("monolingual source", mono.source)
+    files |= numbered_inputs("monolingual target", mono.target)
     files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
     made = {"phrases": Stage("phrases", monolingual.phrases, own.phrases.facts(), files)}
     files = {"phrases": made["phrases"] / monolingual.PHRASES}
@@ -456,7 +317,7 @@ def _gold(experiment: Experiment, texts: Texts, source: Path, target: Path) -> l
     own: dict[str, Input] = {"source": source, "target": target}
     aligned = Stage("align", rules.align, _alignment_facts(experiment), own)
     links = [aligned / heuristic for heuristic in experiment.alignment.heuristics]
-    own = {**own, **_numbered("alignments", links), "text 001": texts.dev_source, "text 002": texts.test_source}
+    own = {**own, **numbered_inputs("alignments", links), "text 001": texts.dev_source, "text 002": texts.test_source}
     hiero = rule_source("hiero")
     settings = {**dataclasses.asdict(LIMITS), "max_targets": MAX_TARGETS}
     facts = {"source": "hiero", "source version": hiero.VERSION, "settings": settings}
@@ -530,9 +391,9 @@ def _latent_starts(experiment: Experiment, system: System, before: Mapping[str, 
 def _best(tunings: Sequence[Stage]) -> Stage:
     """The choice between the tunings of a run."""
     files = {
-        **_numbered("weights", [stage / decoding.WEIGHTS for stage in tunings]),
-        **_numbered("history", [stage / decoding.HISTORY for stage in tunings]),
-        **_numbered("dev", [stage / decoding.DEV for stage in tunings]),
+        **numbered_inputs("weights", [stage / decoding.WEIGHTS for stage in tunings]),
+        **numbered_inputs("history", [stage / decoding.HISTORY for stage in tunings]),
+        **numbered_inputs("dev", [stage / decoding.DEV for stage in tunings]),
     }
     shares = [stage.settings.get("latent start", 0.0) for stage in tunings]
     return Stage("choose", decoding.choose, {"latent starts": shares}, files)

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from lscfg.tuning.experiment.plan import Plan, Stage
+from lscfg.tuning.experiment.plan import Plan
+from lscfg.tuning.experiment.stage import Stage
 
 Duration = tuple[str, tuple[str, ...], float]
 """The name of a stage, the systems that it was made for, and the seconds that it took."""

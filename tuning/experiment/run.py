@@ -42,8 +42,9 @@ from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, Raw
 from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.overrides import Overrides
-from lscfg.tuning.experiment.plan import Input, Output, Plan, format_plan, make_plan
+from lscfg.tuning.experiment.plan import Plan, format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
+from lscfg.tuning.experiment.stage import Input, Output
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
 from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline
@@ -216,7 +217,9 @@ def _warn_of_leaks(experiment: Experiment) -> None:
     """Says how many references the monolingual text has: they flatter the language model and new rules."""
     corpus, texts = experiment.corpus, experiment.monolingual.target
     assert not isinstance(corpus, RawCorpus)
-    known = {line for path in texts for line in read_lines(path)} if texts else set()
+    if not texts:
+        return
+    known = {line for path in texts for line in read_lines(path)}
     for reference in (*corpus.dev_reference, *corpus.test_reference):
         lines = read_lines(reference)
         if count := sum(line in known for line in lines):

@@ -17,13 +17,13 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.table import RuleTable, vocabulary_words
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.biparse.checkpoint import LearnerCheckpoint
 from lscfg.induce.biparse.learn import Learner
 from lscfg.induce.biparse.passes import Visitor, summary
 from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.induce.biparse.shards import Shards, in_shards
+from lscfg.induce.biparse.shards import in_shards
 from lscfg.induce.biparse.text import read_bitexts
 from lscfg.io.text import file_hash
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
@@ -117,25 +117,40 @@ def induce(
             parse.
     """
     text = read_bitexts(inputs, settings)
-    arrays = text.arrays()
-    there = np.flatnonzero(np.diff(arrays["src.offsets"]) > 0).astype(np.int32)
-    if settings.folds > len(there):
-        raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
-    jobs = jobs or available_cores()
-    made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
-    with in_threads(jobs) as engine:
+    with in_threads(jobs or available_cores()) as engine:
         visitor = Visitor(engine)
-        with in_shards(inputs, settings, text, jobs, folder, made_from) as shards:
-            place = shards.folder if shards else folder
-            checkpoints = [LearnerCheckpoint(place, fold, made_from, resume) for fold in range(settings.folds)]
-            learned = _learn(text, there, settings, visitor, checkpoints, shards)
-        return _count(text, there, learned, settings, visitor, inputs)
+        learned = _learn(text, inputs, settings, visitor, jobs, folder, resume)
+        return _count(text, learned, settings, visitor, inputs)
+
+
+def learn(
+    inputs: RuleInputs,
+    settings: BiparseSettings,
+    jobs: int | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+) -> BoundaryModel:
+    """Learns weights alone, as ``induce`` does: with a folder it resumes from there what was learned here.
+
+    Returns:
+        The weights of the words at the borders of source spans.
+
+    Raises:
+        InputError: as of ``induce``.
+    """
+    text = read_bitexts(inputs, settings)
+    with in_threads(jobs or available_cores()) as engine:
+        learned = _learn(text, inputs, settings, Visitor(engine), jobs, folder, resume)
+    return _boundary(vocabulary_words(text.arrays()), [_spans(model) for model in learned.models])
+
+
+FREE = ("counts", "max_targets", "max_span")
+"""Settings that no learned weight depends on."""
 
 
 def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
     """A digest of what learning depends on; it may get more passes."""
-    free = ("passes", "counts", "max_targets", "max_span")
-    facts = {name: value for name, value in settings.facts().items() if name not in free}
+    facts = {name: value for name, value in settings.facts().items() if name not in ("passes", *FREE)}
     hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
     return hashlib.sha256(json.dumps([facts, hashes], sort_keys=True).encode()).hexdigest()
 
@@ -153,23 +168,35 @@ class _Learned:
     trace: list[dict[str, Any]]
 
 
+def _there(text: Bitexts) -> np.ndarray:
+    """int32: the pairs that are not left out."""
+    return np.flatnonzero(np.diff(text.arrays()["src.offsets"]) > 0).astype(np.int32)
+
+
 def _learn(
     text: Bitexts,
-    there: np.ndarray,
+    inputs: RuleInputs,
     settings: BiparseSettings,
     visitor: Visitor,
-    checkpoints: Sequence[LearnerCheckpoint],
-    shards: Shards | None,
+    jobs: int | None,
+    folder: Path | None,
+    resume: bool,
 ) -> _Learned:
-    folds = _fold_of(text, settings)
+    there, folds = _there(text), _fold_of(text, settings)
+    if settings.folds > len(there):
+        raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
+    made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
     learned = _Learned([], [])
-    for fold in range(settings.folds):
-        name = f"fold {fold + 1}, " if settings.folds > 1 else ""
-        pairs = there[folds[there] != fold] if settings.folds > 1 else there
-        learner = Learner(text, settings, visitor, pairs, name, checkpoints[fold], shards)
-        learned.models.append(learner.run())
-        learned.models[-1].settle()
-        learned.trace.extend(record | {"fold": fold} for record in learner.trace)
+    with in_shards(inputs, settings, text, jobs or available_cores(), folder, made_from) as shards:
+        place = shards.folder if shards else folder
+        for fold in range(settings.folds):
+            name = f"fold {fold + 1}, " if settings.folds > 1 else ""
+            pairs = there[folds[there] != fold] if settings.folds > 1 else there
+            checkpoint = LearnerCheckpoint(place, fold, made_from, resume)
+            learner = Learner(text, settings, visitor, pairs, name, checkpoint, shards)
+            learned.models.append(learner.run())
+            learned.models[-1].settle()
+            learned.trace.extend(record | {"fold": fold} for record in learner.trace)
     return learned
 
 
@@ -205,14 +232,13 @@ def _in_order(edges: np.ndarray) -> np.ndarray:
 
 def _count(
     text: Bitexts,
-    there: np.ndarray,
     learned: _Learned,
     settings: BiparseSettings,
     visitor: Visitor,
     inputs: RuleInputs,
 ) -> Induced:
     """Empties the list of models: what is made of counts at the end takes as much memory as they do."""
-    folds = _fold_of(text, settings)
+    there, folds = _there(text), _fold_of(text, settings)
     counts = ExpectedRules(text, None if inputs.wanted is None else _numbered(text, inputs.wanted))
     found = _Collected()
     records, spans = [], []
@@ -225,7 +251,7 @@ def _count(
         guide = model if settings.counts == "learned" else BiparseModel(text, settings.beams)
         records.append(visitor.in_batches(guide, pairs, BATCH, LINKS | TREE, take, "counts"))
         visitor.forget()
-        spans.append({name: array for name, array in model.arrays().items() if name.startswith(("ends", "sides"))})
+        spans.append(_spans(model))
 
     for fold in range(settings.folds):
         visit(learned.models.pop(0), there[folds[there] == fold] if settings.folds > 1 else there)
@@ -237,6 +263,11 @@ def _count(
     rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
     boundary = _boundary(rules.rules.words, spans)
     return Induced(rules, learned.trace, *found.links(), _in_order(arrays["edges"]), text, boundary)
+
+
+def _spans(model: BiparseModel) -> dict[str, np.ndarray]:
+    """What a model has learned of the borders of spans."""
+    return {name: array for name, array in model.arrays().items() if name.startswith(("ends", "sides"))}
 
 
 def _boundary(words: list[str], spans: Sequence[dict[str, np.ndarray]]) -> BoundaryModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,10 +67,7 @@ class Shards:
     def __init__(self, engine: Engine, inputs: RuleInputs, settings: BiparseSettings, folder: Path, made_from: str):
         self.folder = folder
         self._engine, self._settings, self._made_from = engine, settings, made_from
-        source, target, *alignments = (
-            Path(path).absolute() for path in (inputs.source, inputs.target, *inputs.alignments)
-        )
-        self._inputs = RuleInputs(source, target, tuple(alignments))
+        self._inputs = replace(inputs.absolute(), wanted=None)  # learning asks for none of them
 
     def learn(
         self, model: BiparseModel, pairs: np.ndarray, number: int, checkpoint: LearnerCheckpoint, title: str

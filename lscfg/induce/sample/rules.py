@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lscfg import log
 from lscfg.errors import InputError
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
@@ -20,9 +22,10 @@ from lscfg.induce.sample.beginning import Beginning
 from lscfg.induce.sample.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sample.checkpoint import Checkpoint
 from lscfg.induce.sample.convergence import history
-from lscfg.induce.sample.text import read_text
+from lscfg.induce.sample.text import SampledText, read_text
 from lscfg.io.text import file_hash
-from lscfg.parallel.engine import available_cores, in_threads
+from lscfg.parallel.engine import Engine, available_cores, in_threads
+from lscfg.parallel.worker import keep
 from lscfg.settings import setting
 
 FILTERS = ("hiero", "scope", "none")
@@ -105,6 +108,7 @@ def sample_rules(
     resume: bool = False,
     held_out: RuleInputs | None = None,
     init: Path | None = None,
+    engine: Engine | None = None,
 ) -> Sampled:
     """Samples the rules of a corpus.
 
@@ -114,6 +118,7 @@ def sample_rules(
         folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
         held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
         init: derivations of the corpus to begin with.
+        engine: workers that run whole chains, each with one thread, and see the same files; None: threads.
 
     Raises:
         InputError: text is held out though there are states; see ``read_text``, ``Beginning`` and ``run_chain``.
@@ -122,27 +127,82 @@ def sample_rules(
         raise InputError(
             "the likelihood of held-out text needs --hidden-states 1: sums over hidden states are not made"
         )
-    chosen = settings.alignments == "chosen"
-    text = read_text(inputs, settings.max_cut, settings.max_words, chosen, held_out)
-    jobs = jobs or available_cores()
-    workers = min(settings.chains, jobs)
+    work = ChainWork(inputs, settings, places, folder, resume, held_out, init)
+    if folder or engine:
+        work = replace(work, made_from=_fingerprint(work))
+    text = work.text()
+    if engine:
+        there = work.absolute()
+        parts = [(there, chain) for chain in range(settings.chains)]
+        chains = list(log.progress(engine.map(run_part, parts), "chains", len(parts)))
+    else:
+        jobs = jobs or available_cores()
+        workers = min(settings.chains, jobs)
+        beginning = work.beginning(text)
+        with in_threads(workers, ahead=1) as own:
+            run = partial(work.run, text=text, beginning=beginning, threads=jobs // workers)
+            chains = list(own.map(run, range(settings.chains)))
+    return _joined(chains, settings, text.pairs, 1 if work.chosen else len(inputs.alignments))
 
-    beginning = Beginning(init, inputs, text.pairs) if init else None
-    made_from = _fingerprint(inputs, settings, places, held_out, init) if folder else ""
 
-    def run(chain: int) -> Chain:
-        checkpoint = Checkpoint(folder, chain, made_from, resume)
-        return run_chain(text, settings, chain, places, settings.max_phrase, checkpoint, jobs // workers, beginning)
+@dataclass(frozen=True)
+class ChainWork:
+    """What all chains do; see ``sample_rules``.
 
-    with in_threads(workers, ahead=1) as engine:
-        chains = list(engine.map(run, range(settings.chains)))
-    return _joined(chains, settings, text.pairs, 1 if chosen else len(inputs.alignments))
+    Attributes:
+        made_from: a digest of what the draws of a chain depend on; empty where nothing asks for it.
+    """
+
+    inputs: RuleInputs
+    settings: SamplingSettings
+    places: bool
+    folder: Path | None
+    resume: bool
+    held_out: RuleInputs | None
+    init: Path | None
+    made_from: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether one alignment of each pair is drawn."""
+        return self.settings.alignments == "chosen"
+
+    def absolute(self) -> ChainWork:
+        """The same, for workers with another working directory."""
+        held_out = self.held_out.absolute() if self.held_out else None
+        folder, init = (path.absolute() if path else None for path in (self.folder, self.init))
+        return replace(self, inputs=self.inputs.absolute(), folder=folder, held_out=held_out, init=init)
+
+    def text(self) -> SampledText:
+        """See ``read_text``."""
+        settings = self.settings
+        return read_text(self.inputs, settings.max_cut, settings.max_words, self.chosen, self.held_out)
+
+    def beginning(self, text: SampledText) -> Beginning | None:
+        """First trees, if some are given."""
+        return Beginning(self.init, self.inputs, text.pairs) if self.init else None
+
+    def run(self, chain: int, text: SampledText, beginning: Beginning | None, threads: int) -> Chain:
+        """See ``run_chain``."""
+        checkpoint = Checkpoint(self.folder, chain, self.made_from, self.resume)
+        settings = self.settings
+        return run_chain(text, settings, chain, self.places, settings.max_phrase, checkpoint, threads, beginning)
 
 
-def _fingerprint(
-    inputs: RuleInputs, settings: SamplingSettings, places: bool, held_out: RuleInputs | None, init: Path | None
-) -> str:
+def run_part(part: tuple[ChainWork, int]) -> Chain:
+    """A chain, which any worker may run.
+
+    Raises:
+        InputError: see ``run_chain``.
+    """
+    work, chain = part
+    text = keep("sampled text", work.made_from, work.text)
+    return work.run(chain, text, work.beginning(text), threads=1)
+
+
+def _fingerprint(work: ChainWork) -> str:
     """A digest of what the draws of a chain depend on."""
+    settings, inputs, held_out, init = work.settings, work.inputs, work.held_out, work.init
     facts = settings.facts()
     free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
     decide = {name: value for name, value in facts.items() if name not in free}
@@ -151,7 +211,7 @@ def _fingerprint(
     texts = [inputs, held_out] if held_out else [inputs]
     files = [path for text in texts for path in (text.source, text.target, *text.alignments)]
     hashes = [file_hash(path) for path in [*files, *([init] if init else [])]]
-    return hashlib.sha256(json.dumps([decide, hashes, places], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([decide, hashes, work.places], sort_keys=True).encode()).hexdigest()
 
 
 def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, alignments: int) -> Sampled:

@@ -33,6 +33,7 @@ typedef struct {
 /* Reads the whole text, a decimal number, as strtod does. LSCFG_EINPUT where it is none, or has more than 1200
  * characters. */
 int lscfg_parse_double(const char *text, size_t length, double *value);
+enum { LSCFG_NUMBER_SIZE = 32 }; /* characters that a number of 17 significant digits may need, and a NUL */
 /* Writes at most so many significant digits, as printf's %.*g. Returns the length, as snprintf does. */
 int lscfg_print_double(double value, int32_t digits, char *text, size_t size);
 

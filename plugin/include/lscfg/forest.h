@@ -129,6 +129,7 @@ void lscfg_forest_free(lscfg_forest *);
 /* A forest that is not finished shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
 
+enum { LSCFG_EDGE_SIZE = 64 + 10 * 12 }; /* characters that an edge may need, beside the source side */
 /* What lscfg_print_applications shows. */
 typedef struct {
   const int32_t *number; /* [n_nodes] of the nodes, as they are shown */

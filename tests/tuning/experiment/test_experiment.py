@@ -30,8 +30,9 @@ from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.installed import check_host
 from lscfg.tuning.experiment.overrides import Overrides
-from lscfg.tuning.experiment.plan import Output, Stage, make_plan
+from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
+from lscfg.tuning.experiment.stage import Output, Stage
 from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
 from lscfg.tuning.experiment.stages.model import MODEL
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS, GRAMMAR
@@ -455,6 +456,19 @@ def test_models_and_minimal_rules_come_of_other_trees(corpus, tmp_path, trees):
     assert {model.rules.text(number) for number in range(len(model.rules))} <= found
     lines = [line.split(" ||| ") for line in read_lines(grammar.path / GRAMMAR)]
     assert len(lines) > 100 and {" ||| ".join(line[:3]) for line in lines[:-1]} <= found
+
+
+def test_hiero_rules_come_of_induced_links(corpus, tmp_path):
+    text = TOML.replace('estimator = "spectral"\n', 'grammar = "hiero"\nalignment = "induced"\n')
+    text = text.replace('features = "paper"\n', "").replace("m = 3\n", "")
+    (corpus / "links.toml").write_text(text)
+    plan = make_plan(read_experiment(corpus / "links.toml")).systems["SPECTRAL"]
+    made = make_with_sources(StageCache(tmp_path), plan.rules, 2)
+    assert len(read_lines(made.path / GRAMMAR)) > 100
+    (folder,) = tmp_path.glob("align-induced-*")
+    best, likely = (read_lines(folder / name) for name in ("best", "likely"))
+    assert len(best) == len(likely) == 1200 and sum(map(len, best)) > 2400
+    assert best != likely
 
 
 def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):

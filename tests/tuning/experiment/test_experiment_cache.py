@@ -12,7 +12,7 @@ import pytest
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write
 from lscfg.tuning.experiment.cache import StageCache, locked, measured
-from lscfg.tuning.experiment.plan import Stage
+from lscfg.tuning.experiment.stage import Stage
 from lscfg.tuning.experiment.stages import version
 
 
@@ -164,3 +164,24 @@ def test_the_key_is_of_work_version_settings_and_inputs(tmp_path):
     one, other = (Stage("one", work(number), {}, {"in": tmp_path / "in"}) for number in (1, 2))
     follow = [Stage("two", work(1), {}, {"in": output}).key for output in (one / "a", one / "b", other / "a")]
     assert len({*follow}) == 3
+
+
+def test_what_other_stages_have_aside_spares_work_and_is_in_no_key(tmp_path):
+    """It is made before, and given to the work by its name."""
+
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        (folder / "out").write_text(inputs["aside"].read_text() if "aside" in inputs else "made here")
+
+    @version(1)
+    def learn(folder, settings, inputs, jobs):
+        (folder / "out").write_text("learned")
+
+    learned = Stage("learn", learn, {}, {})
+    plain, spared = Stage("use", make, {}, {}), Stage("use", make, {}, {}, {"aside": learned / "out"})
+    assert plain.key == spared.key and [*spared.sources] == [learned]
+    cache = StageCache(tmp_path / "cache")
+    cache.make(learned, 1)
+    cache.make(spared, 1)
+    assert cache.path(spared / "out").read_text() == "learned"
+    assert StageCache(tmp_path / "cache").make(plain, 1).reused

@@ -23,10 +23,11 @@ def planned(corpus, starts):
 
 
 def test_only_tunings_with_new_features_have_several_starts(corpus):
-    before, plan = planned(corpus, ""), planned(corpus, STARTS)
+    before, plan = planned(corpus, "latent_starts = [0]\n"), planned(corpus, "")
     names = {name: [stage.name for stage in system.tuned] for name, system in plan.systems.items()}
     assert names == {"MIN": ["tune"] * 2, "RATIOS": ["choose"] * 2, "BOTH": ["tune"] * 2}
     assert plan.systems["MIN"].tuned[0].key == before.systems["MIN"].tuned[0].key
+    assert [stage.key for stage in planned(corpus, STARTS).stages()] == [stage.key for stage in plan.stages()]
     first, second = plan.systems["RATIOS"].tried[1]
     assert first.key == before.systems["RATIOS"].tuned[1].key  # a tuning that is there is used again
     assert second.settings["latent start"] == 0.4 and plan.users(second) == ["RATIOS run 2"]

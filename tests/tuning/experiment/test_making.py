@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from lscfg.tuning.experiment import making
-from lscfg.tuning.experiment.plan import Output, Stage
 from lscfg.tuning.experiment.progress import Progress
+from lscfg.tuning.experiment.stage import Output, Stage
 
 TOGETHER = 10
 """Seconds in which two stages have to be under way."""

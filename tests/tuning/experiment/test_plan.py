@@ -261,6 +261,36 @@ def test_a_system_names_the_trees_of_its_model_and_minimal_rules(planned, corpus
     assert not {place for place in changed(named, more) if place[0] == "CLUSTERS"}
 
 
+def test_a_system_names_the_links_of_its_rules_and_model(planned, corpus):
+    """They hang on the settings of their source, which sees the links of the experiment."""
+    line = 'grammar = "hiero"\n'
+    before, named = planned(), planned((line, f'{line}alignment = "induced"\n'))
+    assert changed(before, named) == after("HIERO", "rules")
+    plan = make_plan(read_experiment(corpus / "plan.toml"))
+    inputs = plan.systems["HIERO"].rules.inputs
+    stage = inputs["alignments 001"].stage
+    assert [inputs[f"alignments 00{k}"].name for k in (1, 2)] == ["best", "likely"]
+    assert stage.name == "align-induced" and stage.inputs["alignments 001"].stage.name == "align"
+    assert plan.stages().index(stage) < plan.stages().index(plan.systems["HIERO"].rules)
+    own = (line, f'{line}alignment = "induced"\ninduce = {{ seed = 9 }}\n')
+    assert changed(named, planned(own)) == after("HIERO", "rules")
+    em = ('estimator = "em"\n', 'estimator = "em"\nforests = true\nalignment = "induced"\n')
+    assert changed(before, planned(em)) == after("EM", "rules") | after("EM", "model")
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ('grammar = "hiero"\nalignment = "hiero"\n', r"plan\.toml:\d+: alignment must be one of induced, or left out"),
+        ('grammar = "hiero+induced"\nalignment = "induced"\n', r"alignment is not for rules and trees of induced"),
+        ('trees = "induced"\nalignment = "induced"\n', r"alignment is not for rules and trees of induced"),
+    ],
+)
+def test_bad_links_are_refused(planned, system, message):
+    with pytest.raises(InputError, match=message):
+        planned(('grammar = "hiero"\n', system))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -287,6 +317,23 @@ def test_weights_of_spans_are_learned_with_the_rules(planned):
     not_induced = ('features = "paper"', 'features = "boundary"')
     with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary is learned with induced rules"):
         planned(not_induced, before=table)
+
+
+def test_weights_are_learned_once_for_all_that_begin_with_them(planned, corpus):
+    """Other counts, and the weights of spans, need no learning of their own; without passes there is none."""
+    line = 'grammar = "induced"\n'
+    latent = '[systems.LATENT]\ngrammar = "induced+minimal"\ntrees = "induced"\nfeatures = ["context", "boundary"]\n'
+    other = '[systems.OTHER]\ngrammar = "induced"\ninduce = { counts = "learned" }\n'
+    planned((line, f"{line}{latent}{other}"), before="[induce]\npasses = 2\n")
+    plan = make_plan(read_experiment(corpus / "plan.toml"))
+    stages = plan.stages()
+    (learned,) = [stage for stage in stages if stage.name == "learn-induced"]
+    users = [stage for stage in stages if stage.aside]
+    assert {stage.name for stage in users} == {"grammar-induced", "derive-induced", "estimate"}
+    assert len(users) == 4 and all(learned.key in {source.key for source in stage.sources} for stage in users)
+    assert all(stages.index(learned) < stages.index(stage) for stage in users)
+    planned()
+    assert "learn-induced" not in {stage.name for stage in make_plan(read_experiment(corpus / "plan.toml")).stages()}
 
 
 def test_the_plan_says_what_is_made(corpus, tmp_path):

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lscfg.tuning.experiment.plan import Stage
 from lscfg.tuning.experiment.progress import Progress, duration, durations, rough_duration
+from lscfg.tuning.experiment.stage import Stage
 
 
 def work(folder, settings, inputs, jobs):

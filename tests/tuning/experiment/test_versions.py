@@ -20,7 +20,8 @@ from safetensors.numpy import load_file
 
 from lscfg.tuning.experiment.cache import RECORD, StageCache
 from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.plan import Stage, make_plan
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.stage import Stage
 
 HELD = Path(__file__).with_name("stages.json")
 TEXT = Path(__file__).with_name("corpus")

@@ -11,7 +11,7 @@ from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 DERIVATIONS, GRAMMAR, LM, SIZE, STATISTICS = "derivations", "grammar.gz", "lm.arpa", "size.json", "statistics.json"
-FOUND = "found.json"
+FOUND, LEARNED = "found.json", "learned"
 TEXT = "text"
 
 
@@ -44,12 +44,33 @@ def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 
 @version(1)
+def learn(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """What a source of rules learns before all else; killed, it goes on with what is in the folder."""
+    from lscfg.grammar.source import RuleInputs, rule_source
+
+    source = rule_source(settings["source"])
+    own = source.Settings.of(settings["settings"], inputs)
+    source.learn(RuleInputs.of(inputs), own, folder / LEARNED, jobs)
+
+
+@version(1)
 def source_trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The derivation trees of a source of rules that has some."""
     from lscfg.grammar.source import RuleInputs, rule_source
 
     source = rule_source(settings["source"])
     source.trees(RuleInputs.of(inputs), source.Settings.of(settings["settings"], inputs)).save(folder / DERIVATIONS)
+
+
+@version(1)
+def source_alignments(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The files of links of a source of rules that has some."""
+    from lscfg.grammar.source import RuleInputs, rule_source
+
+    source = rule_source(settings["source"])
+    own = source.Settings.of(settings["settings"], inputs)
+    for name, lines in source.alignments(RuleInputs.of(inputs), own).items():
+        write_lines(folder / name, lines)
 
 
 @version(1)
