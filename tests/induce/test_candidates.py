@@ -7,6 +7,7 @@ from scipy import sparse
 from lscfg.errors import InputError
 from lscfg.induce.propagate import ranking
 from lscfg.induce.propagate.candidates import lexical_weights
+from lscfg.induce.propagate.held import hold_out
 from lscfg.induce.propagate.mapping import from_map, ridge
 from lscfg.induce.propagate.morphology import from_stems, read_stems, stemmer
 from lscfg.induce.propagate.neighbours import nearest_dense_rows
@@ -38,7 +39,8 @@ def phrase_file(source, target, labels, contexts=(None, None), counts=None):
     places = (list(labels.values()), np.array([*labels]).T if labels else np.zeros((2, 0), int))
     matrix = sparse.csr_matrix(places, shape=(len(source), len(target)))
     lexicon = np.array(sorted(links) or np.zeros((0, 2)), np.int32)
-    return PhraseFile([*numbers], made[0], made[1], matrix, lexicon, np.ones(len(lexicon), np.int64))
+    held = hold_out(np.diff(matrix.indptr) > 0, made[0].phrases.lengths, made[0].count, np.zeros(len(source), bool))
+    return PhraseFile([*numbers], *made, matrix, lexicon, np.ones(len(lexicon), np.int64), {}, held)
 
 
 def test_ridge_regression_is_the_minimum():
@@ -179,9 +181,9 @@ def test_the_ranking_learns_which_source_is_right():
 def test_held_out_phrases_lose_labels_and_links():
     source = [f"f{k}" for k in range(40)] + ["g0"]
     phrases = phrase_file(source, [f"e{k}" for k in range(40)], {(k, k): 1.0 for k in range(40)})
-    held = ranking._held_out(phrases)
+    held = phrases.held
     assert held.sum() == 4 and not held[40]
-    part, rows = ranking._without_labels(phrases, held)
+    part, rows = ranking._without_labels(phrases)
     assert rows.tolist() == list(range(40))
     assert (part.labelled == ~held[:40]).all()
     lost = np.flatnonzero(held)

@@ -46,7 +46,8 @@ def phrases():
         for side in (source, target)
     ]
     labels = sparse.csr_matrix(np.array([[1.0, 0], [0, 1.0], [0, 0], [0, 0]]))
-    return PhraseFile([*WORDS, "c", "d"], *sides, labels, np.array([[0, 1]], np.int32), np.ones(1, np.int64))
+    lexicon = np.array([[0, 1]], np.int32), np.ones(1, np.int64)
+    return PhraseFile([*WORDS, "c", "d"], *sides, labels, *lexicon, {}, np.zeros(len(source), bool))
 
 
 GRAPH = sparse.csr_matrix(np.array([[0, 0, 1.0, 0], [0, 0, 0, 0], [1.0, 0, 0, 0], [0, 0, 0, 0]]))

@@ -18,7 +18,7 @@ from lscfg.induce.propagate.contexts import unit_rows
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseFile
 
-ORIGINS = ("neighbours", "decoder", "characters", "map", "stems")
+ORIGINS = ("neighbours", "decoder", "characters", "map", "stems", "parallel", "sentences")
 """Where candidates come from; the k-th of them is bit k of an origin."""
 
 ORDERS = ("ranks", "lex")

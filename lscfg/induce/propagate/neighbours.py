@@ -47,6 +47,21 @@ def _block(vectors: Vectors, k: int, block: tuple[int, int]) -> tuple[np.ndarray
     return vectors.nearest(*block, k)
 
 
+def nearest_others(rows: sparse.csr_matrix, others: sparse.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k rows of another matrix that are most similar to each row, exactly, as pairs: row, and row of the other one.
+
+    Args:
+        rows, others: matrices of unit rows and the same columns. Only pairs of a cosine above 0 are found.
+    """
+    both = sparse.vstack([rows, others]).tocsr().sorted_indices()
+    alone = sparse.vstack([sparse.csr_matrix(rows.shape), others]).tocsc().sorted_indices()
+    by_row, by_column = ((one.indptr, one.indices, one.data) for one in (both, alone))
+    vectors = Vectors(by_row, by_column, np.zeros((both.shape[0], 0)))
+    found = [EMPTY] + [vectors.nearest(at, min(at + BLOCK, rows.shape[0]), k) for at in range(0, rows.shape[0], BLOCK)]
+    sizes, which, _ = (np.concatenate(part) for part in zip(*found, strict=True))
+    return np.repeat(np.arange(rows.shape[0]), sizes), which.astype(np.int64) - rows.shape[0]
+
+
 def nearest_dense_rows(vectors: np.ndarray, k: int) -> sparse.csr_matrix:
     """As ``nearest_rows`` for dense unit rows; rows of length 0 have no neighbours.
 

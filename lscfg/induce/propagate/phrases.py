@@ -19,12 +19,18 @@ from lscfg.extract.hiero import HieroLimits, extract_files
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import RuleTable
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns
+from lscfg.induce.propagate.held import hold_out
 from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.parallel import loose_pairs
+from lscfg.induce.propagate.retrieval import LinkedWords, from_sentences
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.io.tensors import load, read_json, save
 from lscfg.settings import Declared, setting
 
 SIDES = ("source", "target")
+
+READERS = ("parallel", "sentences")
+"""Sources of candidates that read the text itself."""
 
 Name = str | os.PathLike[str]
 """Of a file."""
@@ -78,6 +84,9 @@ class PhraseFile:
         words: the vocabulary.
         labels: float64 [source phrases, target phrases], P(e|f) of labelled phrases; empty rows of all others.
         lexicon: int32 [pairs, 2], words linked in parallel text, -1 for none; lexicon_count: int64 [pairs].
+        proposed: by name of a source of candidates that reads the text itself, float64 [source phrases, target
+            phrases], larger for better ones; see ``loose_pairs`` and ``from_sentences``.
+        held: bool [source phrases], labelled ones that a ranking is learned of; see ``hold_out``.
     """
 
     words: list[str]
@@ -86,6 +95,8 @@ class PhraseFile:
     labels: sparse.csr_matrix
     lexicon: np.ndarray
     lexicon_count: np.ndarray
+    proposed: Mapping[str, sparse.csr_matrix]
+    held: np.ndarray
 
     @property
     def labelled(self) -> np.ndarray:
@@ -111,7 +122,9 @@ class PhraseFile:
         """Writes the file (docs/FORMATS.md)."""
         arrays = {name: value for name, value in _table(self.words, NGrams.of([])).arrays().items() if "vocab" in name}
         arrays |= {"lexicon.words": self.lexicon, "lexicon.count": self.lexicon_count}
-        arrays |= _matrix_arrays("labels", self.labels, np.float64)
+        arrays |= _matrix_arrays("labels", self.labels, np.float64) | {"held": np.flatnonzero(self.held)}
+        for name in READERS:
+            arrays |= _matrix_arrays(f"proposed.{name}", self.proposed[name], np.float64)
         for name, side in zip(SIDES, (self.source, self.target), strict=True):
             arrays |= {f"{name}.symbols": side.phrases.symbols, f"{name}.offsets": side.phrases.offsets}
             arrays |= {f"{name}.count": side.count, f"{name}.frequent": side.frequent.astype(np.int64)}
@@ -136,7 +149,16 @@ class PhraseFile:
             shape = (len(sides[0].phrases), len(sides[1].phrases))
             labels = _read_matrix(arrays, "labels", shape, "float64")
             check_range("labels.data", labels.data, 0, 1.0001)
-            return cls(words.words, sides[0], sides[1], labels, arrays["lexicon.words"], arrays["lexicon.count"])
+            proposed = {name: _read_matrix(arrays, f"proposed.{name}", shape, "float64") for name in READERS}
+            for name, matrix in proposed.items():
+                check_range(f"proposed.{name}.data", matrix.data, 0, np.inf)
+            check_layout(arrays, {"held": "int64 [held]"})
+            check_range("held", arrays["held"], 0, shape[0])
+            held = np.zeros(shape[0], bool)
+            held[arrays["held"]] = True
+            lexicon = arrays["lexicon.words"], arrays["lexicon.count"]
+            held &= np.diff(labels.indptr) > 0
+            return cls(words.words, sides[0], sides[1], labels, *lexicon, proposed, held)
         except ValueError as error:
             raise InputError(f"{error}; make the file anew", path) from error
 
@@ -211,7 +233,15 @@ def collect(
     rows, columns = ({one: number for number, one in enumerate(every)} for every in (sources, targets))
     places = [rows[f] for f, _ in labels], [columns[e] for _, e in labels]
     matrix = sparse.csr_matrix(([*labels.values()], places), shape=(len(sources), len(targets)))
-    return PhraseFile([*numbers], sides[0], sides[1], matrix, counted.lexicon, counted.lexicon_count)
+    phrases = sides[0].phrases, sides[1].phrases
+    loose = loose_pairs(parallel, alignments, numbers, *phrases)
+    labelled = np.diff(matrix.indptr) > 0
+    held = hold_out(labelled, phrases[0].lengths, sides[0].count, np.diff(loose.indptr) > 0)
+    linked = LinkedWords(counted.lexicon, counted.lexicon_count, len(numbers))
+    left = from_sentences((alone[0], alone[1]), phrases, held | ~labelled, linked, sides[1].count)
+    proposed = {"parallel": loose, "sentences": left}
+    lexicon = counted.lexicon, counted.lexicon_count
+    return PhraseFile([*numbers], sides[0], sides[1], matrix, *lexicon, proposed, held)
 
 
 def _beginning(text: np.ndarray, share: float) -> np.ndarray:

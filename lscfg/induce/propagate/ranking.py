@@ -17,9 +17,6 @@ from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
 from lscfg.induce.propagate.spaces import GraphSettings
 from lscfg.induce.propagate.spread import PropagationSettings, Spread, spread
 
-HELD = 2000
-"""Labelled phrases that lose their labels, at most; and at most a fifth of the rarer half of each length."""
-
 FEWEST = 20
 """Phrases with a label in their list that a model is learned of, at least."""
 
@@ -29,10 +26,14 @@ LONGEST = 4
 DECODER = 0.2
 """Weight of the logarithm of 1 / rank in a decoder's list, not learned: the decoder knows the labelled phrases."""
 
+LINKED = 0.5
+"""Factor of the weights of the lexical weights of longer phrases: text links the words of labelled ones more surely."""
+
 SMALL = 1e-3
 """Added to what a source says, before its logarithm."""
 
-SEED = 1
+LEXICAL = slice(1, 3)
+"""Columns of the lexical weights among the features."""
 
 
 def learn_ranking(
@@ -47,10 +48,9 @@ def learn_ranking(
     Each length of source phrases has weights of its own. Where too few phrases are there to learn of, probabilities
     stay as they are.
     """
-    held = _held_out(phrases)
-    if not held.any():
+    if not phrases.held.any():
         return found
-    part, rows = _without_labels(phrases, held)
+    part, rows = _without_labels(phrases)
     tried = spread(part, (graph[0][rows][:, rows].tocsr(), graph[1]), None, settings, threads)
     gold = np.asarray(phrases.labels[rows[tried.row], tried.column]).ravel() if len(tried.row) else np.zeros(0)
     probability = found.probability.copy()
@@ -62,6 +62,8 @@ def learn_ranking(
         weights = _fit(known, tried.row[learned], gold[learned])
         if weights is None:
             continue
+        if length > 1:
+            weights[LEXICAL] *= LINKED
         score = _features(phrases, found, names)[used] @ weights
         if "decoder" in found.values:
             score += DECODER * np.log(found.values["decoder"][used] + SMALL)
@@ -69,20 +71,9 @@ def learn_ranking(
     return dataclasses.replace(found, probability=probability)
 
 
-def _held_out(phrases: PhraseFile) -> np.ndarray:
-    """bool [source phrases]: a sample of the rarer half of the labelled phrases of each length."""
-    dice, held = np.random.default_rng(SEED), np.zeros(len(phrases.labelled), bool)
-    lengths, count = phrases.source.phrases.lengths, phrases.source.count
-    for length in np.unique(lengths).tolist():
-        own = np.flatnonzero(phrases.labelled & (lengths == length))
-        rare = own[np.argsort(count[own], kind="stable")[: len(own) // 2]]
-        held[dice.choice(rare, min(HELD, len(rare) // 5), replace=False)] = True
-    return held
-
-
-def _without_labels(phrases: PhraseFile, held: np.ndarray) -> tuple[PhraseFile, np.ndarray]:
+def _without_labels(phrases: PhraseFile) -> tuple[PhraseFile, np.ndarray]:
     """The labelled phrases alone, some of them without their labels; int64, which phrases they are."""
-    rows = np.flatnonzero(phrases.labelled)
+    rows, held = np.flatnonzero(phrases.labelled), phrases.held
     kept = sparse.diags((~held[rows]).astype(float)) @ phrases.labels[rows]
     kept.eliminate_zeros()
     side, every = phrases.source, list(phrases.source.phrases.tuples())
@@ -91,7 +82,8 @@ def _without_labels(phrases: PhraseFile, held: np.ndarray) -> tuple[PhraseFile, 
     words = [every[row][0] for row in np.flatnonzero(held & (side.phrases.lengths == 1)).tolist()]
     links = ~np.isin(phrases.lexicon[:, 0], words)
     lexicon, count = phrases.lexicon[links], phrases.lexicon_count[links]
-    part = dataclasses.replace(phrases, source=source, labels=kept.tocsr(), lexicon=lexicon, lexicon_count=count)
+    proposed = {name: matrix[rows].tocsr() for name, matrix in phrases.proposed.items()}
+    part = PhraseFile(phrases.words, source, phrases.target, kept.tocsr(), lexicon, count, proposed, held[rows])
     return part, rows
 
 

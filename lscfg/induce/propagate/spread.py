@@ -114,6 +114,7 @@ def spread(
     if "stems" in settings.candidates and (settings.source_stemmer or settings.source_stems):
         stems = stemmer(settings.source_stemmer, settings.source_stems)
         sources["stems"] = from_stems(phrases, stems, stemmer(settings.target_stemmer, settings.target_stems))
+    sources |= {name: matrix for name, matrix in phrases.proposed.items() if name in settings.candidates}
     made = make_lists(phrases, sources, settings.r, settings.list_order)
     similar = sparse.identity(len(phrases.target.count), format="csr")
     if settings.method == "slp":

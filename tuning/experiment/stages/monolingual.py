@@ -19,7 +19,7 @@ KBEST = 100
 """Translations of a phrase by a decoder, as in the thesis."""
 
 
-@version(1)
+@version(2)
 def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Phrases of both sides; those of the dev and test text without a translation are to be translated."""
     from lscfg.induce.propagate.phrases import PhraseSettings, collect
@@ -57,7 +57,7 @@ def nbest(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
         write_kbest(folder / NBEST, decoder.decode(lines, weights, settings["kbest"], unique=True) if lines else [])
 
 
-@version(1, growth=40)
+@version(2, growth=40)
 def propagate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Rules for phrases without a translation, what they cover of the test text, and how good they are."""
     from lscfg.induce.propagate.rules import make_rules
