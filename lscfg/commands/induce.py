@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     states.add_argument("graph", type=InputFile, metavar="GRAPH", help="graph of lscfg induce graph")
     add_output(states, "model to write", required=True)
     _add_sample(actions)
+    _add_lexicon(actions)
     _add_biparse(actions)
     for action in actions.choices.values():
         add_cluster(action)
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
         InputError: see the functions of ``lscfg.induce``.
     """
     parts = {"phrases": _phrases, "graph": _graph, "propagate": _propagate, "states": _states}
-    part = (parts | {"sample": _sample, "biparse": _biparse})[args.action]
+    part = (parts | {"sample": _sample, "lexicon": _lexicon, "biparse": _biparse})[args.action]
     if not args.cluster:
         return part(args)
     if args.action == "biparse" and getattr(args, "shards", 1) > 1:  # options that are not given are not there
@@ -148,6 +149,18 @@ def _add_biparse(actions: Any) -> None:
     add_output(biparse, "grammar to write, .gz allowed", required=True)
     add_options(biparse, BiparseSettings)
     add_jobs(biparse)
+
+
+def _add_lexicon(actions: Any) -> None:
+    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.options import add_output
+    from lscfg.settings import add_options, settings_of
+
+    lexicon = add_action(actions, "lexicon", "make a lexicon, for biparsing a part of the text")
+    _add_text(lexicon)
+    add_output(lexicon, "lexicon to write, .gz allowed", required=True)
+    others = {item.name for item in settings_of(BiparseSettings)} - {"links_share", "model1_iterations", "max_words"}
+    add_options(lexicon, BiparseSettings, leave=others)
 
 
 def _add_sample(actions: Any) -> None:
@@ -304,6 +317,21 @@ def _write_rules(
         write_lines(args.trace, [json.dumps(record) for record in trace])
     write_grammar(args.output, counted, selection, args.jobs)
     log.info(f"wrote {args.output}: {len(selection.kept)} rules")
+
+
+def _lexicon(args: argparse.Namespace) -> None:
+    from lscfg import log
+    from lscfg.grammar.source import RuleInputs
+    from lscfg.induce.biparse.lexicon import make_lexicon, text_words, write_lexicon
+    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.induce.biparse.text import read_pairs_and_links
+    from lscfg.settings import from_options
+
+    settings = from_options(BiparseSettings, args)
+    text = read_pairs_and_links(RuleInputs(args.source, args.target, tuple(args.alignment)), settings)
+    lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
+    write_lexicon(args.output, lexicon, text_words(text))
+    log.info(f"wrote {args.output}: {len(lexicon.words)} pairs of words")
 
 
 def _biparse(args: argparse.Namespace) -> None:

@@ -56,7 +56,8 @@ LatentFeatures::LatentFeatures(const Settings &settings)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
   for (const string &path : settings_.decoder.grammars) grammar_->Read(path);
   grammar_->Finish(settings_.decoder, settings_.mode == Mode::kParse);
-  if (!settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
+  const bool rules = lscfg_model_size(model_.get()); /* others have only weights of the words at borders of spans */
+  if (rules && !settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
     Warn("grammar",
          "the model knows no rule of the grammar " + settings_.decoder.grammars[0] + "; all latent features are 0");
   for (int column : columns_) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));

@@ -128,7 +128,7 @@ void LatentSCFG::Prepare() const {
     Check(lscfg_binding_new(model_.get(), rules->grammar(), &latent_.unknown, &binding, &error), error);
     binding_.reset(binding);
     rules_ = std::move(rules);
-    if (!lscfg_binding_known(binding))
+    if (lscfg_model_size(model_.get()) && !lscfg_binding_known(binding))
       Warn("known", "model " + string(latent_.model) + " knows no rule of the rule tables");
   });
 }

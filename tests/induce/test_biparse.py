@@ -16,7 +16,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.source import RuleInputs, rule_source
-from lscfg.induce.biparse.lexicon import make_lexicon
+from lscfg.induce.biparse.lexicon import make_lexicon, read_lexicon, text_words
 from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.induce.biparse.text import read_bitexts
@@ -383,3 +383,47 @@ def test_what_is_learned_once_gives_the_same_bytes_everywhere(corpus, tmp_path):
         assert source.learning(dataclasses.replace(settings, **chosen)) == source.learning(settings)
     with pytest.raises(InputError, match="other text or settings"):
         source.rules(given, dataclasses.replace(settings, rate=0.1))
+
+
+def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):
+    """Its probabilities are those of that text; of this text it is as none; its words that a text lacks do no harm."""
+    whole = tmp_path / "whole.gz"
+    texts = [str(path) for path in (corpus.source, corpus.target, *corpus.alignments)]
+    assert main(["induce", "lexicon", *texts, "-o", str(whole), "--model1-iterations", "3", "--quiet"]) == 0
+    text = read_bitexts(corpus, BiparseSettings(model1_iterations=3))
+    made, read = make_lexicon(text, 0.9, 3), read_lexicon(whole, text_words(text))
+    for one, other in ((made.words, read.words), (made.probability, read.probability)):
+        assert one.tolist() == other.tolist()
+    settings = BiparseSettings(model1_iterations=3)
+    given = dataclasses.replace(settings, lexicon=whole)
+    assert as_counts(induce(corpus, given, 1)) == as_counts(induce(corpus, settings, 1))
+    first = tmp_path / "first"
+    first.mkdir()
+    for path in (corpus.source, corpus.target, *corpus.alignments):
+        (first / path.name).write_text("".join(path.read_text().splitlines(keepends=True)[:9]))
+    inputs = RuleInputs(*(first / path.name for path in (corpus.source, corpus.target)), (first / "a",))
+    wide, narrow = (as_counts(induce(inputs, chosen, 1)) for chosen in (given, settings))
+    assert len(wide) > 20 and wide != narrow
+    own = as_counts(induce(inputs, dataclasses.replace(settings, lexicon=whole, passes=1, held_out=0, shards=2), 1))
+    assert own == as_counts(induce(inputs, dataclasses.replace(settings, lexicon=whole), 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("a p 0.5", ":2: not a pair"),
+        ("a p 0.5 nan", ":2: 'nan' is no probability"),
+        ("a p 0.5 1.5", ":2: '1.5' is no probability"),
+        ("a p x 0.5", ":2: 'x' is no probability"),
+        ("a q 0.5 0.5", ":2: the pair 'a q' is there twice"),
+    ],
+)
+def test_bad_lexicons_are_told(corpus, tmp_path, capsys, line, fault):
+    (tmp_path / "lex").write_text(f"a q 0.5 0.5\n{line}\n")
+    texts = (corpus.source, corpus.target, *corpus.alignments)
+    assert run(*texts, "--lexicon", tmp_path / "lex", "-o", tmp_path / "g") == 1
+    told = capsys.readouterr().err
+    assert f"lex{fault}" in told and len(told.strip().splitlines()) == 1
+    (tmp_path / "lex").write_text("x y 0.5 0.5\n")
+    assert run(*texts, "--lexicon", tmp_path / "lex", "-o", tmp_path / "g") == 1
+    assert "no pair has words of the text" in capsys.readouterr().err

@@ -36,7 +36,8 @@ LINES = {
     "--prior visit --strength 2 --lexical-rate 0.25 --no-rule-weights --no-leave-one-out --counts learned --folds 2 "
     "--held-out-share 0.25 --no-adagrad --batch 8 --rule-cache 9 --seed 3 --pops 31 --pops-per cube --nodes 11 "
     "--word-items 12 --retries 1 --beam 2 --future whole --root strict --max-target 9 --neighbours 13 --max-words 50 "
-    "--links-share 0.5 --model1-iterations 3 --boundary-model a2 --shards 2 --jobs 97",
+    "--links-share 0.5 --model1-iterations 3 --boundary-model a2 --shards 2 --lexicon e2 --jobs 97",
+    "induce lexicon": "induce lexicon f e a1 a2 -o out --links-share 0.5 --model1-iterations 3 --max-words 50",
     "induce sample exactly": "induce sample f e a1 a2 -o out --tables exact --resample --length geometric "
     "--base uniform --offtree informed --start minimal --alignments chosen --shards 3 --held-out f e a1 "
     "--derivations library --start-from text",
@@ -72,6 +73,7 @@ LINES = {
     "inspect rules nearby": "inspect model --nearest 'a ||| b' --rules 3",
     "inspect states": "inspect model --states --rules 3",
     "inspect a tree": "inspect deriv --tree 4",
+    "inspect a grammar": "inspect text --rule-types",
     "inspect all trees": "inspect deriv --trees",
     "compress": "compress model -o out --cp 4 --tolerance 0.25 --jobs 97",
     "simulate": "simulate -o folder --pairs 50 --seed 6 -m 5 --lexical 7 --unary 8 --binary 9 --concentration 0.5",

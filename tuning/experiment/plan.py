@@ -272,13 +272,13 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
             files |= model.files_of("context", experiment.context.settings)
         files["source"] = inputs.source
         for source in system.sources:
-            files |= inputs.of(rule_source(source).NEEDS)
+            files |= inputs.of(rule_source(source).NEEDS) | model.files_of(source, experiment.sources[source])
             aside |= inputs.learned(source, experiment.sources[source])
     if experiment.needs_boundary(system):
         own = boundary_source(system.sources)
         learned, chosen = rule_source(own), experiment.sources[own]
         facts["boundary"] = {"source": own, "version": learned.VERSION, "settings": chosen.facts(EXTRACT)}
-        files |= inputs.of(learned.NEEDS)
+        files |= inputs.of(learned.NEEDS) | model.files_of(own, chosen)
         aside |= inputs.learned(own, chosen)
     return Stage("estimate", model.estimate, facts, files, aside)
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from lscfg import log
+from lscfg.errors import InputError, quote
+from lscfg.grammar.table import vocabulary_words
+from lscfg.io.text import stream_lines, write_lines
 from lscfg.kernel.biparse import Bitexts
 
 BLOCK = 2000
@@ -27,6 +33,61 @@ class Lexicon:
 
     words: np.ndarray
     probability: np.ndarray
+
+
+NULL = "<NULL>"
+"""What stands in a file for no word."""
+
+
+def text_words(text: Bitexts) -> list[str]:
+    """The words of a text by their numbers."""
+    return vocabulary_words(text.arrays())
+
+
+def write_lexicon(path: str | os.PathLike[str], lexicon: Lexicon, words: list[str]) -> None:
+    """Writes a line ``source target p(target | source) p(source | target)`` for each pair (docs/FORMATS.md)."""
+    pairs = zip(lexicon.words.tolist(), lexicon.probability.tolist(), strict=True)
+    names = [*words, NULL]  # -1 is the last one
+    write_lines(path, (f"{names[f]} {names[e]} {forth!r} {back!r}" for (f, e), (forth, back) in pairs))
+
+
+def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
+    """The lexicon of a file, as far as its words are those of a text.
+
+    Raises:
+        InputError: a line has no four fields, or no probabilities, or a pair that was there; no pair is of the text.
+    """
+    numbers = {word: number for number, word in enumerate(words)} | {NULL: -1}
+    found: dict[tuple[int, int], tuple[float, float]] = {}
+    others = 0
+    for line_number, line in enumerate(stream_lines(path), 1):
+        fields = line.split(" ")
+        if len(fields) != 4:
+            raise InputError("not a pair of words and two probabilities", path, line_number)
+        forth, back = (_probability(field, path, line_number) for field in fields[2:])
+        pair = numbers.get(fields[0]), numbers.get(fields[1])
+        if pair[0] is None or pair[1] is None:
+            others += 1
+        elif (pair[0], pair[1]) in found:
+            raise InputError(f"the pair {quote(' '.join(fields[:2]))} is there twice", path, line_number)
+        else:
+            found[pair[0], pair[1]] = forth, back
+    if not found:
+        raise InputError("no pair has words of the text; give a lexicon of these languages", path)
+    log.info(f"lexicon of {path}: {len(found)} pairs of words; {others} have words that the text lacks")
+    if not any(-1 in pair for pair in found):
+        log.warn(f"{path} has no {NULL}: words without a link are very unlikely")
+    return Lexicon(np.array([*found], np.int32), np.array([*found.values()]))
+
+
+def _probability(text: str, path: str | os.PathLike[str], line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise InputError(f"{quote(text)} is no probability", path, line)
+    return value
 
 
 def make_lexicon(text: Bitexts, share: float, iterations: int) -> Lexicon:

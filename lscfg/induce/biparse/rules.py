@@ -17,10 +17,11 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.source import RuleInputs
-from lscfg.grammar.table import RuleTable, vocabulary_words
+from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.biparse.checkpoint import LearnerCheckpoint
 from lscfg.induce.biparse.learn import Learner
+from lscfg.induce.biparse.lexicon import text_words
 from lscfg.induce.biparse.passes import Visitor, summary
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.induce.biparse.shards import in_shards
@@ -141,7 +142,7 @@ def learn(
     text = read_bitexts(inputs, settings)
     with in_threads(jobs or available_cores()) as engine:
         learned = _learn(text, inputs, settings, Visitor(engine), jobs, folder, resume)
-    return _boundary(vocabulary_words(text.arrays()), [_spans(model) for model in learned.models])
+    return _boundary(text_words(text), [_spans(model) for model in learned.models])
 
 
 FREE = ("counts", "max_targets", "max_span")
@@ -151,7 +152,8 @@ FREE = ("counts", "max_targets", "max_span")
 def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
     """A digest of what learning depends on; it may get more passes."""
     facts = {name: value for name, value in settings.facts().items() if name not in ("passes", *FREE)}
-    hashes = [file_hash(path) for path in (inputs.source, inputs.target, *inputs.alignments)]
+    files = (inputs.source, inputs.target, *inputs.alignments, *settings.files().values())
+    hashes = [file_hash(path) for path in files]
     return hashlib.sha256(json.dumps([facts, hashes], sort_keys=True).encode()).hexdigest()
 
 

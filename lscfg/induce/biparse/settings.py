@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from lscfg.kernel.biparse import FUTURES, MOST_WORDS, PRIORS, Beams
 from lscfg.settings import Declared, setting
@@ -77,6 +78,7 @@ class BiparseSettings(Declared):
     links_share: float = setting(
         0.9, "share of relative frequencies of links in the lexicon; IBM model 1 has the rest", least=0, most=1
     )
+    lexicon: Path | None = setting(None, "lexicon of lscfg induce lexicon, of more text, in place of that of this text")
     model1_iterations: int = setting(4, "iterations of IBM model 1", least=1, most=100)
 
     @property

@@ -66,7 +66,8 @@ class Shards:
 
     def __init__(self, engine: Engine, inputs: RuleInputs, settings: BiparseSettings, folder: Path, made_from: str):
         self.folder = folder
-        self._engine, self._settings, self._made_from = engine, settings, made_from
+        self._engine, self._made_from = engine, made_from
+        self._settings = replace(settings, lexicon=settings.lexicon.absolute() if settings.lexicon else None)
         self._inputs = replace(inputs.absolute(), wanted=None)  # learning asks for none of them
 
     def learn(

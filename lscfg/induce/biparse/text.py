@@ -6,14 +6,29 @@ from lscfg import log
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.grammar.source import RuleInputs
-from lscfg.induce.biparse.lexicon import make_lexicon
+from lscfg.induce.biparse.lexicon import make_lexicon, read_lexicon, text_words
 from lscfg.induce.biparse.settings import BiparseSettings
 from lscfg.kernel import LineError
 from lscfg.kernel.biparse import Bitexts
 
 
 def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
-    """The pairs of a corpus, with the lexicon of its alignments.
+    """The pairs of a corpus, with the lexicon of its alignments or of a file.
+
+    Raises:
+        InputError: see ``read_pairs_and_links``; the lexicon of the settings is none.
+    """
+    text = read_pairs_and_links(inputs, settings)
+    if settings.lexicon:
+        lexicon = read_lexicon(settings.lexicon, text_words(text))
+    else:
+        lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
+    text.set_lexicon(lexicon.words, lexicon.probability)
+    return text
+
+
+def read_pairs_and_links(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
+    """The pairs of a corpus, and how often its alignments link which words; without a lexicon.
 
     Raises:
         InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed link; every pair is too long.
@@ -32,6 +47,4 @@ def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
         raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", inputs.source)
     if text.left_out:
         log.warn(f"{text.left_out} of {len(text)} pairs are left out: longer than {settings.max_words} words a side")
-    lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
-    text.set_lexicon(lexicon.words, lexicon.probability)
     return text

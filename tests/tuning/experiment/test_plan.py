@@ -126,8 +126,10 @@ SETTINGS = [(name, item) for name in kinds(RULE_SOURCES) for item in settings_of
 
 
 @pytest.mark.parametrize(("name", "item"), SETTINGS, ids=[f"{name}-{item.name}" for name, item in SETTINGS])
-def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned, name, item):
+def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned, corpus, name, item):
     """Rules and their places; the rules that are written; how they are decoded."""
+    if item.kind is Path:
+        (corpus / other_value(item, 0).name).write_text("one")
     table = f"[{rule_source(name).TABLE}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
     users = {
         "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"),

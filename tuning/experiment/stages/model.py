@@ -44,7 +44,9 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     model = estimate_model(trees, settings["estimator"], own, jobs, folder, resume, _context(settings, inputs))
     if spans := settings.get("boundary"):
         source = rule_source(spans["source"])
-        learned = source.boundary(RuleInputs.of(inputs), source.Settings.of(spans["settings"]))
+        learned = source.boundary(
+            RuleInputs.of(inputs), _settings(spans["source"], source.Settings, spans["settings"], inputs)
+        )
         model = replace(model, boundary=learned)
     model.save(folder / MODEL)
     for name in checkpoints(found):
@@ -66,7 +68,7 @@ def _context(settings: Facts, inputs: Files) -> Any:
     sources = []
     for part in wanted["sources"]:
         source = rule_source(part["name"])
-        sources.append((source, source.Settings.of(part["settings"])))
+        sources.append((source, _settings(part["name"], source.Settings, part["settings"], inputs)))
     declared = kind(CONTEXT_MODELS, wanted["model"] or DEFAULT_CONTEXT_MODEL).Settings
     own = _settings("context", declared, wanted["settings"], inputs)
     add_scorer, scorer = None, settings.get("scorer")
