@@ -111,6 +111,7 @@ max_target = 13
 neighbours = 51
 max_words = 14
 links_share = 0.5
+lexicon = "links.lex"
 model1_iterations = 5
 max_targets = 15
 max_span = 16
