@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lscfg.grammar.source import DECODE, EXTRACT, LEARNED, RuleInputs, rule_source
 from lscfg.settings import Declared
@@ -42,33 +43,47 @@ class RuleFiles:
 
 def alignments_of(name: str, experiment: Experiment, inputs: RuleFiles) -> list[Output]:
     """The links that a source of rules finds."""
-    source, settings = rule_source(name), experiment.sources[name]
-    facts = {"source": name, "source version": source.VERSION, "settings": settings.facts(EXTRACT)}
-    files = {**inputs.of(source.NEEDS), **settings.files()}
-    stage = Stage(f"align-{name}", rules.source_alignments, facts, files, inputs.learned(name, settings))
-    return [stage / file for file in source.ALIGNMENTS]
+    settings = experiment.sources[name]
+    stage = _stage("align", rules.source_alignments, name, settings, settings.facts(EXTRACT), inputs)
+    return [stage / file for file in rule_source(name).ALIGNMENTS]
 
 
 def trees_of(name: str, experiment: Experiment, inputs: RuleFiles) -> Stage:
     """The stage of the trees of a source of rules."""
-    source, settings = rule_source(name), experiment.sources[name]
-    facts = {"source": name, "source version": source.VERSION, "settings": settings.facts(EXTRACT)}
-    files = {**inputs.of(source.NEEDS), **settings.files()}
-    return Stage(f"derive-{name}", rules.source_trees, facts, files, inputs.learned(name, settings))
+    settings = experiment.sources[name]
+    return _stage("derive", rules.source_trees, name, settings, settings.facts(EXTRACT), inputs)
 
 
 def grammar_stages(experiment: Experiment, texts: Texts, system: System, inputs: RuleFiles) -> Iterator[Stage]:
     """The stages of a system's grammar: its parts, and last the whole."""
     parts = []
+    wanted: dict[str, Input] = {"text 001": texts.dev_source, "text 002": texts.test_source}
     for name in system.sources:
-        source, settings = rule_source(name), experiment.sources[name]
-        files = {**inputs.of(source.NEEDS), **settings.files()}
-        if source.FILTERED:
-            files |= {"text 001": texts.dev_source, "text 002": texts.test_source}
+        settings = experiment.sources[name]
         own = {key: value for key, value in settings.facts().items() if key not in settings.facts(DECODE)}
-        facts = {"source": name, "source version": source.VERSION, "settings": own}
-        parts.append(Stage(f"grammar-{name}", rules.grammar, facts, files, inputs.learned(name, settings)))
+        filtered = wanted if rule_source(name).FILTERED else {}
+        parts.append(_stage("grammar", rules.grammar, name, settings, own, inputs, filtered))
     yield from parts
     if len(parts) > 1:
         files = {f"grammar {number:03}": part / rules.GRAMMAR for number, part in enumerate(parts, 1)}
         yield Stage(f"grammar-{'+'.join(system.sources)}", rules.union, {}, files)
+
+
+def _stage(
+    kind: str,
+    work: Callable[[Path, Mapping[str, Any], dict[str, Path], int], None],
+    name: str,
+    settings: Declared,
+    own: Mapping[str, Any],
+    inputs: RuleFiles,
+    more: Mapping[str, Input] | None = None,
+) -> Stage:
+    """Work of a source of rules, which begins with what the source has learned.
+
+    Args:
+        own: what the work depends on of the settings; more: its files beside those that the source needs.
+    """
+    source = rule_source(name)
+    facts = {"source": name, "source version": source.VERSION, "settings": own}
+    files = {**inputs.of(source.NEEDS), **settings.files(), **(more or {})}
+    return Stage(f"{kind}-{name}", work, facts, files, inputs.learned(name, settings))

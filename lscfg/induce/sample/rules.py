@@ -197,7 +197,8 @@ def run_part(part: tuple[ChainWork, int]) -> Chain:
     """
     work, chain = part
     text = keep("sampled text", work.made_from, work.text)
-    return work.run(chain, text, work.beginning(text), threads=1)
+    beginning = keep("first trees", work.made_from, lambda: work.beginning(text))
+    return work.run(chain, text, beginning, threads=1)
 
 
 def _fingerprint(work: ChainWork) -> str:
