@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -28,8 +28,22 @@ _locks: set[IO[str]] = set()
 """Files of the locks that this process holds."""
 
 RECORD = "stage.json"
-"""Marks a finished stage; holds its name, key, settings, inputs, wall seconds, peak memory, and the sizes and hashes of
-its outputs. It is the last file that a stage gets, so files that are older need not be hashed to be known."""
+"""Marks a finished stage; holds its name, key, settings, inputs, wall and CPU seconds, peak memory, and the sizes and
+hashes of its outputs. It is the last file that a stage gets, so files that are older need not be hashed to be known."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a stage took of the machine that made it.
+
+    Attributes:
+        seconds: wall time; peak_mib: memory of its largest process.
+        cpu_seconds: of all its processes; none for stages that an older lscfg made.
+    """
+
+    seconds: float
+    peak_mib: float
+    cpu_seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -103,13 +117,13 @@ class StageCache:
         resumed = any(unfinished.iterdir())
         try:
             files = self.inputs({**stage.inputs, **stage.aside})
-            seconds, peak = measured(partial(stage.work, unfinished, stage.settings, files, jobs))
+            costs = measured(partial(stage.work, unfinished, stage.settings, files, jobs))
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
                 cure = f"if what an earlier run left is damaged, remove the folder {unfinished} and run again"
                 raise LscfgError(f"{error}; {cure}") from error
             raise
-        record = _record_of(stage, round(seconds, 3), round(peak / 1024, 1), _outputs(unfinished, stage))
+        record = _record_of(stage, costs, _outputs(unfinished, stage))
         with atomic_write(unfinished / RECORD) as file:
             json.dump(record, file, indent=1, sort_keys=True, ensure_ascii=False)
             file.write("\n")
@@ -128,16 +142,20 @@ class StageCache:
             raise _DamageError
         try:
             found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            seconds, peak, outputs = float(found["seconds"]), float(found["peak_mib"]), found["outputs"]
-            if found["key"] != stage.key or not math.isfinite(seconds + peak):
+            spent = found.get("cpu_seconds")
+            costs = Costs(float(found["seconds"]), float(found["peak_mib"]), None if spent is None else float(spent))
+            if found["key"] != stage.key or not math.isfinite(
+                costs.seconds + costs.peak_mib + (costs.cpu_seconds or 0)
+            ):
                 raise ValueError
+            outputs = found["outputs"]
             expected = {name: (int(facts["size"]), str(facts["sha256"])) for name, facts in outputs.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise _DamageError(f" is made anew: {folder / RECORD} is missing, damaged or of an older lscfg") from None
         for name, (size, digest) in expected.items():
             if fault := _fault(folder / name, size, digest, folder / RECORD):
                 raise _DamageError(f" is made anew: {folder / name} {fault}")
-        return _record_of(stage, seconds, peak, outputs)
+        return _record_of(stage, costs, outputs)
 
 
 def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, Any]:
@@ -161,10 +179,9 @@ class _DamageError(Exception):
     """A stage is not there as it was made; the message ends the log line that begins with its name."""
 
 
-def _record_of(stage: Stage, seconds: float, peak: float, outputs: dict[str, Any]) -> dict[str, Any]:
+def _record_of(stage: Stage, costs: Costs, outputs: dict[str, Any]) -> dict[str, Any]:
     """What a finished stage's folder says of it."""
-    measures = {"seconds": seconds, "peak_mib": peak, "outputs": outputs}
-    return {**stage.facts, "name": stage.name, "key": stage.key, **measures}
+    return {**stage.facts, "name": stage.name, "key": stage.key, **asdict(costs), "outputs": outputs}
 
 
 def _outputs(folder: Path, stage: Stage) -> dict[str, Any]:
@@ -224,8 +241,8 @@ def locked(folder: Path) -> Iterator[None]:
             _locks.remove(file)
 
 
-def measured(work: Callable[[], None]) -> tuple[float, int]:
-    """Does the work in a child process; wall seconds and peak memory in KiB, of it and the processes it started.
+def measured(work: Callable[[], None]) -> Costs:
+    """Does the work in a child process; what that and the processes it started took.
 
     A process of its own gives each stage its own peak, and memory back to the next one.
 
@@ -261,7 +278,9 @@ def measured(work: Callable[[], None]) -> tuple[float, int]:
         if message:
             raise LscfgError(message)
         raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
-    return time.monotonic() - start, usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)  # bytes on macOS
+    peak = usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)  # bytes on macOS, KiB elsewhere
+    spent = usage.ru_utime + usage.ru_stime
+    return Costs(round(time.monotonic() - start, 3), round(peak, 1), round(spent, 3))
 
 
 def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:

@@ -53,6 +53,17 @@ class SystemPlan:
         parts = [self.tuned, self.decoded, self.scored, *([self.restored] if self.restored else [])]
         yield from zip(*parts, strict=True)
 
+    def training(self) -> list[Stage]:
+        """All that must be there before it can be tuned, whoever else needs it; weights to begin with are not."""
+        found: dict[str, Stage] = {}
+        open_ones = [part.stage for part in self.decoder_inputs.values() if isinstance(part, Output)]
+        while open_ones:
+            stage = open_ones.pop()
+            if stage.key not in found:
+                found[stage.key] = stage
+                open_ones += stage.sources
+        return [*found.values()]
+
     def stages(self) -> Iterator[Stage]:
         """Those of its own, in order."""
         yield from self.expansion

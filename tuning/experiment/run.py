@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import platform
 import re
@@ -12,9 +13,10 @@ import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from safetensors import safe_open
 
@@ -113,7 +115,7 @@ def run_experiment(
         content = _report_content(Path(path), run, results)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
-    table = format_results(results, {name: run.wall_seconds(name) for name in run.plan.systems})
+    table = format_results(results, {name: run.times(name) for name in run.plan.systems})
     log.info(f"finished in {duration(time.monotonic() - began)}")
     places = [
         f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
@@ -176,13 +178,32 @@ class Run:
         """The translations of each run."""
         return [read_lines(self.cache.path(stage / decoding.OUTPUT)) for stage in self.plan.systems[system].decoded]
 
-    def wall_seconds(self, system: str) -> tuple[float, float]:
-        """Of tuning, interrupted or not, and of decoding the test set; means over the runs."""
+    def times(self, system: str) -> Times:
+        """What a system took, had it been the only one; tuning and decoding are means over the runs."""
         stages = self.plan.systems[system]
-        return (
+        spent = {key: made.record["cpu_seconds"] for key, made in self.cache.made.items()}
+        return Times(
+            _total(spent[stage.key] for stage in stages.training()),
             statistics.fmean(self.json(stage / decoding.DEV)["seconds"] for stage in stages.tuned),
-            statistics.fmean(self.cache.made[stage.key].record["seconds"] for stage in stages.decoded),
+            _total((spent[stage.key] for stage in stages.decoded), len(stages.decoded)),
         )
+
+
+class Times(NamedTuple):
+    """Seconds of a system: CPU time of training, wall time of tuning, interrupted or not, CPU time of decoding.
+
+    CPU times are none where an older lscfg made a stage.
+    """
+
+    training: float | None
+    tuning: float
+    decoding: float | None
+
+
+def _total(seconds: Iterable[float | None], among: int = 1) -> float | None:
+    """Their sum, or its share of one among several; none if one is not known."""
+    known = [*seconds]
+    return None if None in known else math.fsum(filter(None, known)) / among
 
 
 def check_corpus(experiment: Experiment) -> None:
@@ -456,17 +477,17 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, float]]) -> str:
+def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
     """The table that a person reads.
 
     Args:
         results: what results.json has.
-        seconds: by system, of tuning and of decoding.
+        times: by system.
     """
     tested = [results["baseline"], *results["against"]]
     restored = ["restored BLEU"] if results["restored_signature"] else []
     rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
-    rows[0] += ["chrF2", "TER", "length", "tuning s", "decoding s"]
+    rows[0] += ["chrF2", "TER", "length", "training CPU s", "tuning s", "decoding CPU s"]
     for row in results["systems"]:
         rows.append(
             [
@@ -480,7 +501,7 @@ def format_results(results: dict[str, Any], seconds: dict[str, tuple[float, floa
                 f"{row['test_chrF2']:.2f}",
                 f"{row['test_TER']:.2f}",
                 f"{row['test_length_ratio']:.3f}",
-                *(f"{value:.0f}" for value in seconds[row["system"]]),
+                *("" if value is None else f"{value:.0f}" for value in times[row["system"]]),
             ]
         )
     note = f"BLEU: {results['signature']}"

@@ -225,7 +225,8 @@ def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
     results = json.loads((whole[0] / "results.json").read_text())
     head, *rows = run.stdout.splitlines()[:3]
     tested = ["p vs MIN", "p vs SPECTRAL"]
-    assert re.split(" {2,}", head)[-7:] == [*tested, "chrF2", "TER", "length", "tuning s", "decoding s"]
+    columns = [*tested, "chrF2", "TER", "length", "training CPU s", "tuning s", "decoding CPU s"]
+    assert re.split(" {2,}", head)[-8:] == columns
     (baseline, other), p = results["systems"], results["systems"][1]["p_value"]
     assert (baseline["p_against"], other["p_against"]) == ({"SPECTRAL": p}, {"SPECTRAL": None})
     assert all(f"{p:.4f}" in row for row in rows) and "against SPECTRAL" in (whole[0] / "report.html").read_text()
@@ -234,6 +235,10 @@ def test_systems_are_tested_against_more_than_the_baseline(whole, corpus):
     times = [json.loads((folder / "seconds.json").read_text()) for folder in tuned]
     seconds = [sum(found["decoding"]) + sum(found["learning"]) for found in times]
     assert [row.split()[-2] for row in rows] == [f"{value:.0f}" for value in seconds]
+    spent = {stage["stage"]: stage["cpu_seconds"] for stage in manifest["stages"]}
+    training = sum(spent[name] for name in ("language_model", "align", "derive", "grammar"))
+    assert [row.split()[-3] for row in rows] == [f"{value:.0f}" for value in (training, training + spent["estimate"])]
+    assert all(value > 0 for value in spent.values())
     alone = read_experiment(corpus / "against.toml", Overrides(systems=["MIN"]))
     assert alone.evaluation.against == ()
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])

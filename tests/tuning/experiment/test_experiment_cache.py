@@ -1,5 +1,6 @@
 """The stages of a run: work in a process of its own, kept results, the lock on their folder."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write
-from lscfg.tuning.experiment.cache import StageCache, locked, measured
+from lscfg.tuning.experiment.cache import RECORD, StageCache, locked, measured
 from lscfg.tuning.experiment.stage import Stage
 from lscfg.tuning.experiment.stages import version
 
@@ -26,8 +27,10 @@ def test_measured_work_passes_errors_on():
         measured(lambda: fail(OSError(28, "No space left on device")))
     with pytest.raises(LscfgError, match="status 7"):
         measured(lambda: os._exit(7))
-    seconds, peak = measured(lambda: time.sleep(0.05))
-    assert seconds >= 0.05 and peak > 1000
+    costs = measured(lambda: time.sleep(0.05))
+    assert costs.seconds >= 0.05 > costs.cpu_seconds >= 0 and costs.peak_mib > 1
+    busy = measured(lambda: subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True))
+    assert busy.cpu_seconds > costs.cpu_seconds  # of the processes that it starts, too
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has died")
@@ -141,6 +144,23 @@ def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):
             made.append(cache.make(stage, 1).reused)
             assert cache.path(stage / "out").read_text() == content
     assert made == [False, False, True, True, False, False]
+
+
+def test_a_stage_of_a_version_that_knew_no_cpu_time_is_kept(tmp_path):
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        (folder / "out").write_text("x")
+
+    stage = Stage("write", make, {}, {})
+    made = StageCache(tmp_path).make(stage, 1)
+    record = json.loads((made.path / RECORD).read_text())
+    assert record["cpu_seconds"] >= 0
+    del record["cpu_seconds"]
+    (made.path / RECORD).write_text(json.dumps(record))
+    again = StageCache(tmp_path).make(stage, 1)
+    assert again.reused and again.record == {**record, "cpu_seconds": None}
+    (made.path / RECORD).write_text(json.dumps({**record, "cpu_seconds": "long"}))
+    assert not StageCache(tmp_path).make(stage, 1).reused
 
 
 def test_the_key_is_of_work_version_settings_and_inputs(tmp_path):
