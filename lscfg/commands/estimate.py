@@ -210,5 +210,5 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         raise InputError("--views-text is for --context-model joint and for scorers with --sense-k")
     add_scorer = scorer_adder(args.sense, scorer) if scorer else None
     name = "" if name == NONE else name
-    views_text = Path(args.views_text) if args.views_text else None
-    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer, views_text)
+    more = [Path(args.views_text)] if args.views_text else []
+    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer, more)

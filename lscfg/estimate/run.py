@@ -34,7 +34,7 @@ class ContextInputs:
         left_out: random share of the tokens that it is not learned from.
         add_scorer: gives a model a scorer beside it, from tokens, source text, threads and further text; None: there is
             none.
-        views_text: further source text, from which those whose settings take it learn what words have in common.
+        views_texts: further source text, from which those whose settings take it learn what words have in common.
     """
 
     model: str
@@ -44,7 +44,7 @@ class ContextInputs:
     sources: tuple[tuple[RuleSource, Declared], ...]
     left_out: float = 0.0
     add_scorer: Callable[[Any, RuleTokens, list[str], int, Sequence[str]], Any] | None = None
-    views_text: Path | None = None
+    views_texts: Sequence[Path] = ()
 
     def tokens(self) -> RuleTokens:
         """Where the corpus has the rules of all sources, without those left out."""
@@ -72,7 +72,7 @@ def estimate_model(
     learner: Any = kind(CONTEXT_MODELS, context.model or DEFAULT_CONTEXT_MODEL) if context else None
     # before what may take hours: a fault of these files would come too late behind it
     source = learner.read_source(context.text, derivations) if context else []
-    more = read_lines(context.views_text) if context and context.views_text else []
+    more = [line for path in context.views_texts for line in read_lines(path)] if context else []
     tokens = context.tokens() if context else None
     if tokens and more:
         tokens = tokens.with_words(more)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lscfg.kinds import DEFAULT_SENSE_MODEL, SENSE_MODELS, kind, kinds
+from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, DEFAULT_SENSE_MODEL, SENSE_MODELS, kind, kinds
 from lscfg.settings import Declared
 from lscfg.tuning.experiment.reader import Keys, Reader
 
@@ -29,8 +29,17 @@ def read_kind(
     return Chosen(name, reader.build(kind(group, name).Settings, table, keys, (key, *beside)))
 
 
+def read_context(table: Any, keys: Keys, reader: Reader) -> Chosen:
+    """The context model that a table asks for."""
+    return _read_model(CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, table, keys, reader)
+
+
 def read_scorer(table: Any, keys: Keys, reader: Reader) -> Chosen:
     """The scorer of target sides that a table asks for."""
+    return _read_model(SENSE_MODELS, DEFAULT_SENSE_MODEL, table, keys, reader)
+
+
+def _read_model(group: str, default: str, table: Any, keys: Keys, reader: Reader) -> Chosen:
     if not isinstance(table, dict):
         raise reader.error(keys, f"{keys[-1]} must be a table")
-    return read_kind(SENSE_MODELS, "model", DEFAULT_SENSE_MODEL, dict(table), keys, reader)
+    return read_kind(group, "model", default, dict(table), keys, reader)

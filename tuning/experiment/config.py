@@ -36,8 +36,6 @@ from lscfg.kernel import (
 )
 from lscfg.kinds import (
     ALIGNERS,
-    CONTEXT_MODELS,
-    DEFAULT_CONTEXT_MODEL,
     DEFAULT_ESTIMATOR,
     ESTIMATORS,
     OPTIMISERS,
@@ -54,7 +52,7 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
-from lscfg.tuning.experiment.chosen import Chosen, read_kind, read_scorer
+from lscfg.tuning.experiment.chosen import Chosen, read_context, read_kind, read_scorer
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
 from lscfg.tuning.experiment.overrides import Overrides, overridden
@@ -230,6 +228,8 @@ class System:
     """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagate])."""
     states: bool = False
     """Whether the model learns of these rules which hidden states they have, from their neighbours."""
+    context: Chosen | None = None
+    """Its context model, where it has a table for it; None: that of [context]."""
     sense: Chosen | None = None
     """Its scorer of target sides, where it has a table for it; None: that of [sense]."""
     own: dict[str, Declared] = field(default_factory=dict)
@@ -253,7 +253,7 @@ class System:
         return self.weights_of or self.start
 
 
-SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "sense", "propagation"}
+SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "context", "sense", "propagation"}
 """Keys of every system."""
 
 NO_ESTIMATOR = NO_START = "none"
@@ -285,9 +285,11 @@ class Experiment:
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     report: Report = field(default_factory=Report)
 
-    def with_context(self, system: System) -> bool:
-        """Whether the system's model has to learn of the words around rules."""
-        return system.estimator is not None and not {*CONTEXT_FEATURES}.isdisjoint(self.of(system).features.names)
+    def context_model(self, system: System) -> Chosen | None:
+        """The context model that the system's model has to have, if its features need one."""
+        if system.estimator is None or {*CONTEXT_FEATURES}.isdisjoint(self.of(system).features.names):
+            return None
+        return system.context or self.context
 
     def scorer(self, system: System) -> Chosen | None:
         """The scorer that the system's model has to have, if its features need one."""
@@ -349,7 +351,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         "sources": {
             name: reader.build(source.Settings, rules[name], (source.TABLE,)) for name, source in sources.items()
         },
-        "context": read_kind(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, part("context"), ("context",), reader),
+        "context": read_context(part("context"), ("context",), reader),
         "sense": read_scorer(part("sense"), ("sense",), reader),
         "systems": _systems(part("systems"), rules, part(TABLE), reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
@@ -463,8 +465,10 @@ def _systems(
             raise reader.error(keys, f"{name} must be a table")
         table, own = _own_sources(table, rules, keys, reader)
         table, propagation = _own_propagation(table, propagate, keys, reader)
+        context = read_context(table.pop("context"), (*keys, "context"), reader) if "context" in table else None
         scorer = read_scorer(table.pop("sense"), (*keys, "sense"), reader) if "sense" in table else None
-        system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation, sense=scorer)
+        system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation)
+        system = dataclasses.replace(system, context=context, sense=scorer)
         start = system.start
         if system.start and system.weights_of:
             raise reader.error((*keys, "start"), "start is for a tuning, of which there is none with weights_of")
@@ -598,6 +602,9 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
                 FeatureOptions(names=tuple(system.features))
         except SettingError as error:
             raise reader.error((*keys, "features"), f"features {error.requirement}") from error
+        for key, needed in (("context", experiment.context_model(system)), ("sense", experiment.scorer(system))):
+            if getattr(system, key) and not needed:
+                raise reader.error((*keys, key), f"{key} is for a system with an estimator and features of it")
         if experiment.needs_boundary(system):
             learned = boundary_source(system.sources)
             if not learned or not experiment.of(system).sources[learned].facts()["passes"]:

@@ -259,13 +259,12 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
     facts["settings"] = settings.facts()
     files: dict[str, Input] = {"derivations": inputs.derivations, **settings.files()}
     aside: dict[str, Output] = {}
-    weights, scorer = experiment.with_context(system), experiment.scorer(system)
-    if weights or scorer:
-        learner: Any = kind(CONTEXT_MODELS, experiment.context.name)
+    context, scorer = experiment.context_model(system), experiment.scorer(system)
+    if context or scorer:
         facts["context"] = {
-            "model": experiment.context.name if weights else "",
-            "version": learner.VERSION if weights else 0,
-            "settings": experiment.context.settings.facts() if weights else {},
+            "model": context.name if context else "",
+            "version": kind(CONTEXT_MODELS, context.name).VERSION if context else 0,
+            "settings": context.settings.facts() if context else {},
             "sources": [
                 {
                     "name": name,
@@ -279,8 +278,10 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
             version = kind(SENSE_MODELS, scorer.name).VERSION
             facts["scorer"] = {"model": scorer.name, "version": version, "settings": scorer.settings.facts()}
             files |= model.files_of("scorer", scorer.settings)
-        if weights:
-            files |= model.files_of("context", experiment.context.settings)
+        if context:
+            files |= model.files_of("context", context.settings)
+        if any(getattr(chosen.settings, "takes_text", False) for chosen in (context, scorer) if chosen):
+            files |= numbered_inputs(model.VIEWS_TEXT, experiment.monolingual.source)
         files["source"] = inputs.source
         for source in system.sources:
             files |= inputs.of(rule_source(source).NEEDS) | model.files_of(source, experiment.sources[source])

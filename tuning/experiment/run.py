@@ -432,10 +432,9 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     files = [*_files(experiment.corpus), *experiment.language_model.files().values()]
     files += experiment.monolingual.files
     files += experiment.prepare.tokenisation.files().values() if experiment.prepare.tokenisation else []
-    files += experiment.context.settings.files().values()
     for system in experiment.systems.values():
-        scorer = experiment.scorer(system)
-        files += scorer.settings.files().values() if scorer else []
+        for chosen in (experiment.context_model(system), experiment.scorer(system)):
+            files += chosen.settings.files().values() if chosen else []
         files += [system.grammar_file] if system.grammar_file else []
         files += system.estimator.settings.files().values() if system.estimator else []
         files += system.propagation.files().values() if system.propagation else []

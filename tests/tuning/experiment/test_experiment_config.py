@@ -248,6 +248,21 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known here are optimiser, .*, epochs"),
         ("[tuning]", "[context]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
         ("[tuning]", '[context]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of joint, loglinear, not 'x'"),
+        (
+            "[systems.MIN]",
+            '[systems.MIN]\ncontext = { model = "x" }',
+            r"e\.toml:\d+: model must be one of joint, loglinear, not 'x'",
+        ),
+        (
+            "[systems.MIN]",
+            '[systems.MIN]\ncontext = { model = "joint" }',
+            r"e\.toml:\d+: context is for a system with an estimator and features of it",
+        ),
+        (
+            "[systems.MIN]",
+            '[systems.MIN]\nestimator = "mle"\nfeatures = ["paper"]\nsense = { model = "ls" }',
+            r"e\.toml:\d+: sense is for a system with an estimator and features of it",
+        ),
         ("[tuning]", '[sense]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of cca, .*, not 'x'"),
         ("[tuning]", '[sense]\nmodel = "ls"\nm = 3\n[tuning]', r"e\.toml:16: unknown key 'm'; known here are model, "),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),

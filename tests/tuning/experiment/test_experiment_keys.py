@@ -30,7 +30,7 @@ from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_S
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import bleu_signature
-from lscfg.tuning.experiment.cache import StageCache
+from lscfg.tuning.experiment.cache import Costs, StageCache
 from lscfg.tuning.experiment.config import PARTS, SYSTEM_KEYS, Alignment, Tuning, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
@@ -294,7 +294,7 @@ def doubles(tmp_path_factory):
     decoder = SimpleNamespace(decode=lambda lines, weights, k: [[Hypothesis(line, {}, 0.0)] * k for line in lines])
     with pytest.MonkeyPatch.context() as patch:
         found = Doubles(folder, patch)
-        patch.setattr("lscfg.tuning.experiment.cache.measured", lambda work: (work(), (0.0, 0))[1])
+        patch.setattr("lscfg.tuning.experiment.cache.measured", lambda work: (work(), Costs(0.0, 0.0, 0.0))[1])
         found.put("lscfg.tuning.experiment.installed.find_cdec", folder / "e.toml")
         found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
         found.put("lscfg.io.arpa.check_arpa")

@@ -80,6 +80,25 @@ def test_every_setting_of_the_context_model_is_in_the_key(planned, item):
     assert changed(planned(), planned(before=table)) == after("CONTEXT", "model")
 
 
+def test_a_context_model_of_a_system_is_in_its_key_alone(planned):
+    shared = '[context]\nmodel = "joint"\nk = 7\n'
+    own = ('features = "context"\n', 'features = "context"\ncontext = { model = "joint", k = 7 }\n')
+    assert changed(planned(), planned(own)) == after("CONTEXT", "model")
+    assert not changed(planned(before=shared), planned(own, before=shared))
+
+
+@pytest.mark.parametrize(
+    ("table", "systems"),
+    [("", ()), ('[context]\nmodel = "joint"', ("CONTEXT",)), ("[sense]\nmodel = 'ls'", ("PHRASES",))],
+)
+def test_models_with_dense_values_of_words_depend_on_further_source_text(planned, corpus, table, systems):
+    keys = []
+    for content in ("a b\n", "a c\n"):
+        (corpus / "more.ja").write_text(content)
+        keys.append(planned(before=f'{table}\n[monolingual]\nsource = "more.ja"\n'))
+    assert changed(*keys) == set().union(*(after(system, "model") for system in systems))
+
+
 @pytest.mark.parametrize("name", ["residual"])
 def test_every_setting_of_a_scorer_is_in_the_key(planned, name):
     """Where a table for all systems has it, or one of the system's own."""

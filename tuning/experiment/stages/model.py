@@ -13,6 +13,9 @@ from lscfg.tuning.experiment.stages.rules import SIZE
 
 MODEL = "model.lscfg"
 
+VIEWS_TEXT = "views text"
+"""Inputs with further source text, for context models that learn of it what words have in common."""
+
 
 def files_of(part: str, settings: Declared) -> dict[str, Path]:
     """The files that settings of a part of the model name, by names that no other part has."""
@@ -75,4 +78,5 @@ def _context(settings: Facts, inputs: Files) -> Any:
     if scorer:
         declared = kind(SENSE_MODELS, scorer["model"]).Settings
         add_scorer = scorer_adder(scorer["model"], _settings("scorer", declared, scorer["settings"], inputs))
-    return ContextInputs(wanted["model"], own, inputs["source"], files, tuple(sources), add_scorer=add_scorer)
+    more = [path for name, path in sorted(inputs.items()) if name.startswith(VIEWS_TEXT)]
+    return ContextInputs(wanted["model"], own, inputs["source"], files, tuple(sources), 0.0, add_scorer, more)
