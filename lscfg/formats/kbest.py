@@ -93,11 +93,7 @@ def parse_hypothesis(
     Raises:
         InputError: the line is cut, or a number in it is not a finite number.
     """
-    fields = split_fields(line)
-    if len(fields) != 4:
-        raise InputError(
-            f"a k-best line has 4 fields between |||, this one {len(fields)}; is the file cut?", path, number
-        )
+    fields = _fields(line, path, number)
     try:
         features = {}
         for item in fields[2].split():
@@ -113,6 +109,15 @@ def parse_hypothesis(
     return sentence, Hypothesis(fields[1], features, score)
 
 
+def _fields(line: str, path: str | PathLike[str] | None, number: int | None) -> list[str]:
+    fields = split_fields(line)
+    if len(fields) != 4:
+        raise InputError(
+            f"a k-best line has 4 fields between |||, this one {len(fields)}; is the file cut?", path, number
+        )
+    return fields
+
+
 def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
     """The k-best lists of a file by sentence id.
 
@@ -124,4 +129,20 @@ def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
     for number, line in enumerate(read_lines(path, closed=True), 1):
         sentence, hypothesis = parse_hypothesis(line, path, number)
         lists.setdefault(sentence, []).append(hypothesis)
+    return lists
+
+
+def read_translations(path: str | PathLike[str]) -> dict[int, list[str]]:
+    """The translations alone of the k-best lists of a file, by sentence id; features and scores are not looked at.
+
+    Raises:
+        InputError: as ``read_kbest``, but for what is wrong with features and scores.
+    """
+    lists: dict[int, list[str]] = {}
+    for number, line in enumerate(read_lines(path, closed=True), 1):
+        sentence, text, _, _ = _fields(line, path, number)
+        try:
+            lists.setdefault(int(sentence), []).append(text)
+        except ValueError as error:
+            raise InputError(f"not a k-best line ({cut(error)})", path, number) from error
     return lists

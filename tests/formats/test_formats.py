@@ -20,7 +20,7 @@ from lscfg.extract.derive import derive
 from lscfg.extract.hiero import extract_hiero
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import format_ini, read_ini
-from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest
+from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis, read_kbest, read_translations
 from lscfg.formats.weights import read_weights, unknown_weights, write_weights
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_sentence_grammars
@@ -132,6 +132,7 @@ def test_kbest(example):
     path = example("kbest")
     lists = read_kbest(path)
     assert [format_hypothesis(0, h) for h in lists[0]] == read_lines(path)
+    assert read_translations(path) == {sentence: [h.text for h in own] for sentence, own in lists.items()}
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,13 @@ def test_malformed_kbest(tmp_path, line):
     (tmp_path / "k").write_text(f"0 ||| a ||| ||| 1\n{line}\n")
     with pytest.raises(InputError, match="k:2: "):
         read_kbest(tmp_path / "k")
+
+
+@pytest.mark.parametrize("line", ["0 ||| a ||| A=1", "x ||| a ||| ||| 1", "0"])
+def test_malformed_translations(tmp_path, line):
+    (tmp_path / "k").write_text(f"0 ||| a ||| ||| 1\n{line}\n")
+    with pytest.raises(InputError, match="k:2: "):
+        read_translations(tmp_path / "k")
 
 
 def test_a_kbest_list_cut_in_a_number_is_refused(tmp_path):

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.induce.propagate import ranking
-from lscfg.induce.propagate.candidates import lexical_weights
+from lscfg.induce.propagate.candidates import _largest, lexical_weights
 from lscfg.induce.propagate.held import hold_out
 from lscfg.induce.propagate.mapping import from_map, ridge
 from lscfg.induce.propagate.morphology import from_stems, read_stems, stemmer
@@ -205,3 +205,9 @@ def test_nearest_takes_labels_of_neighbours_only():
         found[method] = {(f, e): p for f, e, p in zip(made.row, made.column, made.probability, strict=True)}
     assert found["nearest"] == pytest.approx({(2, 0): 3 / 4, (2, 1): 1 / 4, (3, 1): 1})
     assert found["lp"] == pytest.approx({(2, 0): 1 / 2, (2, 1): 1 / 2, (3, 1): 1})
+
+
+@pytest.mark.parametrize("size", [1, 19, 20, 21, 60])
+def test_largest_are_those_of_a_stable_order(size):
+    values = np.random.default_rng(size).integers(0, 4, (50, size)) / 3
+    assert (_largest(values, 20) == np.argsort(-values, axis=1, kind="stable")[:, :20]).all()

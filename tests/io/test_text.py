@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.formats.kbest import read_kbest
+from lscfg.formats.kbest import read_kbest, read_translations
 from lscfg.formats.weights import read_weights
 from lscfg.io import text
 from lscfg.io.arpa import check_arpa
@@ -41,6 +41,7 @@ TEXT_READERS = {
     "grammar": lambda path: Grammar().read(path),
     "weights": read_weights,
     "k-best": read_kbest,
+    "translations": read_translations,
     "moses.ini": read_moses_weights,
 }
 
@@ -70,12 +71,13 @@ def test_the_cure_of_a_byte_order_mark_works(tmp_path):
     assert cured.stdout == b"LanguageModel 2\n"
 
 
-@pytest.mark.parametrize("read", [Grammar().read, read_weights, read_kbest, read_moses_weights])
+@pytest.mark.parametrize("read", [Grammar().read, read_weights, read_kbest, read_translations, read_moses_weights])
 def test_a_file_that_is_cut_within_a_number_is_refused(tmp_path, read):
     lines = {
         Grammar().read.__func__: "[X] ||| a ||| b ||| A=0.25",
         read_weights: "A 1\nB 0.25",
         read_kbest: "0 ||| a ||| A=1 ||| 0.25",
+        read_translations: "0 ||| a ||| A=1 ||| 0.25",
         read_moses_weights: "[weight]\nA= 0.25",
     }
     path, content = tmp_path / "file", lines[getattr(read, "__func__", read)]

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from lscfg.errors import InputError
-from lscfg.formats.kbest import Hypothesis
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.table import RuleTable
@@ -64,7 +63,7 @@ def from_spelling(phrases: Sequence[str], labels: sparse.csr_matrix) -> sparse.c
     for begin in range(0, len(open_rows), 512):
         block = open_rows[begin : begin + 512]
         alike = (vectors[block] @ vectors[known].T).toarray()
-        best = np.argsort(-alike, axis=1, kind="stable")[:, :ALIKE]
+        best = _largest(alike, ALIKE)
         rows.append(np.repeat(block, best.shape[1]))
         columns.append(known[best.ravel()])
         values.append(np.take_along_axis(alike, best, 1).ravel() ** 3)
@@ -76,16 +75,30 @@ def from_spelling(phrases: Sequence[str], labels: sparse.csr_matrix) -> sparse.c
     return (votes @ labels).tocsr()
 
 
+def _largest(values: np.ndarray, k: int) -> np.ndarray:
+    """Where the k largest values of each row are, int64 [rows, k], in their order; of equal ones, the first."""
+    size = values.shape[1]
+    if size <= k:
+        return np.argsort(-values, axis=1, kind="stable")
+    least = np.partition(values, size - k, axis=1)[:, size - k]
+    found = np.empty((len(values), k), np.int64)
+    for row, own in enumerate(values):
+        places = np.flatnonzero(own >= least[row])
+        found[row] = places[np.argsort(-own[places], kind="stable")[:k]]
+    return found
+
+
 def _spelling(text: str) -> Counter[str]:
     marked = f"<{text}>"
     return Counter(marked[at : at + n] for n in (2, 3, 4) for at in range(len(marked) + 1 - n))
 
 
-def from_decoder(nbest: Mapping[int, Sequence[Hypothesis]], phrases: PhraseFile, path: str) -> sparse.csr_matrix:
+def from_decoder(nbest: Mapping[int, Sequence[str]], phrases: PhraseFile, path: str) -> sparse.csr_matrix:
     """Translations of a decoder that are target phrases, by 1 / rank.
 
     Args:
-        nbest: k-best lists of the lines that ``lscfg induce phrases --wanted`` wrote; path: their file.
+        nbest: translations of the lines that ``lscfg induce phrases --wanted`` wrote, the best first.
+        path: their file.
 
     Raises:
         InputError: there are lists of more lines than there are unlabelled phrases.
@@ -95,9 +108,9 @@ def from_decoder(nbest: Mapping[int, Sequence[Hypothesis]], phrases: PhraseFile,
         raise InputError(f"has a list for line {max(nbest)}, but only {len(open_rows)} phrases are unlabelled", path)
     number = {text: k for k, text in enumerate(phrases.target.phrases.texts(phrases.words))}
     found: dict[tuple[int, int], float] = {}
-    for line, hypotheses in sorted(nbest.items()):
-        for rank, hypothesis in enumerate(hypotheses):
-            if (target := number.get(hypothesis.text)) is not None:
+    for line, translations in sorted(nbest.items()):
+        for rank, translation in enumerate(translations):
+            if (target := number.get(translation)) is not None:
                 found.setdefault((int(open_rows[line]), target), 1 / (1 + rank))
     rows, columns = np.array([*found] or np.zeros((0, 2)), np.int64).T
     return sparse.csr_matrix(([*found.values()], (rows, columns)), shape=phrases.labels.shape)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from lscfg.formats.kbest import Hypothesis
 from lscfg.induce.propagate.candidates import ORIGINS
 from lscfg.induce.propagate.phrases import PhraseFile
 from lscfg.induce.propagate.ranking import learn_ranking
@@ -70,7 +69,7 @@ FEATURES = (*COUNTERPARTS, "Graph")
 def expand(
     phrases: PhraseFile,
     graph: tuple[sparse.csr_matrix, GraphSettings],
-    nbest: tuple[Mapping[int, Sequence[Hypothesis]], str] | None,
+    nbest: tuple[Mapping[int, Sequence[str]], str] | None,
     settings: PropagationSettings,
     threads: int = 1,
 ) -> Expansion:
@@ -78,7 +77,7 @@ def expand(
 
     Args:
         graph: similarities of source phrases, and how it was made: target phrases are compared in the same way.
-        nbest: k-best lists of the unlabelled phrases and the name of their file.
+        nbest: translations of the unlabelled phrases, the best first, and the name of their file.
 
     Raises:
         InputError: see ``spread``.

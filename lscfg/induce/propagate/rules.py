@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lscfg.errors import InputError
-from lscfg.formats.kbest import read_kbest
+from lscfg.formats.kbest import read_translations
 from lscfg.induce.propagate.diagnosis import coverage, diagnose_lists, examples, gold_lines, read_gold
 from lscfg.induce.propagate.expansion import expand, rule_lines
 from lscfg.induce.propagate.phrases import PhraseFile, read_graph
@@ -46,7 +46,7 @@ def make_rules(files: Mapping[str, Path], settings: PropagationSettings, threads
         figures = {"rules": len(lines), "phrases with a rule": len(translated)}
     else:
         similarities, about = read_graph(files["graph"], phrases.source)
-        nbest = (read_kbest(files["nbest"]), str(files["nbest"])) if "nbest" in files else None
+        nbest = (read_translations(files["nbest"]), str(files["nbest"])) if "nbest" in files else None
         found = expand(phrases, (similarities, GraphSettings.of(about)), nbest, settings, threads)
         lines, translated, figures = list(rule_lines(phrases, found)), found.translated(phrases), found.statistics()
         shown = examples(phrases, found, gold)

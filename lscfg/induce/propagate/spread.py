@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from lscfg.formats.kbest import Hypothesis
 from lscfg.induce.propagate.candidates import (
     ORDERS,
     ORIGINS,
@@ -92,7 +91,7 @@ class Spread:
 def spread(
     phrases: PhraseFile,
     graph: tuple[sparse.csr_matrix, GraphSettings],
-    nbest: tuple[Mapping[int, Sequence[Hypothesis]], str] | None,
+    nbest: tuple[Mapping[int, Sequence[str]], str] | None,
     settings: PropagationSettings,
     threads: int = 1,
 ) -> Spread:
