@@ -1,9 +1,11 @@
 """Times the exact neighbours of phrases by context, beside sparse_dot_topn where that is installed.
 
-    python benchmarks/neighbours.py TEXT... [--least 2] [-k 100] [--rows N]
+    python benchmarks/neighbours.py TEXT... [--least 2] [-k 100] [--rows N] [--dense]
 
 The phrases are the 1-grams to 3-grams of all texts, in random order. Neighbours of 100 rows are compared with a dense
 product. With --rows, neighbours of the first N phrases alone are found, and CPU seconds of all are told from these.
+With --dense, exact and approximate neighbours in the 200 dimensions of an SVD are compared instead; exact ones are
+found of 1,000 phrases.
 """
 
 from __future__ import annotations
@@ -15,9 +17,12 @@ import time
 import numpy as np
 from scipy import sparse
 
+from lscfg.induce.propagate.approximate import nearly_nearest_dense_rows
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns, unit_rows, weighted
-from lscfg.induce.propagate.neighbours import nearest_rows
+from lscfg.induce.propagate.neighbours import nearest_dense_to, nearest_rows
 from lscfg.induce.propagate.ngrams import NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.phrases import PhraseSide
+from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
 
 
 def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray, k: int, rows: int) -> None:
@@ -34,6 +39,19 @@ def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray
         assert np.allclose(found, best, atol=1e-5), row
 
 
+def compare_dense(counts: sparse.csr_matrix, k: int) -> None:
+    """Exact and approximate search; CPU seconds of all threads."""
+    phrases = PhraseSide(NGrams.of([]), np.zeros(counts.shape[0]), counts, np.zeros(0, np.int64))
+    rows = dense_rows(phrases, [], GraphSettings(space="svd"))
+    sample = np.arange(min(1000, len(rows)))
+    begin = time.process_time()
+    nearest_dense_to(rows, sample, k)
+    exact = (time.process_time() - begin) * len(rows) / len(sample)
+    begin = time.process_time()
+    nearly_nearest_dense_rows(rows, k)
+    print(f"exact: {exact:.1f} CPU s; approximate: {time.process_time() - begin:.1f} CPU s")
+
+
 def main() -> None:
     """Prints a line for each way."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -41,6 +59,7 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=2)
     parser.add_argument("-k", type=int, default=100)
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--dense", action="store_true")
     args = parser.parse_args()
     numbers: dict[str, int] = {}
     text = read_words(args.texts, numbers)
@@ -52,6 +71,9 @@ def main() -> None:
     counts = count_contexts(text, phrases, len(numbers), 2)
     words = int((text >= 0).sum())
     print(f"{len(phrases)} phrases, {counts.nnz} entries of {words} words: {time.process_time() - begin:.1f} CPU s")
+    if args.dense:
+        compare_dense(counts, args.k)
+        return
     matrix, apart = unit_rows(weighted(counts)), frequent_columns(text, len(numbers), 25)
     begin = time.process_time()
     nearest_rows(matrix, args.k, apart, 1, 1)

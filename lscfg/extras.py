@@ -10,6 +10,7 @@ from lscfg.errors import InputError
 
 EXTRAS = {
     "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "snowballstemmer"),
+    "graph": ("faiss",),
     "report": ("matplotlib",),
     "parquet": ("pyarrow",),
     "completion": ("shtab",),

@@ -201,6 +201,7 @@ BAD = {
     f"{PHRASES} --window 0 -o x": "--window must be at least 1",
     "induce graph p --neighbours 0 -o x": "--neighbours must be at least 1",
     "induce graph f -o x": "not a safetensors file",
+    "induce graph p --approximate -o x": "--approximate is for the spaces svd, cca and vectors",
     "induce propagate p other.graph -o x": "graph of other phrases",
     "induce propagate p graph --list-size 0 -o x": "--list-size must be at least 1",
     "induce propagate p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",

@@ -1,11 +1,14 @@
 """The k nearest neighbours against a dense product of all rows."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from lscfg.induce.propagate.approximate import SAMPLE, nearly_nearest_dense_rows
 from lscfg.induce.propagate.contexts import unit_rows
-from lscfg.induce.propagate.neighbours import nearest_rows, symmetric, transitions
+from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric, transitions
 from lscfg.kernel.induce import Vectors
 
 
@@ -72,3 +75,35 @@ def test_damaged_matrices_are_refused():
         Vectors((np.array([0, 2]), np.array([0]), np.array([1.0])), good, np.zeros((1, 0)))
     with pytest.raises(ValueError, match="dense rows"):
         Vectors(good, good, np.zeros((2, 0)))
+
+
+def dense_unit_rows(size, dimensions=20):
+    rows = np.random.default_rng(size).normal(size=(size, dimensions)).astype(np.float32)
+    rows[size // 2] = 0
+    return rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)[:, None]
+
+
+@pytest.mark.parametrize("size", [4, 40, 3000])
+def test_approximate_neighbours_are_nearly_those_of_an_exact_search(size, capsys):
+    rows, k = dense_unit_rows(size), 25
+    exact, found = nearest_dense_rows(rows, k), nearly_nearest_dense_rows(rows, k)
+    assert (np.diff(found.indptr) == np.minimum(np.diff(exact.indptr), k)).all() and not found.diagonal().any()
+    product = rows @ rows.T
+    assert found.toarray()[found.nonzero()] == pytest.approx(product[found.nonzero()], abs=1e-5)
+    recall = exact.multiply(found > 0).nnz / exact.nnz
+    assert recall >= 0.99
+    told = float(re.search(r"approximate neighbours: ([\d.]+) of the true ones", capsys.readouterr().err)[1])
+    assert told == pytest.approx(recall, abs=0.0006 if size <= SAMPLE else 0.02)
+
+
+def test_rows_without_a_direction_have_no_approximate_neighbours():
+    rows = np.concatenate([np.zeros((3, 4)), np.eye(4)]).astype(np.float32)
+    assert nearly_nearest_dense_rows(rows, 2).nnz == 0
+    assert nearly_nearest_dense_rows(rows[:3], 2).shape == (3, 3)
+
+
+def test_threads_change_no_approximate_neighbour():
+    rows = dense_unit_rows(2500)
+    one, three = (nearly_nearest_dense_rows(rows, 9, threads) for threads in (1, 3))
+    for part in ("indptr", "indices", "data"):
+        assert getattr(one, part).tobytes() == getattr(three, part).tobytes()

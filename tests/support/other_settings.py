@@ -6,7 +6,11 @@ from typing import Any
 
 from lscfg.settings import Declared, Setting, settings_of
 
-BESIDE: dict[str, dict[str, Any]] = {"resample": {"tables": "exact"}, "length": {"base": "uniform"}}
+BESIDE: dict[str, dict[str, Any]] = {
+    "resample": {"tables": "exact"},
+    "length": {"base": "uniform"},
+    "approximate": {"space": "svd"},
+}
 """What the other value of a setting asks of others."""
 
 

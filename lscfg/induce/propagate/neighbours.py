@@ -40,7 +40,7 @@ def nearest_rows(
     blocks = [(begin, min(begin + BLOCK, last)) for begin in range(0, last, BLOCK)]
     with in_threads(threads) as engine:
         found = list(progress(engine.map(partial(_block, vectors, k), blocks), "neighbours", len(blocks)))
-    return _graph([EMPTY, *found], vectors.rows)
+    return as_graph(found, vectors.rows)
 
 
 def _block(vectors: Vectors, k: int, block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,21 +68,25 @@ def nearest_dense_rows(vectors: np.ndarray, k: int) -> sparse.csr_matrix:
     Args:
         vectors: float32 [rows, dimensions].
     """
-    found = [EMPTY]
-    for first in progress(range(0, len(vectors), BLOCK), "neighbours", -(-len(vectors) // BLOCK)):
-        cosine = vectors[first : first + BLOCK] @ vectors.T
-        own = np.arange(len(cosine))
-        cosine[own, first + own] = 0
-        size = min(k, cosine.shape[1])
-        best = np.argpartition(-cosine, size - 1, axis=1)[:, :size]
-        value = np.take_along_axis(cosine, best, 1)
-        kept = value > 0
-        found.append((kept.sum(1).astype(np.int32), best[kept].astype(np.int32), value[kept]))
-    return _graph(found, len(vectors))
+    blocks = [np.arange(first, min(first + BLOCK, len(vectors))) for first in range(0, len(vectors), BLOCK)]
+    found = [nearest_dense_to(vectors, rows, k) for rows in progress(blocks, "neighbours", len(blocks))]
+    return as_graph(found, len(vectors))
 
 
-def _graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) -> sparse.csr_matrix:
-    sizes, which, similarity = (np.concatenate(part) for part in zip(*found, strict=True))
+def nearest_dense_to(vectors: np.ndarray, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each of these rows: how many neighbours it has, which, and their cosines; arguments as above."""
+    cosine = vectors[rows] @ vectors.T
+    cosine[np.arange(len(rows)), rows] = 0
+    size = min(k, cosine.shape[1])
+    best = np.argpartition(-cosine, size - 1, axis=1)[:, :size]
+    value = np.take_along_axis(cosine, best, 1)
+    kept = value > 0
+    return kept.sum(1).astype(np.int32), best[kept].astype(np.int32), value[kept]
+
+
+def as_graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) -> sparse.csr_matrix:
+    """The graph [size, size] of what was found of the first rows, as of ``nearest_dense_to``."""
+    sizes, which, similarity = (np.concatenate(part) for part in zip(*[EMPTY, *found], strict=True))
     offsets = np.concatenate([[0], np.cumsum(np.pad(sizes, (0, size - len(sizes))))])
     graph = sparse.csr_matrix((similarity.astype(float), which, offsets), shape=(size, size))
     return graph.sorted_indices()

@@ -11,12 +11,13 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows, randomized_svd
+from lscfg.induce.propagate.approximate import nearly_nearest_dense_rows
 from lscfg.induce.propagate.contexts import WEIGHTINGS, unit_rows, weighted
 from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseSide
 from lscfg.io.vectors import read_vectors
-from lscfg.settings import Declared, setting
+from lscfg.settings import Declared, SettingError, setting
 
 SPACES = ("pmi", "svd", "cca", "vectors")
 SEED, ITERATIONS = 1, 4
@@ -37,6 +38,14 @@ class GraphSettings(Declared):
     rank: int = setting(200, "dimensions of svd and cca", least=1, most=2000)
     one_way: bool = setting(False, "leave edges as they are found, in one direction")
     source_vectors: Path | None = setting(None, "word vectors of the source for the space vectors, as text")
+    approximate: bool = setting(
+        False, "search with faiss in the spaces svd, cca and vectors; a few neighbours are missed, and told in the log"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.approximate and self.space == "pmi":
+            raise SettingError("approximate", "is for the spaces svd, cca and vectors")
 
 
 def similar_phrases(
@@ -59,7 +68,8 @@ def similar_phrases(
         matrix = unit_rows(weighted(side.contexts[own], settings.weighting))
         graph = nearest_rows(matrix, k, side.frequent, threads)
     else:
-        graph = nearest_dense_rows(dense_rows(side, words, settings, vectors, chosen), k)
+        rows = dense_rows(side, words, settings, vectors, chosen)
+        graph = nearly_nearest_dense_rows(rows, k, threads) if settings.approximate else nearest_dense_rows(rows, k)
     if chosen is None:
         return graph
     place = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(len(side.count), len(own)))

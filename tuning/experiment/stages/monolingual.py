@@ -35,7 +35,7 @@ def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / STATISTICS, found.statistics())
 
 
-@version(1)
+@version(2)
 def graph(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The most similar phrases of each source phrase."""
     from lscfg.induce.propagate.phrases import PhraseFile, write_graph

@@ -1,0 +1,87 @@
+"""Graphs of the most similar phrases in a dense space, found nearly exactly by faiss, for very many phrases.
+
+Exact search compares every pair of rows. Here rows are nodes of a navigable small world (Malkov and Yashunin 2020), and
+a search follows its edges.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from lscfg import log
+from lscfg.induce.propagate.neighbours import as_graph, nearest_dense_to
+from lscfg.parallel.engine import in_threads
+
+if TYPE_CHECKING:
+    from faiss import Index
+
+EDGES = 16
+"""Edges of a node on each level of the graph but the lowest, which has twice as many."""
+
+EFFORT = 100
+"""Nodes that are looked at for the edges of a new one."""
+
+WIDTH = 2.5
+"""Nodes that a search keeps in mind, for each neighbour that is wanted."""
+
+FEWEST = 256
+"""Such nodes, at least."""
+
+BLOCK = 1024
+"""Rows whose neighbours are found at a time."""
+
+SAMPLE, SEED = 1000, 1
+"""Random rows whose neighbours are compared with the exact ones."""
+
+
+def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> sparse.csr_matrix:
+    """As ``nearest_dense_rows``, but some neighbours may be missing, for others that are less similar.
+
+    The share of the true neighbours that are found, of a sample, is told in the log. The graph is made by one thread,
+    so that threads change nothing.
+
+    Args:
+        vectors: float32 [rows, dimensions], of length 1 or 0.
+
+    Raises:
+        ImportError: faiss is not installed.
+    """
+    import faiss
+
+    rows = np.flatnonzero(np.abs(vectors).sum(1))
+    own = np.ascontiguousarray(vectors[rows])
+    faiss.omp_set_num_threads(1)
+    index = faiss.IndexHNSWFlat(vectors.shape[1], EDGES, faiss.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction = EFFORT
+    index.hnsw.efSearch = max(FEWEST, int(WIDTH * k))
+    index.add(own)
+    blocks = [np.arange(begin, min(begin + BLOCK, len(own))) for begin in range(0, len(own), BLOCK)]
+    with in_threads(threads) as engine:
+        found = list(engine.map(partial(_block, index, own, k), blocks))
+    graph = as_graph(found, len(own))
+    sample = np.sort(np.random.default_rng(SEED).permutation(len(own))[:SAMPLE])
+    log.info(f"approximate neighbours: {_recall(own, graph, sample, k):.3f} of the true ones, by {len(sample)} phrases")
+    place = sparse.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(vectors), len(rows)))
+    return (place @ graph @ place.T).tocsr().sorted_indices()
+
+
+def _block(index: Index, vectors: np.ndarray, k: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    import faiss
+
+    faiss.omp_set_num_threads(1)  # each thread has a number of its own
+    cosine, which = index.search(vectors[block], min(k + 1, len(vectors)))
+    kept = (which >= 0) & (which != block[:, None]) & (cosine > 0)
+    kept &= kept.cumsum(1) <= k
+    return kept.sum(1).astype(np.int32), which[kept].astype(np.int32), cosine[kept]
+
+
+def _recall(vectors: np.ndarray, graph: sparse.csr_matrix, sample: np.ndarray, k: int) -> float:
+    """The share of the sample's true neighbours that the graph has; 1 where there are none."""
+    sizes, which, _ = nearest_dense_to(vectors, sample, k)
+    row = np.repeat(sample, sizes)
+    hit: Any = graph[row, which] if len(row) else np.ones((1, 1))
+    return float((np.asarray(hit).ravel() > 0).mean())
