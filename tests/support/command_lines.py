@@ -45,8 +45,8 @@ LINES = {
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
     "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
     "--frequent-words 7",
-    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --space svd --rank 9 --approximate "
-    "--source-vectors text --jobs 97",
+    "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --space svd --rank 9 "
+    "--approximate --source-vectors text --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
     "--shares graph --solver sweeps --candidates neighbours,decoder --list-order lex --list-size 7 "
     "--ranking propagated --target-neighbours 8 --sweeps 9 --max-targets 3 --min-probability 0.25 "
