@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from lscfg.errors import InputError
 from lscfg.induce.propagate.approximate import SAMPLE, nearly_nearest_dense_rows
 from lscfg.induce.propagate.contexts import unit_rows
 from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric, transitions
@@ -107,3 +108,9 @@ def test_threads_change_no_approximate_neighbour():
     one, three = (nearly_nearest_dense_rows(rows, 9, threads) for threads in (1, 3))
     for part in ("indptr", "indices", "data"):
         assert getattr(one, part).tobytes() == getattr(three, part).tobytes()
+
+
+def test_approximate_neighbours_name_what_they_need(monkeypatch):
+    monkeypatch.setattr("lscfg.extras.find_spec", lambda module: None)
+    with pytest.raises(InputError, match=r"this needs faiss: pip install 'lscfg\[graph\]'"):
+        nearly_nearest_dense_rows(np.eye(3, dtype=np.float32), 1)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from lscfg import log
+from lscfg.extras import need
 from lscfg.induce.propagate.neighbours import as_graph, nearest_dense_to
 from lscfg.parallel.engine import in_threads
 
@@ -48,8 +49,9 @@ def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> 
         vectors: float32 [rows, dimensions], of length 1 or 0.
 
     Raises:
-        ImportError: faiss is not installed.
+        InputError: faiss is not installed.
     """
+    need("graph")
     import faiss
 
     rows = np.flatnonzero(np.abs(vectors).sum(1))
