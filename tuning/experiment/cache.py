@@ -123,6 +123,7 @@ class StageCache:
                 cure = f"if what an earlier run left is damaged, remove the folder {unfinished} and run again"
                 raise LscfgError(f"{error}; {cure}") from error
             raise
+        remove_temporaries(unfinished)  # of another worker, which was killed at this stage
         record = _record_of(stage, costs, _outputs(unfinished, stage))
         with atomic_write(unfinished / RECORD) as file:
             json.dump(record, file, indent=1, sort_keys=True, ensure_ascii=False)
