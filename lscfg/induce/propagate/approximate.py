@@ -7,14 +7,15 @@ a search follows its edges.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from lscfg import log
 from lscfg.extras import need
-from lscfg.induce.propagate.neighbours import as_graph, nearest_dense_to
+from lscfg.induce.propagate.contexts import values_at
+from lscfg.induce.propagate.neighbours import as_graph, in_blocks, nearest_dense_to, scattered
 from lscfg.parallel.engine import in_threads
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ WIDTH = 2.5
 
 FEWEST = 256
 """Such nodes, at least."""
-
-BLOCK = 1024
-"""Rows whose neighbours are found at a time."""
 
 SAMPLE, SEED = 1000, 1
 """Random rows whose neighbours are compared with the exact ones."""
@@ -54,21 +52,19 @@ def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> 
     need("graph")
     import faiss
 
-    rows = np.flatnonzero(np.abs(vectors).sum(1))
+    rows = np.flatnonzero(vectors.any(1))
     own = np.ascontiguousarray(vectors[rows])
     faiss.omp_set_num_threads(1)
     index = faiss.IndexHNSWFlat(vectors.shape[1], EDGES, faiss.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction = EFFORT
     index.hnsw.efSearch = max(FEWEST, int(WIDTH * k))
     index.add(own)
-    blocks = [np.arange(begin, min(begin + BLOCK, len(own))) for begin in range(0, len(own), BLOCK)]
     with in_threads(threads) as engine:
-        found = list(engine.map(partial(_block, index, own, k), blocks))
+        found = list(engine.map(partial(_block, index, own, k), in_blocks(np.arange(len(own)))))
     graph = as_graph(found, len(own))
     sample = np.sort(np.random.default_rng(SEED).permutation(len(own))[:SAMPLE])
     log.info(f"approximate neighbours: {_recall(own, graph, sample, k):.3f} of the true ones, by {len(sample)} phrases")
-    place = sparse.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(len(vectors), len(rows)))
-    return (place @ graph @ place.T).tocsr().sorted_indices()
+    return scattered(graph, rows, len(vectors)).sorted_indices()
 
 
 def _block(index: Index, vectors: np.ndarray, k: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -83,7 +79,9 @@ def _block(index: Index, vectors: np.ndarray, k: int, block: np.ndarray) -> tupl
 
 def _recall(vectors: np.ndarray, graph: sparse.csr_matrix, sample: np.ndarray, k: int) -> float:
     """The share of the sample's true neighbours that the graph has; 1 where there are none."""
-    sizes, which, _ = nearest_dense_to(vectors, sample, k)
-    row = np.repeat(sample, sizes)
-    hit: Any = graph[row, which] if len(row) else np.ones((1, 1))
-    return float((np.asarray(hit).ravel() > 0).mean())
+    hits = [np.zeros(0, bool)]
+    for part in in_blocks(sample):  # all at once, their cosines with very many phrases would take gigabytes
+        sizes, which, _ = nearest_dense_to(vectors, part, k)
+        hits.append(values_at(graph, np.repeat(part, sizes), which) > 0)
+    found = np.concatenate(hits)
+    return float(found.mean()) if len(found) else 1.0

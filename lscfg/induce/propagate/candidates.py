@@ -13,7 +13,7 @@ from lscfg.errors import InputError
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.table import RuleTable
-from lscfg.induce.propagate.contexts import unit_rows
+from lscfg.induce.propagate.contexts import unit_rows, values_at
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseFile
 
@@ -143,7 +143,7 @@ def make_lists(
     else:
         score = _reciprocal_ranks(row, -lexical.sum(1))
         for matrix in sources.values():
-            value = np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)
+            value = values_at(matrix, row, column)
             score += np.where(value > 0, _reciprocal_ranks(row, value), 0)
     best = np.lexsort((column, -score, row))
     place = np.arange(len(best)) - np.searchsorted(row[best], row[best])

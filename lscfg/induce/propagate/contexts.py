@@ -69,6 +69,11 @@ def unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
     return sparse.diags(1 / np.where(norms > 0, norms, 1)).dot(matrix).tocsr()
 
 
+def values_at(matrix: sparse.csr_matrix, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The values at some places of a matrix, [places]; 0 where it has none."""
+    return np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)
+
+
 def frequent_columns(text: np.ndarray, words: int, q: int) -> np.ndarray:
     """Both columns of the q most frequent words of a text; of equally frequent ones, the first."""
     count = np.bincount(text[text >= 0], minlength=words)

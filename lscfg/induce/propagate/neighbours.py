@@ -68,9 +68,14 @@ def nearest_dense_rows(vectors: np.ndarray, k: int) -> sparse.csr_matrix:
     Args:
         vectors: float32 [rows, dimensions].
     """
-    blocks = [np.arange(first, min(first + BLOCK, len(vectors))) for first in range(0, len(vectors), BLOCK)]
+    blocks = in_blocks(np.arange(len(vectors)))
     found = [nearest_dense_to(vectors, rows, k) for rows in progress(blocks, "neighbours", len(blocks))]
     return as_graph(found, len(vectors))
+
+
+def in_blocks(rows: np.ndarray) -> list[np.ndarray]:
+    """The rows, ``BLOCK`` at a time."""
+    return [rows[begin : begin + BLOCK] for begin in range(0, len(rows), BLOCK)]
 
 
 def nearest_dense_to(vectors: np.ndarray, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -90,6 +95,12 @@ def as_graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) 
     offsets = np.concatenate([[0], np.cumsum(np.pad(sizes, (0, size - len(sizes))))])
     graph = sparse.csr_matrix((similarity.astype(float), which, offsets), shape=(size, size))
     return graph.sorted_indices()
+
+
+def scattered(graph: sparse.csr_matrix, rows: np.ndarray, size: int) -> sparse.csr_matrix:
+    """The graph of these rows alone as one of all, [size, size]; others have no neighbours."""
+    place = sparse.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(size, len(rows)))
+    return (place @ graph @ place.T).tocsr()
 
 
 def symmetric(graph: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
+from lscfg.induce.propagate.contexts import values_at
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
 from lscfg.induce.propagate.spaces import GraphSettings
@@ -52,7 +53,7 @@ def learn_ranking(
         return found
     part, rows = _without_labels(phrases)
     tried = spread(part, (graph[0][rows][:, rows].tocsr(), graph[1]), None, settings, threads)
-    gold = np.asarray(phrases.labels[rows[tried.row], tried.column]).ravel() if len(tried.row) else np.zeros(0)
+    gold = values_at(phrases.labels, rows[tried.row], tried.column)
     probability = found.probability.copy()
     lengths = phrases.source.phrases.lengths
     for length in np.unique(lengths[found.row]).tolist():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from lscfg.induce.propagate.contexts import unit_rows
+from lscfg.induce.propagate.contexts import unit_rows, values_at
 from lscfg.induce.propagate.neighbours import nearest_others
 from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams
 
@@ -126,7 +126,7 @@ def from_sentences(
         query, sentence = nearest_others(unit_rows((bag @ sparse.diags(rarity)).tocsr()), vectors, NEAREST)
         explained = _at_most_one(bag @ forward)
         hit, at = target.words(sentence)
-        known = _entries(explained, query[hit], target.text[at])
+        known = values_at(explained, query[hit], target.text[at])
         fit = _covered(bag, rarity, query, image, sentence) + BACK * _means(hit, np.log(known + UNSEEN), len(query))
         share = np.exp(SHARPNESS * fit)
         share /= np.maximum(np.bincount(query, share, len(part))[query], np.finfo(float).tiny)
@@ -224,13 +224,9 @@ def _covered(
     ahead = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
     word = bag.indices[bag.indptr[query][pair] + ahead]
     weight = np.maximum(rarity[word], 0.2)
-    value = weight * np.log(_entries(image, sentence[pair], word) + UNSEEN)
+    value = weight * np.log(values_at(image, sentence[pair], word) + UNSEEN)
     return np.bincount(pair, value, len(query)) / np.maximum(np.bincount(pair, weight, len(query)), 1e-9)
 
 
 def _means(which: np.ndarray, value: np.ndarray, size: int) -> np.ndarray:
     return np.bincount(which, value, size) / np.maximum(np.bincount(which, minlength=size), 1)
-
-
-def _entries(matrix: sparse.csr_matrix, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    return np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)

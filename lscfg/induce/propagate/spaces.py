@@ -13,7 +13,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows, randomized_svd
 from lscfg.induce.propagate.approximate import nearly_nearest_dense_rows
 from lscfg.induce.propagate.contexts import WEIGHTINGS, unit_rows, weighted
-from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric
+from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, scattered, symmetric
 from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.phrases import PhraseSide
 from lscfg.io.vectors import read_vectors
@@ -72,8 +72,7 @@ def similar_phrases(
         graph = nearly_nearest_dense_rows(rows, k, threads) if settings.approximate else nearest_dense_rows(rows, k)
     if chosen is None:
         return graph
-    place = sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), shape=(len(side.count), len(own)))
-    return (place @ graph @ place.T).tocsr()
+    return scattered(graph, own, len(side.count))
 
 
 def source_graph(

@@ -18,6 +18,7 @@ from lscfg.induce.propagate.candidates import (
     from_spelling,
     make_lists,
 )
+from lscfg.induce.propagate.contexts import values_at
 from lscfg.induce.propagate.mapping import from_map
 from lscfg.induce.propagate.morphology import from_stems, stemmer
 from lscfg.induce.propagate.neighbours import transitions
@@ -127,9 +128,5 @@ def spread(
     solution = solve(step, lists.data[chosen], settings.solver, settings.sweeps)
     row = np.repeat(np.arange(lists.shape[0]), np.diff(lists.indptr))[chosen]
     column = lists.indices[chosen].astype(np.int64)
-    values = {name: _entries(matrix, row, column) for name, matrix in sources.items()}
+    values = {name: values_at(matrix, row, column) for name, matrix in sources.items()}
     return Spread(row, column, made.origin[chosen], made.lexical[chosen], values, solution.probability, solution)
-
-
-def _entries(matrix: sparse.csr_matrix, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    return np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)

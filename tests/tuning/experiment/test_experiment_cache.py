@@ -146,6 +146,21 @@ def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):
     assert made == [False, False, True, True, False, False]
 
 
+def test_what_a_killed_worker_left_in_a_stage_is_no_output(tmp_path):
+    """Another worker goes on in the folder as it is."""
+
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        (folder / "out").write_text("x")
+
+    stage = Stage("write", make, {}, {})
+    unfinished = tmp_path / f"{stage.folder}.unfinished"
+    unfinished.mkdir()
+    (unfinished / ".lscfg.0123456789abcdef.tmp").write_text("half")
+    made = StageCache(tmp_path).make(stage, 1)
+    assert sorted(path.name for path in made.path.iterdir()) == ["out", RECORD] and [*made.record["outputs"]] == ["out"]
+
+
 def test_a_stage_of_a_version_that_knew_no_cpu_time_is_kept(tmp_path):
     @version(1)
     def make(folder, settings, inputs, jobs):
