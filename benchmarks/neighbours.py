@@ -20,9 +20,10 @@ from scipy import sparse
 from lscfg.induce.propagate.approximate import nearly_nearest_dense_rows
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns, unit_rows, weighted
 from lscfg.induce.propagate.neighbours import nearest_dense_to, nearest_rows
-from lscfg.induce.propagate.ngrams import NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.ngrams import NGrams, count_ngrams
 from lscfg.induce.propagate.phrases import PhraseSide
 from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
+from lscfg.induce.propagate.text import read_words
 
 
 def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray, k: int, rows: int) -> None:
@@ -69,12 +70,13 @@ def main() -> None:
     scale = len(found) / rows
     begin = time.process_time()
     counts = count_contexts(text, phrases, len(numbers), 2)
-    words = int((text >= 0).sum())
+    often = text.counts(len(numbers))
+    words = int(often.sum())
     print(f"{len(phrases)} phrases, {counts.nnz} entries of {words} words: {time.process_time() - begin:.1f} CPU s")
     if args.dense:
         compare_dense(counts, args.k)
         return
-    matrix, apart = unit_rows(weighted(counts)), frequent_columns(text, len(numbers), 25)
+    matrix, apart = unit_rows(weighted(counts)), frequent_columns(often, 25)
     begin = time.process_time()
     nearest_rows(matrix, args.k, apart, 1, 1)
     once = time.process_time() - begin  # what does not depend on the number of rows

@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     phrases.add_argument("--wanted", type=OutputFile, metavar="FILE", help="write the phrases without translation here")
     add_output(phrases, "phrases to write", required=True)
     add_options(phrases, PhraseSettings)
+    add_jobs(phrases)
     graph = add_action(actions, "graph", "join each source phrase to the phrases of the most similar contexts")
     graph.add_argument("phrases", type=InputFile, metavar="PHRASES", help="phrases of lscfg induce phrases")
     add_output(graph, "graph to write", required=True)
@@ -212,7 +213,7 @@ def _phrases(args: argparse.Namespace) -> None:
     if not args.mono_target:
         log.warn("no monolingual target text: translations are those of the parallel text alone")
     parallel, monolingual = (args.source, args.target), (args.mono_source, args.mono_target)
-    found = collect(parallel, args.alignment, monolingual, args.to_translate, settings)
+    found = collect(parallel, args.alignment, monolingual, args.to_translate, settings, args.jobs)
     log.table(found.statistics())
     if found.labelled.all():
         log.info("every phrase has a translation: there is nothing to propagate")

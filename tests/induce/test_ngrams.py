@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.induce.propagate import contexts
+from lscfg.induce.propagate import contexts, ngrams, text
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns, unit_rows, weighted
-from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams
+from lscfg.induce.propagate.text import BORDER, Text, read_words
 
 LINES = ["a b a b c", "c a a a", "", "b", "a a a a b", "c c a b"]
 
@@ -31,12 +32,19 @@ def counted(lines, length):
     )
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("counters", [5, 1 << 20])
+@pytest.mark.parametrize("block", [3, 1 << 20])
 @pytest.mark.parametrize("lines", [LINES, random_lines(1), random_lines(2)])
-def test_ngrams_are_counted_within_sentences(tmp_path, lines):
-    text, numbers = text_of(tmp_path, lines)
+def test_ngrams_are_counted_within_sentences(tmp_path, monkeypatch, lines, block, counters, threads):
+    """By blocks, the counters of a first pass may be too few; they never lose an n-gram."""
+    monkeypatch.setattr(text, "BLOCK", block)
+    monkeypatch.setattr(ngrams, "BLOCK", block)
+    monkeypatch.setattr(ngrams, "COUNTERS", counters)
+    whole, numbers = text_of(tmp_path, lines)
     words = list(numbers)
     for least in (1, 3):
-        found = count_ngrams(text, (1, 2, 4), least)
+        found = count_ngrams(whole, (1, 2, 4), least, threads)
         expected = counted(lines, 1) + counted(lines, 2) + counted(lines, 4)
         named = {tuple(words[w] for w in one): count for one, count in found.items()}
         assert named == {one: count for one, count in expected.items() if count >= least}
@@ -44,12 +52,12 @@ def test_ngrams_are_counted_within_sentences(tmp_path, lines):
 
 @pytest.mark.parametrize("lines", [LINES, random_lines(3)])
 def test_phrases_are_found_where_they_overlap_themselves(tmp_path, lines):
-    text, numbers = text_of(tmp_path, lines)
+    whole, numbers = text_of(tmp_path, lines)
     wanted = ["a a", "a", "c a b", "zz a"]
     numbers["zz"] = len(numbers)
     phrases = NGrams.of([[numbers[word] for word in one.split()] for one in wanted])
     expected = [counted(lines, len(one.split()))[tuple(one.split())] for one in wanted]
-    assert Finder(phrases).count(text, 4).tolist() == expected
+    assert Finder(phrases).count(whole).tolist() == expected
 
 
 def by_hand(lines, phrase, window):
@@ -62,15 +70,16 @@ def by_hand(lines, phrase, window):
     return found
 
 
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("block", [3, 1 << 20])
 @pytest.mark.parametrize("window", [1, 2, 5])
 @pytest.mark.parametrize("lines", [LINES, random_lines(4)])
-def test_contexts_are_those_of_the_window_within_the_sentence(tmp_path, monkeypatch, lines, window, block):
-    monkeypatch.setattr(contexts, "BLOCK", block)
-    text, numbers = text_of(tmp_path, lines)
+def test_contexts_are_those_of_the_window_within_the_sentence(tmp_path, monkeypatch, lines, window, block, threads):
+    monkeypatch.setattr(contexts, "HELD", block * window)
+    whole, numbers = text_of(tmp_path, lines)
     phrases = [["a"], ["a", "a"], ["a", "b"], ["c", "a", "a"]]
     table = NGrams.of([[numbers[word] for word in one] for one in phrases])
-    found = count_contexts(text, table, len(numbers), window).toarray()
+    found = count_contexts(whole, table, len(numbers), window, threads).toarray()
     for row, phrase in zip(found, phrases, strict=True):
         expected = by_hand(lines, phrase, window)
         for word, number in numbers.items():
@@ -95,9 +104,57 @@ def test_pmi_by_hand():
 
 
 def test_frequent_words_have_a_column_on_each_side(tmp_path):
-    text, numbers = text_of(tmp_path, LINES)
+    whole, numbers = text_of(tmp_path, LINES)
     a, b = numbers["a"], numbers["b"]
-    assert frequent_columns(text, len(numbers), 2).tolist() == [a, b, 3 + a, 3 + b]
+    assert frequent_columns(whole.counts(len(numbers)), 2).tolist() == [a, b, 3 + a, 3 + b]
+
+
+def sentences_of(blocks):
+    return [" ".join(map(str, one)) for block in blocks for one in split(block.tolist())]
+
+
+def split(numbers):
+    """The sentences between borders; there is one at both ends."""
+    assert numbers[0] == BORDER == numbers[-1]
+    found = [[]]
+    for number in numbers[1:]:
+        if number == BORDER:
+            found.append([])
+        else:
+            found[-1].append(number)
+    return found[:-1]
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+def test_a_text_is_its_parts_and_a_block_is_of_whole_sentences(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(text, "BLOCK", block)
+    paths = [tmp_path / "one", tmp_path / "two"]
+    lines = [line for line in random_lines(5) if line]
+    paths[0].write_text("\n" + "\n\n".join(lines[:9]) + "\n", encoding="utf-8")
+    paths[1].write_text("\n".join(lines[9:]) + "\n", encoding="utf-8")
+    numbers = {}
+    both = read_words(paths, numbers)
+    expected = [" ".join(str(numbers[word]) for word in line.split()) for line in lines]
+    assert sentences_of(both.blocks()) == expected == sentences_of([both.array()])
+    assert both.sentences() == len(lines) and len(both) == len(both.array())
+    apart = read_words(paths[:1], numbers) + read_words(paths[1:], numbers)
+    assert sentences_of(apart.blocks()) == expected
+    for first in (0, 1, 8, 9, 10, len(lines), len(lines) + 1):
+        for whole in (both, apart):
+            part = whole.beginning(first)
+            assert sentences_of(part.blocks()) == expected[:first] == sentences_of([part.array()])
+    assert [*Text().blocks()] == [] and Text().array().tolist() == [BORDER]
+
+
+def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
+    def full(file, data):
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "mono"
+    path.write_text("a b\n")
+    monkeypatch.setattr(text.os, "write", full)
+    with pytest.raises(InputError, match="TMPDIR"):
+        read_words([path], {})
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from scipy import sparse
 from lscfg.induce.propagate.contexts import unit_rows
 from lscfg.induce.propagate.held import hold_out
 from lscfg.induce.propagate.neighbours import nearest_others
-from lscfg.induce.propagate.ngrams import BORDER, NGrams
+from lscfg.induce.propagate.ngrams import NGrams
 from lscfg.induce.propagate.parallel import consistent, fits, loose_pairs
 from lscfg.induce.propagate.retrieval import KEPT, LinkedWords, from_sentences
+from lscfg.induce.propagate.text import BORDER
 
 
 def spans_of(size, longest):

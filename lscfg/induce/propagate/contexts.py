@@ -2,50 +2,58 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
-from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams
+from lscfg.induce.propagate.ngrams import Finder, NGrams
+from lscfg.induce.propagate.text import BORDER, Text
+from lscfg.parallel.engine import in_threads
 
-BLOCK = 1 << 20
-"""Words of text whose contexts are collected at a time."""
+HELD = 1 << 19
+"""Words of windows that are held at a time, beside those of one sentence."""
 
 WEIGHTINGS = ("pmi", "ppmi", "ppmi-cds")
 
 
-def count_contexts(text: np.ndarray, phrases: NGrams, words: int, window: int) -> sparse.csr_matrix:
+def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads: int = 1) -> sparse.csr_matrix:
     """How often a word stands among the ``window`` words left or right of a phrase, int32 [phrases, 2 words].
 
     A word on the right has the column ``words + word``. Where it stands within the window, and the borders of
-    sentences, are no part of the context.
+    sentences, are no part of the context. Memory grows with the result, not with the text.
     """
-    finder, total = Finder(phrases), sparse.csr_matrix((len(phrases), 2 * words), dtype=np.int32)
-    margin = int(phrases.lengths.max(initial=0)) + window
-    for begin in range(0, len(text), BLOCK):
-        # phrases begin in this block; their windows may reach beyond it
-        first = max(begin - window, 0)
-        part = text[first : begin + BLOCK + margin]
-        total = total + _contexts(part, begin - first, min(BLOCK, len(text) - begin), finder, total.shape, window)
-    return total
+    total = [sparse.csr_matrix((len(phrases), words + 1), dtype=np.int32)] * 2
+    count = partial(_contexts, Finder(phrases), len(phrases), words, window)
+    with in_threads(threads, ahead=1) as engine:
+        for sides in engine.map(count, text.blocks(HELD // window)):
+            total = [one + more for one, more in zip(total, sides, strict=True)]
+    return sparse.hstack([one[:, :words] for one in total], format="csr").sorted_indices()
 
 
 def _contexts(
-    text: np.ndarray, begin: int, length: int, finder: Finder, shape: tuple[int, int], window: int
-) -> sparse.csr_matrix:
-    words, keys = shape[1] // 2, [np.zeros(0, np.int64)]
-    for size, at, phrase in finder.find(text):
-        inside = (at >= begin) & (at < begin + length)
-        at, phrase = at[inside], phrase[inside]
-        for side, step, edge in ((0, -1, at), (1, 1, at + size - 1)):
-            reach, row = edge, phrase
-            for _ in range(window):
-                reach = reach + step
-                kept = (reach >= 0) & (reach < len(text))
-                kept[kept] = text[reach[kept]] != BORDER
-                reach, row = reach[kept], row[kept]
-                keys.append(row * shape[1] + side * words + text[reach])
-    found, count = np.unique(np.concatenate(keys), return_counts=True)
-    return sparse.csr_matrix((count.astype(np.int32), (found // shape[1], found % shape[1])), shape=shape)
+    finder: Finder, phrases: int, words: int, window: int, text: np.ndarray
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """The words left and right of each phrase, int32 [phrases, words + 1] each; the last column is of borders."""
+    border = text == BORDER
+    text = np.repeat(text, np.where(border, window, 1))  # so a window is within a sentence and its borders
+    spans = [np.stack([at, at + length, number]) for length, at, number in finder.find(text)]
+    begin, end, phrase = np.concatenate([np.zeros((3, 0), np.int64), *spans], axis=1)
+    windows = np.lib.stride_tricks.sliding_window_view(np.where(text == BORDER, np.int32(words), text), window)
+    each = sparse.csr_matrix(
+        (np.ones(windows.size, np.int32), windows.ravel(), np.arange(len(windows) + 1, dtype=np.int32) * window),
+        shape=(len(windows), words + 1),
+    )
+    places = np.arange(len(phrase) + 1)
+    by_phrase = sparse.csc_matrix(
+        (np.ones(len(phrase), np.int32), phrase, places), shape=(phrases, len(phrase))
+    ).tocsr()
+    left, right = (
+        sparse.csr_matrix((by_phrase.data, at[by_phrase.indices], by_phrase.indptr), shape=(phrases, len(windows)))
+        @ each
+        for at in (begin - window, end)
+    )
+    return left, right
 
 
 def weighted(counts: sparse.csr_matrix, weighting: str = "pmi") -> sparse.csr_matrix:
@@ -74,8 +82,11 @@ def values_at(matrix: sparse.csr_matrix, row: np.ndarray, column: np.ndarray) ->
     return np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)
 
 
-def frequent_columns(text: np.ndarray, words: int, q: int) -> np.ndarray:
-    """Both columns of the q most frequent words of a text; of equally frequent ones, the first."""
-    count = np.bincount(text[text >= 0], minlength=words)
+def frequent_columns(count: np.ndarray, q: int) -> np.ndarray:
+    """Both columns of the q most frequent words; of equally frequent ones, the first.
+
+    Args:
+        count: int64 [words], how often each is in the text.
+    """
     best = np.argsort(-count, kind="stable")[:q]
-    return np.concatenate([best, best + words])
+    return np.concatenate([best, best + len(count)])

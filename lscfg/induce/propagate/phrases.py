@@ -20,9 +20,10 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import RuleTable
 from lscfg.induce.propagate.contexts import count_contexts, frequent_columns
 from lscfg.induce.propagate.held import hold_out
-from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams, count_ngrams, read_words
+from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams
 from lscfg.induce.propagate.parallel import loose_pairs
-from lscfg.induce.propagate.retrieval import LinkedWords, from_sentences
+from lscfg.induce.propagate.retrieval import SENTENCES, LinkedWords, from_sentences
+from lscfg.induce.propagate.text import Text, read_words
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.io.tensors import load, read_json, save
 from lscfg.settings import Declared, setting
@@ -204,6 +205,7 @@ def collect(
     monolingual: tuple[Sequence[Name], Sequence[Name]],
     texts: Sequence[Name],
     settings: PhraseSettings,
+    threads: int = 1,
 ) -> PhraseFile:
     """Phrases with their translations and contexts.
 
@@ -218,18 +220,21 @@ def collect(
     counted = extract_files(*parallel, alignments, LIMITS)
     numbers = {word: number for number, word in enumerate(counted.rules.words)}
     labels = _labels(counted, settings)
-    alone = [_beginning(read_words(files, numbers), settings.mono_share) for files in monolingual]
-    both = [np.concatenate([one, read_words([own], numbers)]) for one, own in zip(alone, parallel, strict=True)]
+    alone = [_read(files, numbers, settings.mono_share) for files in monolingual]
+    both = [one + read_words([own], numbers) for one, own in zip(alone, parallel, strict=True)]
     known = {f for f, _ in labels}
     if texts:
-        wanted = count_ngrams(read_words(texts, numbers), settings.lengths)
+        wanted = count_ngrams(read_words(texts, numbers), settings.lengths, threads=threads)
     else:
-        wanted = count_ngrams(alone[0], settings.lengths, settings.min_count)
+        wanted = count_ngrams(alone[0], settings.lengths, settings.min_count, threads)
     sources = [*dict.fromkeys(f for f, _ in labels), *sorted(f for f in wanted if f not in known)]
-    more = count_ngrams(both[1], range(1, settings.target_words + 1), settings.min_target)
+    more = count_ngrams(both[1], range(1, settings.target_words + 1), settings.min_target, threads)
     targets = [*dict.fromkeys(e for _, e in labels)]
     targets += sorted(more.keys() - set(targets))
-    sides = [_side(text, NGrams.of(one), numbers, settings) for text, one in zip(both, (sources, targets), strict=True)]
+    sides = [
+        _side(text, NGrams.of(one), len(numbers), settings, threads)
+        for text, one in zip(both, (sources, targets), strict=True)
+    ]
     rows, columns = ({one: number for number, one in enumerate(every)} for every in (sources, targets))
     places = [rows[f] for f, _ in labels], [columns[e] for _, e in labels]
     matrix = sparse.csr_matrix(([*labels.values()], places), shape=(len(sources), len(targets)))
@@ -238,16 +243,17 @@ def collect(
     labelled = np.diff(matrix.indptr) > 0
     held = hold_out(labelled, phrases[0].lengths, sides[0].count, np.diff(loose.indptr) > 0)
     linked = LinkedWords(counted.lexicon, counted.lexicon_count, len(numbers))
-    left = from_sentences((alone[0], alone[1]), phrases, held | ~labelled, linked, sides[1].count)
+    first = alone[0].beginning(SENTENCES).array(), alone[1].beginning(SENTENCES).array()
+    left = from_sentences(first, phrases, held | ~labelled, linked, sides[1].count)
     proposed = {"parallel": loose, "sentences": left}
     lexicon = counted.lexicon, counted.lexicon_count
     return PhraseFile([*numbers], sides[0], sides[1], matrix, *lexicon, proposed, held)
 
 
-def _beginning(text: np.ndarray, share: float) -> np.ndarray:
-    """That part of a text's sentences."""
-    borders = np.flatnonzero(text == BORDER)
-    return text[: borders[round(share * (len(borders) - 1))] + 1]
+def _read(files: Sequence[Name], numbers: dict[str, int], share: float) -> Text:
+    """That part of the sentences of some files."""
+    text = read_words(files, numbers)
+    return text if share == 1 else text.beginning(round(share * text.sentences()))
 
 
 def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
@@ -262,12 +268,12 @@ def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[i
     return found
 
 
-def _side(text: np.ndarray, phrases: NGrams, numbers: Mapping[str, int], settings: PhraseSettings) -> PhraseSide:
-    if 0 < len(np.unique(text[text >= 0])) <= settings.q:
+def _side(text: Text, phrases: NGrams, words: int, settings: PhraseSettings, threads: int) -> PhraseSide:
+    often = text.counts(words)
+    if 0 < (often > 0).sum() <= settings.q:
         raise InputError(f"q is {settings.q}, but the text has no more words than that; choose a smaller q")
-    contexts = count_contexts(text, phrases, len(numbers), settings.window)
-    count = Finder(phrases).count(text, len(phrases))
-    return PhraseSide(phrases, count, contexts, frequent_columns(text, len(numbers), settings.q))
+    contexts = count_contexts(text, phrases, words, settings.window, threads)
+    return PhraseSide(phrases, Finder(phrases).count(text), contexts, frequent_columns(often, settings.q))
 
 
 # ---- graphs ----

@@ -14,10 +14,11 @@ from scipy import sparse
 
 from lscfg.induce.propagate.contexts import unit_rows, values_at
 from lscfg.induce.propagate.neighbours import nearest_others
-from lscfg.induce.propagate.ngrams import BORDER, Finder, NGrams
+from lscfg.induce.propagate.ngrams import Finder, NGrams
+from lscfg.induce.propagate.text import BORDER
 
 SENTENCES = 100_000
-"""Sentences of each side that are compared, at most: the first ones."""
+"""Sentences of each side that are to be compared, at most: the first ones."""
 
 PLACES = 10
 """Places of a phrase that are looked at, at most."""
@@ -70,8 +71,8 @@ class _Sentences:
     """
 
     def __init__(self, text: np.ndarray):
-        borders = np.flatnonzero(text == BORDER)[: SENTENCES + 1]
-        self.text = text[: borders[-1] + 1]
+        borders = np.flatnonzero(text == BORDER)
+        self.text = text
         self.begin, self.end = borders[:-1] + 1, borders[1:]
         self.of = np.searchsorted(borders, np.arange(len(self.text)), side="right") - 1
 
@@ -103,7 +104,7 @@ def from_sentences(
     root of how often the target phrase is in the text, since common words are often left over by chance.
 
     Args:
-        texts: source and target text, as of ``read_words``.
+        texts: source and target text, as of ``Text.array``; ``SENTENCES`` of each are enough.
         wanted: bool [source phrases], those that are looked at; the others have none.
         often: int64 [target phrases], how often each is in the text.
     """

@@ -29,7 +29,7 @@ def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
         for kind in ("alignments", "monolingual source", "monolingual target", "text")
     )
     parallel = inputs["source"], inputs["target"]
-    found = collect(parallel, alignments, (source, target), texts, PhraseSettings.of(settings))
+    found = collect(parallel, alignments, (source, target), texts, PhraseSettings.of(settings), jobs)
     found.write(folder / PHRASES)
     write_lines(folder / WANTED, found.unlabelled_texts())
     write_json(folder / STATISTICS, found.statistics())

@@ -1,0 +1,94 @@
+"""Times the counts of n-grams and of their contexts in a text, beside keys sorted by NumPy, and says what they hold.
+
+    python benchmarks/contexts.py TEXT... [--copies 1,10] [--window 2] [--least 2] [--threads 1]
+
+The n-grams are of one and two words. Each number of copies of the text is read by a process of its own. Its peak of
+memory is told before and after the counts; the text itself is in a temporary file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from lscfg.induce.propagate.contexts import count_contexts
+from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams
+from lscfg.induce.propagate.text import BORDER, read_words
+
+
+def peak() -> int:
+    """The peak of this process so far, MiB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) // 1024
+
+
+def by_sorted_keys(text: np.ndarray, phrases: NGrams, words: int, window: int) -> sparse.csr_matrix:
+    """The same counts, from one sorted array of all phrases with a word of their windows."""
+    keys, shape = [np.zeros(0, np.int64)], (len(phrases), 2 * words)
+    for size, at, phrase in Finder(phrases).find(text):
+        for side, step, edge in ((0, -1, at), (1, 1, at + size - 1)):
+            reach, row = edge, phrase
+            for _ in range(window):
+                reach = reach + step
+                kept = text[reach] != BORDER
+                reach, row = reach[kept], row[kept]
+                keys.append(row * shape[1] + side * words + text[reach])
+    found, count = np.unique(np.concatenate(keys), return_counts=True)
+    return sparse.csr_matrix((count.astype(np.int32), (found // shape[1], found % shape[1])), shape=shape)
+
+
+def measure(args: argparse.Namespace) -> None:
+    """One line for one text."""
+    numbers: dict[str, int] = {}
+    begin = time.process_time()
+    text = read_words(args.texts, numbers)
+    words, read = int(text.counts(len(numbers)).sum()), time.process_time() - begin
+    before, begin = peak(), time.process_time()
+    phrases = NGrams.of(sorted(count_ngrams(text, (1, 2), args.least * args.times, args.threads)))
+    middle, began = time.process_time(), time.perf_counter()
+    counts = count_contexts(text, phrases, len(numbers), args.window, args.threads)
+    wall, cpu, after = time.perf_counter() - began, time.process_time() - middle, peak()
+    line = f"{words:10} {len(phrases):8} {counts.nnz:9} {read:6.2f} {middle - begin:7.2f} {cpu:9.2f} {wall:7.2f}"
+    if args.times == 1:
+        begin = time.process_time()
+        other = by_sorted_keys(text.array(), phrases, len(numbers), args.window)
+        reference = time.process_time() - begin
+        assert (counts != other).nnz == 0
+        print(f"{line} {words / cpu / 1e6:5.2f} {reference / cpu:6.2f} {before:7} {after:6}")
+    else:
+        print(f"{line} {words / cpu / 1e6:5.2f} {'':6} {before:7} {after:6}")
+
+
+def main() -> None:
+    """A line for each number of copies."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("texts", nargs="+")
+    parser.add_argument("--copies", default="1,10")
+    parser.add_argument("--window", type=int, default=2)
+    parser.add_argument("--least", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--times", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.times:
+        measure(args)
+        return
+    print("     words  phrases   entries   read n-grams  contexts    wall   M/s sorted  before  after")
+    data = b"".join(Path(path).read_bytes() for path in args.texts)
+    for copies in args.copies.split(","):
+        with tempfile.NamedTemporaryFile() as file:
+            for _ in range(int(copies)):
+                file.write(data)
+            file.flush()
+            options = [f"--{name}={getattr(args, name)}" for name in ("window", "least", "threads")]
+            subprocess.run([sys.executable, __file__, file.name, f"--times={copies}", *options], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Text as numbers of words, on disk: a text may be larger than memory."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lscfg.corpus.parallel import check_plain, check_sentence
+from lscfg.errors import InputError
+from lscfg.io.text import FULL, stream_lines
+
+BORDER = -1
+"""Stands between sentences, and before and behind all of them."""
+
+BLOCK = 1 << 20
+"""Words that are read at a time, at most; a longer sentence is read whole."""
+
+ITEM = np.dtype(np.int32).itemsize
+
+
+class _Numbers:
+    """Numbers, int32, in a file without a name, which goes with the last that holds it."""
+
+    def __init__(self) -> None:
+        self._file, path = tempfile.mkstemp(prefix="lscfg.")
+        weakref.finalize(self, os.close, self._file)
+        os.unlink(path)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, numbers: Sequence[int]) -> None:
+        """Writes numbers behind all others."""
+        data = memoryview(np.array(numbers, np.int32).tobytes())
+        self._size += len(numbers)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            cure = "make room, or set TMPDIR to a folder with more; a word takes 4 bytes"
+            raise InputError(f"no room for the text's words as numbers; {cure}", tempfile.gettempdir()) from error
+
+    def read(self, first: int, end: int) -> np.ndarray:
+        """The numbers of these places."""
+        return np.frombuffer(os.pread(self._file, (end - first) * ITEM, first * ITEM), np.int32)
+
+
+class Text:
+    """Sentences of numbers, int32, with ``BORDER`` around each; parts of temporary files.
+
+    Args:
+        parts: file, and the first and last place of it, each a ``BORDER``.
+    """
+
+    def __init__(self, *parts: tuple[_Numbers, int, int]):
+        self._parts = parts
+
+    def __len__(self) -> int:
+        """Words and borders."""
+        return sum(last + 1 - first for _, first, last in self._parts)
+
+    def __add__(self, other: Text) -> Text:
+        return Text(*self._parts, *other._parts)
+
+    def blocks(self, size: int = 0) -> Iterator[np.ndarray]:
+        """Sentences together, int32, each block with ``BORDER`` at both ends; none of a text without words.
+
+        Args:
+            size: words of a block, at most, if no sentence is longer; 0: ``BLOCK``.
+        """
+        for file, first, last in self._parts:
+            while first < last:
+                reach = size or BLOCK
+                while True:
+                    end = min(first + reach, last) + 1
+                    block = file.read(first, end)
+                    borders = np.flatnonzero(block == BORDER)
+                    if len(borders) > 1:
+                        break
+                    reach *= 2
+                yield block[: borders[-1] + 1]
+                first += int(borders[-1])
+
+    def sentences(self) -> int:
+        """How many there are, without empty ones."""
+        return sum(int((block == BORDER).sum()) - 1 for block in self.blocks())
+
+    def beginning(self, sentences: int) -> Text:
+        """The first sentences."""
+        parts = []
+        for file, first, last in self._parts:
+            end = first
+            for block in Text((file, first, last)).blocks():
+                borders = np.flatnonzero(block == BORDER)[: sentences + 1]
+                end, sentences = end + int(borders[-1]), sentences + 1 - len(borders)
+                if not sentences:
+                    break
+            parts.append((file, first, end))
+        return Text(*parts)
+
+    def array(self) -> np.ndarray:
+        """The whole text, int32."""
+        return np.concatenate([np.array([BORDER], np.int32), *(block[1:] for block in self.blocks())])
+
+    def counts(self, words: int) -> np.ndarray:
+        """int64 [words], how often each is in the text."""
+        total = np.zeros(words, np.int64)
+        for block in self.blocks():
+            total += np.bincount(block[block >= 0], minlength=words)
+        return total
+
+
+def read_words(paths: Sequence[str | os.PathLike[str]], numbers: dict[str, int]) -> Text:
+    """The words of some files; new ones get the next numbers.
+
+    Raises:
+        InputError: a file is missing, not UTF-8 or without a word, or has a line that cannot stand in a grammar; there
+            is no room for temporary files.
+    """
+    file, held = _Numbers(), [BORDER]
+    for path in paths:
+        before = len(file) + len(held)
+        for number, line in enumerate(stream_lines(path), 1):
+            check_plain([line], path)
+            check_sentence(line, path, number, allow_empty=True)
+            found = [numbers.setdefault(word, len(numbers)) for word in line.split()]
+            if found:
+                held += found
+                held.append(BORDER)
+            if len(held) > BLOCK:
+                file.append(held)
+                held = []
+        if len(file) + len(held) == before:
+            raise InputError("no word; name a file with text, one sentence a line", path)
+    file.append(held)
+    return Text((file, 0, len(file) - 1))
