@@ -44,7 +44,7 @@ LINES = {
     "induce sample with states": "induce sample f e a1 -o out --hidden-states 2",
     "induce phrases": "induce phrases f e a1 a2 --mono-source f text --mono-target e --to-translate text "
     "--wanted library -o out --lengths 1,3 --min-count 4 --mono-share 0.5 --target-words 2 --min-target 5 --window 6 "
-    "--frequent-words 7",
+    "--frequent-words 7 --jobs 97",
     "induce graph": "induce graph one -o out --neighbours 7 --weighting ppmi --one-way --space svd --rank 9 "
     "--approximate --source-vectors text --jobs 97",
     "induce propagate": "induce propagate one two -o out --nbest a1 --gold text --statistics library --method lp "
