@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import sparse
 
 from lscfg.estimate.svd import normalised_rows
-from lscfg.induce.propagate.phrases import PhraseFile
+from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
 from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
 
 NEAREST = 100
@@ -30,13 +32,13 @@ def from_map(phrases: PhraseFile, settings: GraphSettings) -> sparse.csr_matrix:
     nothing = sparse.csr_matrix(phrases.labels.shape)
     known = np.flatnonzero(phrases.labelled & (phrases.source.phrases.lengths == 1))
     open_rows = np.flatnonzero(~phrases.labelled & (np.diff(phrases.source.contexts.indptr) > 0))
-    short = np.flatnonzero(phrases.target.phrases.lengths <= LONGEST)
+    short = _short(phrases.target)
     if not len(known) or not len(open_rows) or not len(short):
         return nothing
     space = GraphSettings(space="svd", rank=settings.rank, weighting=settings.weighting)
     labels = phrases.labels[:, short].tocsr()
     source = dense_rows(phrases.source, phrases.words, space)
-    target = dense_rows(phrases.target, phrases.words, space, chosen=short)
+    target = _short_rows(phrases.target, space)
     pairs = labels[known].tocoo()
     row, column, weight = known[pairs.row], pairs.col, pairs.data
     tested = pairs.row % 10 == 0
@@ -55,6 +57,15 @@ def from_map(phrases: PhraseFile, settings: GraphSettings) -> sparse.csr_matrix:
     rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
     near = values > 0
     return sparse.csr_matrix((values[near].astype(float), (rows[near], columns[near])), shape=nothing.shape)
+
+
+def _short(target: PhraseSide) -> np.ndarray:
+    return np.flatnonzero(target.phrases.lengths <= LONGEST)
+
+
+@lru_cache(maxsize=1)  # a ranking is learned with the same target phrases
+def _short_rows(target: PhraseSide, space: GraphSettings) -> np.ndarray:
+    return dense_rows(target, [], space, chosen=_short(target))
 
 
 def ridge(x: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float) -> np.ndarray:

@@ -55,9 +55,9 @@ class PhraseSettings(Declared):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PhraseSide:
-    """The phrases of one language.
+    """The phrases of one language; equal to itself alone.
 
     Attributes:
         phrases: in the vocabulary of the whole.
