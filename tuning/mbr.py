@@ -2,7 +2,9 @@
 
 The translation of a list with the greatest expected utility, where every other translation of the list is a reference
 with its posterior probability: argmax over e of the sum over e' of P(e' | f) U(e, e'). The posterior is proportional to
-exp(scale * score), and equal translations share theirs.
+exp(scale * score), and equal translations share theirs. Lists of several systems are joined with an equal share of
+probability each: the translation is chosen that the systems agree on most (sentence-level combination; Rosti et al.
+2007, "Combining Outputs from Multiple Machine Translation Systems").
 """
 
 from __future__ import annotations
@@ -70,17 +72,27 @@ def _matches(grams: Sequence[Iterable[object]]) -> tuple[Floats, Floats]:
     return matches, counts.sum(axis=1)
 
 
-def expected_utilities(texts: Sequence[str], scores: Sequence[float], utility: str, scale: float) -> Floats:
-    """The expected utility of each translation of a list, [texts].
+def posterior(scores: Sequence[float], scale: float) -> Floats:
+    """The probability of each hypothesis of a list, [hypotheses].
 
     Args:
         scores: the model's, natural logarithms up to a constant.
-        utility: one of ``UTILITIES``.
         scale: what scores are multiplied by; 0 makes all hypotheses alike.
+    """
+    logs = scale * np.array(scores, np.float64)
+    weights = np.exp(logs - logs.max())
+    probabilities: Floats = weights / weights.sum()
+    return probabilities
+
+
+def expected_utilities(texts: Sequence[str], probabilities: Sequence[float] | Floats, utility: str) -> Floats:
+    """The expected utility of each translation of a list, [texts].
+
+    Args:
+        probabilities: of the translations; equal ones share theirs.
+        utility: one of ``UTILITIES``.
     """
     numbers: dict[str, int] = {}
     which = np.array([numbers.setdefault(text, len(numbers)) for text in texts])
-    logs = scale * np.array(scores, np.float64)
-    weights = np.bincount(which, np.exp(logs - logs.max()))
-    values: Floats = (UTILITIES[utility]([*numbers]) @ (weights / weights.sum()))[which]
+    values: Floats = (UTILITIES[utility]([*numbers]) @ np.bincount(which, probabilities))[which]
     return values

@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
+import numpy as np
+
 from lscfg import log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.io.text import read_lines
-from lscfg.tuning.mbr import expected_utilities
+from lscfg.tuning.mbr import expected_utilities, posterior
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 
 Lists = list[list[Hypothesis]]
@@ -82,13 +84,22 @@ def ranked(hypotheses: Sequence[Hypothesis], weights: Mapping[str, float]) -> li
     return sorted(found, key=lambda one: -one.score)
 
 
-def ranked_by_risk(hypotheses: Sequence[Hypothesis], utility: str, scale: float) -> list[Hypothesis]:
-    """The hypotheses by expected utility, which becomes their score; see ``lscfg.tuning.mbr``."""
-    if not hypotheses:
+def ranked_by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scale: float) -> list[Hypothesis]:
+    """The hypotheses of one sentence by expected utility, which becomes their score; see ``lscfg.tuning.mbr``.
+
+    Args:
+        systems: the list of each system; systems that have hypotheses have an equal share of probability.
+        scale: what scores are multiplied by before they become probabilities.
+    """
+    lists = [one for one in systems if one]
+    if not lists:
         return []
-    values = expected_utilities([one.text for one in hypotheses], [one.score for one in hypotheses], utility, scale)
-    order = sorted(range(len(hypotheses)), key=lambda k: (-values[k], -hypotheses[k].score))
-    return [Hypothesis(hypotheses[k].text, hypotheses[k].features, float(values[k])) for k in order]
+    every = [one for hypotheses in lists for one in hypotheses]
+    parts = [posterior([one.score for one in hypotheses], scale) / len(lists) for hypotheses in lists]
+    share = np.concatenate(parts)
+    values = expected_utilities([one.text for one in every], share, utility)
+    order = sorted(range(len(every)), key=lambda k: (-values[k], -share[k]))
+    return [Hypothesis(every[k].text, every[k].features, float(values[k])) for k in order]
 
 
 def distinct(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:

@@ -130,6 +130,7 @@ pack -c cdec.ini -w weights -o bundle
 tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
 rescore short.kbest --mbr bleu -o out
+rescore short.kbest short.kbest --mbr chrf -o out
 evaluate --reference dev.en --baseline A A=A B=B --samples 50
 oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
 inspect sp.lscfg

@@ -9,7 +9,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, write_kbest
-from lscfg.tuning.mbr import UTILITIES, bleu_utility, chrf_utility, expected_utilities
+from lscfg.tuning.mbr import UTILITIES, bleu_utility, chrf_utility, expected_utilities, posterior
 from lscfg.tuning.rescore import ListDecoder, distinct, ranked, ranked_by_risk, read_lists, tune_lists
 from lscfg.tuning.tune import TuneSettings
 
@@ -33,17 +33,30 @@ def test_expected_utilities_are_sums_over_the_list():
     for name, utility in UTILITIES.items():
         p = np.exp(0.7 * np.array(scores))
         truth = [sum(p[k] * utility([one, other])[0, 1] for k, other in enumerate(texts)) / p.sum() for one in texts]
-        np.testing.assert_allclose(expected_utilities(texts, scores, name, 0.7), truth)
+        np.testing.assert_allclose(expected_utilities(texts, posterior(scores, 0.7), name), truth)
 
 
 def test_risk_chooses_what_is_like_the_others():
     one = [Hypothesis("x y", {}, 0.1), Hypothesis("a b c", {}, 0.0), Hypothesis("a b", {}, 0.0)]
-    found = ranked_by_risk(one, "bleu", 1.0)
+    found = ranked_by_risk([one], "bleu", 1.0)
     assert found[-1].text == "x y" and found[0].text != "x y"
-    assert ranked_by_risk(one, "chrf", 1000.0)[0].text == "x y"  # certain of the best
-    assert ranked_by_risk([], "bleu", 1.0) == []
+    assert ranked_by_risk([one], "chrf", 1000.0)[0].text == "x y"  # certain of the best
+    assert ranked_by_risk([], "bleu", 1.0) == [] == ranked_by_risk([[], []], "bleu", 1.0)
     same = [Hypothesis("a", {"f": 1.0}, -1.0), Hypothesis("a", {"f": 2.0}, 0.0)]
-    assert [h.features["f"] for h in ranked_by_risk(same, "bleu", 1.0)] == [2.0, 1.0]
+    assert [h.features["f"] for h in ranked_by_risk([same], "bleu", 1.0)] == [2.0, 1.0]
+
+
+def test_each_system_has_an_equal_share():
+    """However many hypotheses a system has, and whatever its scores are."""
+    many = [Hypothesis(text, {}, score) for text, score in (("a b c d", 70.0), ("a b c e", 70.0), ("a b", 69.0))]
+    few, none = [Hypothesis("a b c e", {}, -3.0)], []
+    for name, utility in UTILITIES.items():
+        found = {one.text: one.score for one in ranked_by_risk([many, none, few], name, 1.0)}
+        p = np.exp([0.0, 0.0, -1.0]) / (2 + np.exp(-1.0)) / 2
+        weight = {"a b c d": p[0], "a b c e": p[1] + 0.5, "a b": p[2]}
+        for text, value in found.items():
+            assert value == pytest.approx(sum(w * utility([text, other])[0, 1] for other, w in weight.items()))
+    assert ranked_by_risk([many, few], "bleu", 1.0)[0].text == "a b c e"
 
 
 @pytest.fixture
@@ -107,6 +120,21 @@ def test_the_command_tunes_and_applies(lists, capsys):
     assert "New" in again[0][0].features
     assert run(lists, "--mbr", "bleu") == 0
     assert len(capsys.readouterr().out.splitlines()) == 30
+
+
+def test_the_command_joins_lists_of_several_systems(lists, capsys):
+    right = read_lists(lists / "lists.gz", {"New": lists / "column"})
+    write_kbest(lists / "sure", [[max(one, key=lambda h: h.features["New"])] for one in right])
+    words = ["rescore", str(lists / "lists.gz"), str(lists / "sure"), str(lists / "sure"), "--quiet"]
+    assert main([*words, "--mbr", "bleu", "-o", str(lists / "out")]) == 0
+    assert (lists / "out").read_text() == (lists / "reference").read_text()
+    assert main(words) == 1 and "use --mbr" in capsys.readouterr().err
+    assert main([*words, "--mbr", "bleu", "-w", str(lists / "weights")]) == 1
+    assert "leave out -w" in capsys.readouterr().err
+    (lists / "short").write_text("0 ||| x ||| Old=1 ||| 1\n")
+    assert main(["rescore", str(lists / "lists.gz"), str(lists / "short"), "--mbr", "bleu", "--quiet"]) == 1
+    said = capsys.readouterr().err
+    assert "short: lists of 1 sentences" in said and said.count("\n") == 1
 
 
 def test_sentences_without_a_list_stay_empty(lists, capsys):

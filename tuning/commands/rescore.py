@@ -21,7 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from lscfg.tuning.optimisers import optimiser_kind
     from lscfg.tuning.tune import TuneSettings
 
-    parser.add_argument("lists", type=InputFile, metavar="LISTS", help="k-best lists of lscfg decode -k or of cdec")
+    parser.add_argument(
+        "lists",
+        type=InputFile,
+        nargs="+",
+        metavar="LISTS",
+        help="k-best lists of lscfg decode -k or of cdec; with --mbr also those of several systems, a file each",
+    )
     parser.add_argument(
         "--scores",
         type=NamedFile,
@@ -34,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser)
     add_kbest(parser)
     risk = parser.add_argument_group("minimum Bayes risk")
-    risk.add_argument("--mbr", choices=[*UTILITIES], help="choose what is most like the others of its list")
+    risk.add_argument(
+        "--mbr", choices=[*UTILITIES], help="choose what is most like the others of its list, or of all lists"
+    )
     risk.add_argument(
         "--scale",
         type=float,
@@ -74,7 +82,8 @@ def run(args: argparse.Namespace) -> None:
     if weights is not None:
         lists = [ranked(one, weights) for one in lists]
     if args.mbr:
-        lists = [ranked_by_risk(one, args.mbr, args.scale) for one in log.progress(lists, "rescore", len(lists))]
+        systems = list(zip(lists, *_others(args, len(lists)), strict=True))
+        lists = [ranked_by_risk(one, args.mbr, args.scale) for one in log.progress(systems, "rescore", len(systems))]
     if args.unique:
         lists = [distinct(one) for one in lists]
     if args.kbest is None:
@@ -95,6 +104,9 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--scale must be 0 or more, not {args.scale}")
     if bool(args.tuned) != bool(args.reference):
         raise InputError("--tuned and --reference go together: weights are tuned against a reference")
+    if len(args.lists) > 1 and (not args.mbr or args.weights or args.scores or args.tuned):
+        cure = "use --mbr, without weights" if not args.mbr else "leave out -w, --scores and --tuned"
+        raise InputError(f"lists of {len(args.lists)} systems, each with scores of its own: {cure}")
     if (args.scores or args.tuned) and not args.weights:
         raise InputError("no weights; name the decoder's with -w, and find those of new features with --tuned")
     names = [one.name for one in args.scores]
@@ -103,6 +115,22 @@ def _check(args: argparse.Namespace) -> None:
             raise InputError("--scores is NAME=FILE: the new feature's name and its values")
         if names.count(name) > 1:
             raise InputError(f"--scores names {quote(name)} twice")
+
+
+def _others(args: argparse.Namespace, sentences: int) -> list[Lists]:
+    """The lists of all systems but the first."""
+    from lscfg.errors import InputError
+    from lscfg.tuning.rescore import read_lists
+
+    found = []
+    for path in args.lists[1:]:
+        found.append(read_lists(path, {}))
+        if len(found[-1]) != sentences:
+            raise InputError(
+                f"lists of {len(found[-1])} sentences, but {args.lists[0]} has {sentences}; name lists of one text",
+                path,
+            )
+    return found
 
 
 def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]:
@@ -119,7 +147,7 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
     for path, lines in zip(args.reference or (), references, strict=True):
         check_length(len(lines), path, len(references[0]), args.reference[0])
     columns = {one.name: one.path for one in args.scores}
-    lists = read_lists(args.lists, columns, len(references[0]) if references else 0)
+    lists = read_lists(args.lists[0], columns, len(references[0]) if references else 0)
     if weights is None:
         return lists, None
     names = {name for one in lists for hypothesis in one for name in hypothesis.features}
