@@ -12,7 +12,7 @@ from lscfg import log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.io.text import read_lines
-from lscfg.tuning.mbr import expected_utilities, posterior
+from lscfg.tuning.mbr import bleu_utility, expected_utilities, posterior
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 
 Lists = list[list[Hypothesis]]
@@ -100,6 +100,26 @@ def ranked_by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scale:
     values = expected_utilities([one.text for one in every], share, utility)
     order = sorted(range(len(every)), key=lambda k: (-values[k], -share[k]))
     return [Hypothesis(every[k].text, every[k].features, float(values[k])) for k in order]
+
+
+def agreed(systems: Sequence[Sequence[Hypothesis]], scales: Sequence[float]) -> list[str]:
+    """What the systems agree on about one sentence, by expected BLEU under each scale; see ``ranked_by_risk``.
+
+    Empty where no system has a hypothesis.
+    """
+    lists = [one for one in systems if one]
+    texts = list(dict.fromkeys(one.text for hypotheses in lists for one in hypotheses))
+    if not texts:
+        return [""] * len(scales)
+    number, utility, found = {text: k for k, text in enumerate(texts)}, bleu_utility(texts), []
+    for scale in scales:
+        share = np.zeros(len(texts))
+        for hypotheses in lists:
+            own = posterior([one.score for one in hypotheses], scale) / len(lists)
+            np.add.at(share, [number[one.text] for one in hypotheses], own)
+        value = utility @ share
+        found.append(texts[max(range(len(texts)), key=lambda k: (value[k], share[k]))])
+    return found
 
 
 def distinct(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:

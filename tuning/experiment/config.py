@@ -222,6 +222,8 @@ class System:
     """A system before this one, from whose tuned weights its own tuning begins; empty: from those of [tuning]."""
     weights_of: str = ""
     """A system before this one whose tuned weights it has, without a tuning of its own; empty: it is tuned."""
+    agree: list[str] = field(default_factory=list)
+    """Systems before this one whose translations it chooses from: what they agree on most. It has no rules then."""
     estimator: Chosen | None = None
     """None for the plain grammar."""
     expand: bool = False
@@ -467,6 +469,9 @@ def _systems(
         table, propagation = _own_propagation(table, propagate, keys, reader)
         context = read_context(table.pop("context"), (*keys, "context"), reader) if "context" in table else None
         scorer = read_scorer(table.pop("sense"), (*keys, "sense"), reader) if "sense" in table else None
+        if "agree" in table and len(table) > 1:
+            other = next(key for key in table if key != "agree")
+            raise reader.error((*keys, other), f"{other} is not for a system that chooses from others' translations")
         system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation)
         system = dataclasses.replace(system, context=context, sense=scorer)
         start = system.start
@@ -583,6 +588,14 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if system.before and system.before not in before:
             key = "weights_of" if system.weights_of else "start"
             raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one")
+        if system.before and experiment.systems[system.before].agree:
+            raise reader.error((*keys, "start"), f"start: {system.before} chooses from others, and has no weights")
+        for member in system.agree:
+            if member not in before or experiment.systems[member].agree:
+                message = f"agree: {quote(member)} is no system before this one with rules of its own"
+                raise reader.error((*keys, "agree"), message)
+        if len(system.agree) == 1 or len({*system.agree}) < len(system.agree):
+            raise reader.error((*keys, "agree"), "agree must name two systems or more, each once")
         if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
             message = "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
             raise reader.error((*keys, "forests"), message)

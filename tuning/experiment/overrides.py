@@ -56,6 +56,8 @@ def overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
         for name, system in chosen.items():
             if system.before and system.before not in chosen:
                 raise InputError(f"--systems: {name} begins with the weights of {system.before}; give both")
+            if absent := [member for member in system.agree if member not in chosen]:
+                raise InputError(f"--systems: {name} chooses from translations of {', '.join(absent)}; give these, too")
         wanted = experiment.report.charts
         charts = wanted if all(name in chosen for name in wanted) else ()
         report = dataclasses.replace(experiment.report, charts=charts)

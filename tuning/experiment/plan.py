@@ -26,27 +26,35 @@ from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.installed import programs
 from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
-from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
+from lscfg.tuning.experiment.stages import agreement, decoding, model, monolingual, rules, text
 
 
 @dataclass(frozen=True)
 class SystemPlan:
     """The stages of one system; the lists have an element for each run of the tuning."""
 
-    rules: Stage
+    rules: Stage | None
     model: Stage | None
     decoder: Mapping[str, Any]
     """Settings of its decoder; inputs of it: ``decoder_inputs``."""
     decoder_inputs: Mapping[str, Input]
+    members: Sequence[SystemPlan] = ()
+    """Those whose translations it chooses from, without rules and a decoder of its own."""
     tuned: list[Stage] = field(default_factory=list)
     tried: list[list[Stage]] = field(default_factory=list)
-    """The tunings of which each of ``tuned`` is the best; empty where it is the only one."""
+    """What each of ``tuned`` chooses from: tunings, if there are several, or lists of the members."""
     decoded: list[Stage] = field(default_factory=list)
     scored: list[Stage] = field(default_factory=list)
     restored: list[Stage] = field(default_factory=list)
     """Empty where the text was not prepared."""
     expansion: list[Stage] = field(default_factory=list)
     """What its grammar and its model have of monolingual text; empty where they have nothing."""
+
+    @property
+    def grammars(self) -> list[Stage]:
+        """Its rules, or those of its members, each once."""
+        every = [self.rules, *(member.rules for member in self.members)]
+        return list({stage.key: stage for stage in every if stage}.values())
 
     def runs(self) -> Iterator[tuple[Stage, ...]]:
         """The stages of each run, in order."""
@@ -56,13 +64,20 @@ class SystemPlan:
     def training(self) -> list[Stage]:
         """All that must be there before it can be tuned, whoever else needs it; weights to begin with are not."""
         found: dict[str, Stage] = {}
-        open_ones = [part.stage for part in self.decoder_inputs.values() if isinstance(part, Output)]
+        inputs = [part for plan in (self, *self.members) for part in plan.decoder_inputs.values()]
+        open_ones = [part.stage for part in inputs if isinstance(part, Output)]
         while open_ones:
             stage = open_ones.pop()
             if stage.key not in found:
                 found[stage.key] = stage
                 open_ones += stage.sources
         return [*found.values()]
+
+    def translated(self) -> Iterator[Stage]:
+        """All that decodes the test set, of each run; where it chooses, its members' lists too."""
+        for stage in self.decoded:
+            yield from (source for source in stage.sources if source.work is decoding.nbest)
+            yield stage
 
     def stages(self) -> Iterator[Stage]:
         """Those of its own, in order."""
@@ -117,9 +132,10 @@ def make_plan(experiment: Experiment) -> Plan:
     texts = _texts(experiment)
     lm = _language_model(experiment, texts)
     shared = [texts.prepared, lm] if texts.prepared else [lm]
+    with_rules = {name: system for name, system in experiment.systems.items() if not system.agree}
     given = {
         name: Stage("grammar-given", rules.given_grammar, {}, {"file": system.grammar_file})
-        for name, system in experiment.systems.items()
+        for name, system in with_rules.items()
         if system.grammar_file
     }
     alignments = _alignments(experiment, texts)
@@ -127,8 +143,8 @@ def make_plan(experiment: Experiment) -> Plan:
     shared += [*given.values(), *(part.stage for part in alignments[:1] if isinstance(part, Output)), derivations]
     inputs = RuleFiles(texts.source, texts.target, alignments, derivations / rules.DERIVATIONS)
     grammars = dict(given)
-    files_of = dict.fromkeys(experiment.systems, inputs)
-    for name, system in experiment.systems.items():
+    files_of = dict.fromkeys(with_rules, inputs)
+    for name, system in with_rules.items():
         if system.alignment:
             links = alignments_of(system.alignment, experiment.of(system), inputs)
             shared += [links[0].stage, _derivations(experiment, texts, links)]
@@ -141,7 +157,7 @@ def make_plan(experiment: Experiment) -> Plan:
             shared += made
             grammars[name] = made[-1]
     models = {}
-    for name, system in experiment.systems.items():
+    for name, system in with_rules.items():
         learned_from = files_of[name]
         if system.over_forests:
             shared.append(_derivations(experiment, texts, learned_from.alignments, forests=True))
@@ -150,6 +166,9 @@ def make_plan(experiment: Experiment) -> Plan:
     shared += [stage for stage in models.values() if stage]
     systems: dict[str, SystemPlan] = {}
     for name, system in experiment.systems.items():
+        if system.agree:
+            systems[name] = _agreed(experiment, texts, [systems[member] for member in system.agree])
+            continue
         own, more = experiment.of(system), _expansion(experiment, texts, name, files_of[name], systems)
         latent, made = models[name], [*more.values()]
         if more:
@@ -317,9 +336,9 @@ def _expansion(
     if "decoder" in own.rules.candidates and own.rules.method != GOLD:
         start = before[system.before]
         parts = {"wanted": made["phrases"] / monolingual.WANTED, "weights": start.tuned[0] / decoding.WEIGHTS}
-        settings = {**start.decoder, "kbest": monolingual.KBEST}
-        made["nbest"] = Stage("nbest", monolingual.nbest, settings, {**start.decoder_inputs, **parts})
-        files["nbest"] = made["nbest"] / monolingual.NBEST
+        settings = {**start.decoder, "kbest": decoding.KBEST}
+        made["nbest"] = Stage("nbest", decoding.nbest, settings, {**start.decoder_inputs, **parts})
+        files["nbest"] = made["nbest"] / decoding.NBEST
     made["propagate"] = Stage("propagate", monolingual.propagate, own.rules.facts(), files)
     return made
 
@@ -387,6 +406,34 @@ def _system(
     return plan
 
 
+def _agreed(experiment: Experiment, texts: Texts, members: Sequence[SystemPlan]) -> SystemPlan:
+    """The stages of a system that chooses from the translations of others; each run from those of the same run."""
+    plan = SystemPlan(None, None, {}, {}, members)
+    for run in range(experiment.tuning.runs):
+        dev, test = ([_lists(one, run, source) for one in members] for source in (texts.dev_source, texts.test_source))
+        files = numbered_inputs("lists", [stage / decoding.NBEST for stage in dev]) | texts.dev_references
+        tuned = Stage("agree", agreement.agree, {"scales": list(agreement.SCALES)}, files)
+        files = numbered_inputs("lists", [stage / decoding.NBEST for stage in test])
+        files |= {"dev": tuned / decoding.DEV, "test source": texts.test_source}
+        decoded = Stage("together", agreement.together, {}, files)
+        output = {"output": decoded / decoding.OUTPUT}
+        plan.tuned.append(tuned)
+        plan.tried.append([*dev, *test])
+        plan.decoded.append(decoded)
+        plan.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
+        if texts.restoring:
+            facts, inputs = dict(texts.restoring[0]), dict(texts.restoring[1])
+            plan.restored.append(Stage("restore", text.restore, facts, {**output, **inputs}))
+    return plan
+
+
+def _lists(system: SystemPlan, run: int, text: Input) -> Stage:
+    """The best translations of a text by one run of a system."""
+    files = {"wanted": text, "weights": system.tuned[run] / decoding.WEIGHTS}
+    settings = {**system.decoder, "kbest": decoding.KBEST}
+    return Stage("nbest", decoding.nbest, settings, {**system.decoder_inputs, **files})
+
+
 def _latent_starts(experiment: Experiment, system: System, before: Mapping[str, SystemPlan]) -> list[dict[str, Any]]:
     """What each tuning of a run knows of its start: one of the shares, where some latent feature begins at it.
 
@@ -449,7 +496,7 @@ def _charts(
     found = {}
     for name in charted_systems(experiment):
         system = systems[name]
-        assert system.model is not None  # it has an estimator
+        assert system.model is not None and system.rules is not None  # it has an estimator
         files = {
             "rules": system.rules / rules.GRAMMAR,
             "model": system.model / model.MODEL,
@@ -469,6 +516,8 @@ def _trees(
         return {}
     found = {}
     for name, system in systems.items():
+        if system.members:
+            continue
         files = {
             "weights": system.tuned[0] / decoding.WEIGHTS,
             "test source": texts.test_source,

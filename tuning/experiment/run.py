@@ -185,7 +185,7 @@ class Run:
         return Times(
             _total(spent[stage.key] for stage in stages.training()),
             statistics.fmean(self.json(stage / decoding.DEV)["seconds"] for stage in stages.tuned),
-            _total((spent[stage.key] for stage in stages.decoded), len(stages.decoded)),
+            _total((spent[stage.key] for stage in stages.translated()), len(stages.decoded)),
         )
 
 
@@ -262,13 +262,15 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     for old in folder.iterdir():
         if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
             shutil.rmtree(old)
-    inputs = run.cache.inputs(system.decoder_inputs)
-    write_ini(folder / "cdec.ini", decoding.decoder_config(system.decoder, folder, inputs))
+    if not system.members:
+        inputs = run.cache.inputs(system.decoder_inputs)
+        write_ini(folder / "cdec.ini", decoding.decoder_config(system.decoder, folder, inputs))
     for number, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
         place = folder if number == 1 else folder / f"run{number}"
         place.mkdir(exist_ok=True)
-        shutil.copyfile(path(tuned / decoding.WEIGHTS), place / "weights")
-        shutil.copyfile(path(tuned / decoding.HISTORY), place / "tuning.json")
+        if not system.members:
+            shutil.copyfile(path(tuned / decoding.WEIGHTS), place / "weights")
+            shutil.copyfile(path(tuned / decoding.HISTORY), place / "tuning.json")
         shutil.copyfile(path(decoded / decoding.OUTPUT), place / "test.output")
         if system.restored:
             shutil.copyfile(path(system.restored[number - 1] / text.RESTORED), place / "test.restored")
@@ -310,7 +312,7 @@ def _sampling(run: Run) -> list[dict[str, Any]]:
     """How chains of sampled rules went; those of several systems once, if they are the same."""
     found: list[dict[str, Any]] = []
     for name, system in run.plan.systems.items():
-        for stage in (system.rules, *system.rules.sources):
+        for stage in (own for grammar in system.grammars for own in (grammar, *grammar.sources)):
             made = stage / rules.FOUND
             if stage.work is not rules.grammar or not run.cache.path(made).exists():
                 continue
@@ -334,16 +336,18 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
     size = run.json(stages.model / rules.SIZE) if stages.model else {"states": None, "effective": None}
     runs, restored = [], [found["bleu"] for found in _restored(run, score.name)]
     for number, bleu in enumerate(score.runs):
-        dev, history = (run.json(stages.tuned[number] / name) for name in (decoding.DEV, decoding.HISTORY))
+        dev = run.json(stages.tuned[number] / decoding.DEV)
+        history = [] if stages.members else run.json(stages.tuned[number] / decoding.HISTORY)["history"]
         runs.append(
             {
                 "seed": run.experiment.tuning.seed + number,
-                "start_dev_bleu": dev["start_bleu"],
+                "start_dev_bleu": dev.get("start_bleu"),
                 "latent_start": dev.get("latent_start", stages.tuned[number].settings.get("latent start", 0.0)),
                 "dev_bleu": dev["bleu"],
                 "dev_length_ratio": dev["length_ratio"],
-                "tuning_iteration": dev["iteration"],
-                "dev_bleu_by_iteration": [record["dev_bleu"] for record in history["history"]],
+                "tuning_iteration": dev.get("iteration"),
+                "dev_bleu_by_iteration": [record["dev_bleu"] for record in history],
+                "scale": dev.get("scale"),
                 "test_bleu": bleu,
                 "restored_bleu": restored[number] if restored else None,
                 **run.json(stages.scored[number] / decoding.SCORES),
@@ -357,13 +361,14 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
     return {
         "system": score.name,
         "estimator": system.estimator.name if system.estimator else NO_ESTIMATOR,
-        "grammar": system.grammar,
-        "rules": run.json(stages.rules / rules.SIZE)["rules"],
+        "grammar": None if system.agree else system.grammar,
+        "agree": list(system.agree),
+        "rules": sum(run.json(grammar / rules.SIZE)["rules"] for grammar in stages.grammars),
         "states": size["states"],
         "effective_rules": size["effective"],
         **_expansion(run, score.name),
         "singular_values": _singular_values(run.cache.path(stages.model / model.MODEL)) if stages.model else None,
-        "start_dev_bleu": mean("start_dev_bleu"),
+        "start_dev_bleu": None if system.agree else mean("start_dev_bleu"),
         "dev_bleu": mean("dev_bleu"),
         "dev_bleu_deviation": statistics.stdev(dev_bleu) if len(runs) > 1 else None,
         "test_bleu": score.bleu,
@@ -410,6 +415,7 @@ def _report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     weights = {
         name: [read_weights(run.cache.path(stage / decoding.WEIGHTS)) for stage in system.tuned]
         for name, system in plan.systems.items()
+        if not system.members
     }
     seen = {word for text in (*references, *outputs.values()) for line in text for word in line.split()}
     (target,) = run.lines(texts.target)

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from lscfg.decode.derivations import Translated
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
-SENTENCES, CHARTS, TREES = "sentences.json", "charts.json", "trees.json"
+NBEST, SENTENCES, CHARTS, TREES = "nbest.gz", "sentences.json", "charts.json", "trees.json"
+
+KBEST = 100
+"""Translations in a list."""
 
 
 @version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
@@ -94,6 +97,19 @@ def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
         lists = decoder.decode(read_lines(inputs["test source"]), read_weights(inputs["weights"]), 1)
     write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
+
+
+@version(1, spare=(INI,), shares=True, growth=20)
+def nbest(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
+    """The best translations of phrases or sentences by a tuned system."""
+    from lscfg.formats.kbest import write_kbest
+    from lscfg.formats.weights import read_weights
+
+    write_ini(folder / INI, decoder_config(settings, folder, inputs))
+    name, library = settings["decoder"]["name"], inputs.get("plug-in")
+    lines, weights = read_lines(inputs["wanted"]), read_weights(inputs["weights"])
+    with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
+        write_kbest(folder / NBEST, decoder.decode(lines, weights, settings["kbest"], unique=True) if lines else [])
 
 
 @version(1)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lscfg.formats.ini import write_ini
-from lscfg.formats.weights import read_weights
-from lscfg.io.text import read_lines, write_json, write_lines
-from lscfg.tuning.decoders import open_decoder
+from lscfg.io.text import write_json, write_lines
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
-from lscfg.tuning.experiment.stages.decoding import INI, decoder_config
 from lscfg.tuning.experiment.stages.rules import GRAMMAR, SIZE, STATISTICS
 
-PHRASES, WANTED, GRAPH, NBEST, EXAMPLES = "phrases", "wanted", "graph", "nbest.gz", "examples.json"
-
-KBEST = 100
-"""Translations of a phrase by a decoder, as in the thesis."""
+PHRASES, WANTED, GRAPH, EXAMPLES = "phrases", "wanted", "graph", "examples.json"
 
 
 @version(2)
@@ -43,18 +36,6 @@ def graph(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
     own, found = GraphSettings.of(settings, inputs), PhraseFile.read(inputs["phrases"])
     write_graph(folder / GRAPH, source_graph(found.source, found.words, own, jobs), found.source, own.facts())
-
-
-@version(1, spare=(INI,), shares=True, growth=20)
-def nbest(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """The best translations of phrases by a tuned system."""
-    from lscfg.formats.kbest import write_kbest
-
-    write_ini(folder / INI, decoder_config(settings, folder, inputs))
-    name, library = settings["decoder"]["name"], inputs.get("plug-in")
-    lines, weights = read_lines(inputs["wanted"]), read_weights(inputs["weights"])
-    with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
-        write_kbest(folder / NBEST, decoder.decode(lines, weights, settings["kbest"], unique=True) if lines else [])
 
 
 @version(2, growth=40)
