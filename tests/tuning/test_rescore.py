@@ -10,7 +10,7 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, write_kbest
 from lscfg.tuning.mbr import UTILITIES, bleu_utility, chrf_utility, expected_utilities, posterior
-from lscfg.tuning.rescore import ListDecoder, distinct, ranked, ranked_by_risk, read_lists, tune_lists
+from lscfg.tuning.rescore import ListDecoder, agreed, distinct, ranked, ranked_by_risk, read_lists, tune_lists
 from lscfg.tuning.tune import TuneSettings
 
 
@@ -57,6 +57,16 @@ def test_each_system_has_an_equal_share():
         for text, value in found.items():
             assert value == pytest.approx(sum(w * utility([text, other])[0, 1] for other, w in weight.items()))
     assert ranked_by_risk([many, few], "bleu", 1.0)[0].text == "a b c e"
+
+
+def test_what_systems_agree_on_is_first_by_risk_under_each_scale():
+    rng = np.random.default_rng(3)
+    systems = [
+        [Hypothesis(text, {}, float(rng.normal())) for text in random_texts(9, seed, "a b c")] for seed in (1, 2)
+    ]
+    scales = (0.0, 0.3, 5.0)
+    assert agreed([*systems, []], scales) == [ranked_by_risk(systems, "bleu", one)[0].text for one in scales]
+    assert agreed([[], []], scales) == ["", "", ""]
 
 
 @pytest.fixture

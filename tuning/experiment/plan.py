@@ -431,7 +431,7 @@ def _lists(system: SystemPlan, run: int, text: Input) -> Stage:
     """The best translations of a text by one run of a system."""
     files = {"wanted": text, "weights": system.tuned[run] / decoding.WEIGHTS}
     settings = {**system.decoder, "kbest": decoding.KBEST}
-    return Stage("nbest", decoding.nbest, settings, {**system.decoder_inputs, **files})
+    return Stage("lists", decoding.nbest, settings, {**system.decoder_inputs, **files})
 
 
 def _latent_starts(experiment: Experiment, system: System, before: Mapping[str, SystemPlan]) -> list[dict[str, Any]]:

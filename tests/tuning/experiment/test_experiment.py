@@ -33,6 +33,7 @@ from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
 from lscfg.tuning.experiment.stage import Output, Stage
+from lscfg.tuning.experiment.stages.agreement import SCALES
 from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
 from lscfg.tuning.experiment.stages.model import MODEL
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS, GRAMMAR
@@ -287,6 +288,44 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert rows["HIERO+MLE"]["rules"] == len(grammars["HIERO+MLE"])
     weights = read_weights(tmp_path / "out" / "systems" / "BOTH" / "weights")
     assert {*LATENT_FEATURES[4:11]} <= {*weights} and rows["BOTH"]["dev_bleu"] >= rows["HIERO"]["dev_bleu"]
+
+
+def test_a_system_chooses_what_others_agree_on(whole, corpus, tmp_path):
+    """Its translations are those of the commands with the scale that was best on the development set, in each run."""
+    file = tmp_path / "e.toml"
+    file.write_text(
+        TOML.replace("iterations = 3", "iterations = 2\nruns = 2")
+        + '\n[systems.HIERO]\ngrammar = "hiero"\n[systems.AGREED]\nagree = ["HIERO", "SPECTRAL"]\n'
+    )
+    with pytest.raises(InputError, match="AGREED chooses from translations of HIERO; give these, too"):
+        read_experiment(file, Overrides(data=corpus, systems=["MIN", "SPECTRAL", "AGREED"]))
+    out = tmp_path / "out"
+    run = run_lscfg("run", file, "--data", corpus, "-o", out, "--jobs", 2)
+    assert run.returncode == 0, run.stderr
+    rows = {row["system"]: row for row in json.loads((out / "results.json").read_text())["systems"]}
+    assert rows["AGREED"]["rules"] == rows["HIERO"]["rules"] + rows["SPECTRAL"]["rules"]
+    assert rows["AGREED"]["agree"] == ["HIERO", "SPECTRAL"] and rows["HIERO"]["agree"] == []
+    assert "AGREED" in (out / "report.html").read_text()
+    for number, found in enumerate(rows["AGREED"]["runs"], 1):
+        place = "." if number == 1 else f"run{number}"
+        for name in ("HIERO", "SPECTRAL"):
+            folder = out / "systems" / name
+            words = ["-c", folder / "cdec.ini", "-w", folder / place / "weights", "-k", 100, "--unique"]
+            for text in ("dev", "test"):
+                lists = tmp_path / f"{name}.{text}"
+                assert run_lscfg("decode", corpus / f"{text}.ja", *words, "-o", lists).returncode == 0
+        scores = {}
+        for scale in SCALES:
+            for text in ("dev", "test"):
+                lists = [tmp_path / f"{name}.{text}" for name in ("HIERO", "SPECTRAL")]
+                words = ["--mbr", "bleu", "--scale", scale, "-o", tmp_path / f"{text}.{scale}"]
+                assert run_lscfg("rescore", *lists, *words).returncode == 0
+            lines = read_lines(tmp_path / f"dev.{scale}")
+            scores[scale] = evaluate({"A": lines}, [read_lines(corpus / "dev.en")]).systems[0].metrics["BLEU"].score
+        assert found["scale"] == max(SCALES, key=lambda scale: scores[scale])
+        assert found["dev_bleu"] == pytest.approx(scores[found["scale"]])
+        chosen = out / "systems" / "AGREED" / place / "test.output"
+        assert chosen.read_text() == (tmp_path / f"test.{found['scale']}").read_text()
 
 
 def test_grammar_of_a_file(whole, corpus, tmp_path):

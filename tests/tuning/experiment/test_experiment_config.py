@@ -17,6 +17,9 @@ from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import check_corpus
 
+NONE = 'start = "none"'
+"""The last line of the little experiment."""
+
 
 @pytest.mark.parametrize(
     ("overrides", "message"),
@@ -209,6 +212,28 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             'start = "none"',
             'start = "MIN"\nweights_of = "MIN"',
             r"e\.toml:24: start is for a tuning, of which there is",
+        ),
+        (
+            "[systems.MIN]",
+            '[systems.A]\nagree = ["MIN", "X"]\n[systems.MIN]',
+            r"agree: 'MIN' is no system before this one",
+        ),
+        (NONE, NONE + '\n[systems.A]\nagree = ["MIN"]', r"agree must name two systems or more, each once"),
+        (NONE, NONE + '\n[systems.A]\nagree = ["MIN", "MIN"]', r"agree must name two systems or more, each once"),
+        (
+            NONE,
+            NONE + '\n[systems.A]\nagree = ["MIN", "SPECTRAL"]\nstart = "MIN"',
+            r"start is not for a system that chooses",
+        ),
+        (
+            NONE,
+            NONE + '\n[systems.A]\nagree = ["MIN", "SPECTRAL"]\n[systems.B]\nstart = "A"',
+            r"start: A chooses from others, and has no weights",
+        ),
+        (
+            NONE,
+            NONE + '\n[systems.A]\nagree = ["MIN", "SPECTRAL"]\n[systems.B]\nagree = ["MIN", "A"]',
+            r"agree: 'A' is no system before this one with rules of its own",
         ),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:15: model must be one of eflomal, fast-align"),
         ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:15: iterations must be at least 1, not 0"),

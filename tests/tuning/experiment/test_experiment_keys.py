@@ -249,7 +249,7 @@ patience = 8
 estimator = "clusters"
 m = 15
 """
-OWN_RUNS = {"weights_of", "expand", "states", "trees", "alignment"}
+OWN_RUNS = {"weights_of", "expand", "states", "trees", "alignment", "agree"}
 """Keys of systems that test_experiment and test_monolingual_run try."""
 
 EXCLUDED = {"shards", "forests", "states"}

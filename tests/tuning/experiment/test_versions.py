@@ -82,6 +82,8 @@ start = "none"
 grammar = "both"
 estimator = "mle"
 features = "context"
+[systems.AGREED]
+agree = ["HIERO", "CLUSTERS"]
 """
 
 MONOLINGUAL = """
