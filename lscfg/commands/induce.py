@@ -217,9 +217,9 @@ def _phrases(args: argparse.Namespace) -> None:
     log.table(found.statistics())
     if found.labelled.all():
         log.info("every phrase has a translation: there is nothing to propagate")
+    found.write(args.output)
     if args.wanted:
         write_lines(args.wanted, found.unlabelled_texts())
-    found.write(args.output)
     log.info(f"wrote {args.output}")
 
 
@@ -233,7 +233,7 @@ def _graph(args: argparse.Namespace) -> None:
     phrases = PhraseFile.read(args.phrases)
     graph = source_graph(phrases.source, phrases.words, settings, args.jobs)
     log.table({"phrases": graph.shape[0], "edges": graph.nnz, "without neighbours": int((graph.getnnz(1) == 0).sum())})
-    write_graph(args.output, graph, phrases.source, settings.facts())
+    write_graph(args.output, graph, phrases, settings.facts())
     log.info(f"wrote {args.output}")
 
 
@@ -264,7 +264,7 @@ def _states(args: argparse.Namespace) -> None:
     from lscfg.study.states import States
 
     model, phrases, rules = Parameters.load(args.model), PhraseFile.read(args.phrases), read_rules(args.rules)
-    graph, _ = read_graph(args.graph, phrases.source)
+    graph, _ = read_graph(args.graph, phrases)
     states = States.of(model)
     wider = with_states(model, states.share if states else None, phrases, graph, rules)
     log.info(f"{len(wider.rules) - len(model.rules)} new rules have states")

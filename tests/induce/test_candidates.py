@@ -120,7 +120,7 @@ def test_vectors_of_phrases_are_sums(tmp_path):
 
 def test_word_vectors_have_to_be_given():
     phrases = phrase_file(["a"], ["A"], {(0, 0): 1.0})
-    with pytest.raises(InputError, match="name the files source_vectors and target_vectors"):
+    with pytest.raises(InputError, match="source_vectors and target_vectors"):
         dense_rows(phrases.source, phrases.words, GraphSettings(space="vectors"))
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -205,12 +206,15 @@ BAD = {
     "induce propagate p other.graph -o x": "graph of other phrases",
     "induce propagate p graph --list-size 0 -o x": "--list-size must be at least 1",
     "induce propagate p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",
-    "induce propagate p graph --nbest long -o x": "long: has a list for line 99",
+    "induce propagate p graph --nbest long -o x": "long: has a list 99, but",
+    "induce propagate p graph --nbest empty -o x": "empty: has no list",
+    "induce propagate p same.graph -o x": "graph of other phrases",
+    f"{PHRASES} --mono-share 0.00001 -o x": "sentences is none; read a larger part (--mono-share)",
     "induce propagate p graph --gold f -o x": "f: no rule has the feature EgivenF",
     "induce propagate p graph --method gold -o x": "name one with --gold",
     "induce propagate p graph --source-stemmer klingon -o x": "no stemmer for 'klingon'",
     "induce propagate p graph --source-stems long -o x": "long:1: a line has a word and its stem",
-    "induce graph p --space vectors -o x": "name the files source_vectors and target_vectors",
+    "induce graph p --space vectors -o x": "source_vectors and target_vectors",
     "induce graph p --space vectors --source-vectors cut -o x": "cut: no word of the text has a vector",
     f"{PHRASES} --mono-share 0 -o x": "--mono-share must be more than 0",
 }
@@ -222,6 +226,11 @@ def bad_files(here):
     run("induce graph p -o graph")
     run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q")
     run("induce graph q -o other.graph")
+    for name in ("f", "e", "mono.f", "mono.e", "text"):  # other words with the same numbers
+        (here / f"other.{name}").write_text((here / name).read_text().replace("f", "x").replace("g", "y"))
+    other = re.sub(r"(?<= )(f|e|mono\.f|mono\.e|text)(?= )", r"other.\1", f"{PHRASES} -o same")
+    run(other)
+    run("induce graph same -o same.graph")
     (here / "empty").write_bytes(b"")
     (here / "latin").write_bytes("fühl\n".encode("latin-1"))
     (here / "cut").write_text("0 ||| F0\n")
@@ -305,4 +314,4 @@ def test_phrases_without_neighbours_are_counted(here, capsys):
     assert status == 0 and "1 phrases have no neighbours" in said
     assert (here / "s.out").read_bytes() == b""
     phrases = PhraseFile.read(here / "s")
-    assert read_graph(here / "s.graph", phrases.source)[0][-1].nnz == 0
+    assert read_graph(here / "s.graph", phrases)[0][-1].nnz == 0

@@ -157,6 +157,14 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
         read_words([path], {})
 
 
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_named(tmp_path, monkeypatch):
+    """Another one is not taken in its place: that may be small."""
+    (tmp_path / "mono").write_text("a b\n")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    with pytest.raises(InputError, match=r"none: cannot hold .*; make room, or set TMPDIR"):
+        read_words([tmp_path / "mono"], {})
+
+
 @pytest.mark.parametrize(
     ("data", "message", "line"),
     [
@@ -165,6 +173,7 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
         (b"a b\n\xff\n", "UTF-8", 2),
         (b"a\n[X,1] b\n", "reserved", 2),
         (b"a\tb\n", "blank", 1),
+        (b'a\n\n<seg id="1"> a </seg>\n', "a segment of cdec's", 3),
     ],
 )
 def test_bad_text_is_refused_by_file_and_line(tmp_path, data, message, line):

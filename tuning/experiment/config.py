@@ -52,6 +52,7 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import LARGEST, Declared, SettingError, setting, settings_of
 from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
+from lscfg.tuning.experiment.agreement import agreement_fault
 from lscfg.tuning.experiment.chosen import Chosen, read_context, read_kind, read_scorer
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
@@ -588,14 +589,8 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if system.before and system.before not in before:
             key = "weights_of" if system.weights_of else "start"
             raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one")
-        if system.before and experiment.systems[system.before].agree:
-            raise reader.error((*keys, "start"), f"start: {system.before} chooses from others, and has no weights")
-        for member in system.agree:
-            if member not in before or experiment.systems[member].agree:
-                message = f"agree: {quote(member)} is no system before this one with rules of its own"
-                raise reader.error((*keys, "agree"), message)
-        if len(system.agree) == 1 or len({*system.agree}) < len(system.agree):
-            raise reader.error((*keys, "agree"), "agree must name two systems or more, each once")
+        if wrong_choice := agreement_fault(system, experiment.systems, before):
+            raise reader.error((*keys, wrong_choice[0]), wrong_choice[1])
         if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
             message = "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
             raise reader.error((*keys, "forests"), message)

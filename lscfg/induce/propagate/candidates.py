@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from lscfg import log
 from lscfg.errors import InputError
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
@@ -101,17 +102,22 @@ def from_decoder(nbest: Mapping[int, Sequence[str]], phrases: PhraseFile, path: 
         path: their file.
 
     Raises:
-        InputError: there are lists of more lines than there are unlabelled phrases.
+        InputError: there is no list, or one of no unlabelled phrase.
     """
     open_rows = np.flatnonzero(~phrases.labelled)
-    if nbest and not 0 <= min(nbest) <= max(nbest) < len(open_rows):
-        raise InputError(f"has a list for line {max(nbest)}, but only {len(open_rows)} phrases are unlabelled", path)
+    cure = "decode the file that lscfg induce phrases --wanted wrote with these phrases"
+    if wrong := [line for line in nbest if not 0 <= line < len(open_rows)]:
+        raise InputError(f"has a list {wrong[0]}, but {len(open_rows)} phrases are wanted, from 0 on; {cure}", path)
+    if not nbest and len(open_rows):
+        raise InputError(f"has no list, but {len(open_rows)} phrases are wanted; {cure}", path)
     number = {text: k for k, text in enumerate(phrases.target.phrases.texts(phrases.words))}
     found: dict[tuple[int, int], float] = {}
     for line, translations in sorted(nbest.items()):
         for rank, translation in enumerate(translations):
             if (target := number.get(translation)) is not None:
                 found.setdefault((int(open_rows[line]), target), 1 / (1 + rank))
+    if nbest and not found:
+        log.warn(f"{path}: no translation in it is a target phrase; are the lists those of these phrases?")
     rows, columns = np.array([*found] or np.zeros((0, 2)), np.int64).T
     return sparse.csr_matrix(([*found.values()], (rows, columns)), shape=phrases.labels.shape)
 

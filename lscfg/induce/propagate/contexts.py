@@ -9,10 +9,11 @@ from scipy import sparse
 
 from lscfg.induce.propagate.ngrams import Finder, NGrams
 from lscfg.induce.propagate.text import BORDER, Text
+from lscfg.log import progress
 from lscfg.parallel.engine import in_threads
 
 HELD = 1 << 19
-"""Words of windows that are held at a time, beside those of one sentence."""
+"""Words of windows that are held at a time, about, beside those of one sentence."""
 
 WEIGHTINGS = ("pmi", "ppmi", "ppmi-cds")
 
@@ -23,12 +24,23 @@ def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads
     A word on the right has the column ``words + word``. Where it stands within the window, and the borders of
     sentences, are no part of the context. Memory grows with the result, not with the text.
     """
-    total = [sparse.csr_matrix((len(phrases), words + 1), dtype=np.int32)] * 2
+    held: list[list[sparse.csr_matrix]] = []
     count = partial(_contexts, Finder(phrases), len(phrases), words, window)
+    blocks = progress(text.blocks(max(HELD // window, 1)), "contexts")
     with in_threads(threads, ahead=1) as engine:
-        for sides in engine.map(count, text.blocks(HELD // window)):
-            total = [one + more for one, more in zip(total, sides, strict=True)]
+        for sides in engine.map(count, blocks):
+            held.append(list(sides))
+            while len(held) > 1 and held[-2][0].nnz <= 2 * held[-1][0].nnz:  # each count is added up few times so
+                held[-2:] = [_sums(held[-2:])]
+    total = _sums([[sparse.csr_matrix((len(phrases), words + 1), dtype=np.int32)] * 2, *reversed(held)])
     return sparse.hstack([one[:, :words] for one in total], format="csr").sorted_indices()
+
+
+def _sums(parts: list[list[sparse.csr_matrix]]) -> list[sparse.csr_matrix]:
+    total = parts[0]
+    for more in parts[1:]:
+        total = [one + other for one, other in zip(total, more, strict=True)]
+    return total
 
 
 def _contexts(
@@ -41,7 +53,7 @@ def _contexts(
     begin, end, phrase = np.concatenate([np.zeros((3, 0), np.int64), *spans], axis=1)
     windows = np.lib.stride_tricks.sliding_window_view(np.where(text == BORDER, np.int32(words), text), window)
     each = sparse.csr_matrix(
-        (np.ones(windows.size, np.int32), windows.ravel(), np.arange(len(windows) + 1, dtype=np.int32) * window),
+        (np.ones(windows.size, np.int32), windows.ravel(), np.arange(len(windows) + 1) * window),
         shape=(len(windows), words + 1),
     )
     places = np.arange(len(phrase) + 1)

@@ -28,7 +28,7 @@ def nearest_rows(
         apart: columns that make no two rows neighbours. Rows that share others have them in their cosine, too.
         first: so many rows get neighbours, the first ones; None: all.
     """
-    matrix = matrix.tocsc()
+    k, matrix = min(k, matrix.shape[0]), matrix.tocsc()
     kept = np.setdiff1d(np.arange(matrix.shape[1]), apart)
     columns, dense = matrix[:, kept].sorted_indices(), matrix[:, apart].toarray()
     if dense.shape[1]:  # turned so that the first columns have most of the length, which changes no product
@@ -53,6 +53,7 @@ def nearest_others(rows: sparse.csr_matrix, others: sparse.csr_matrix, k: int) -
     Args:
         rows, others: matrices of unit rows and the same columns. Only pairs of a cosine above 0 are found.
     """
+    k = min(k, others.shape[0])
     both = sparse.vstack([rows, others]).tocsr().sorted_indices()
     alone = sparse.vstack([sparse.csr_matrix(rows.shape), others]).tocsc().sorted_indices()
     by_row, by_column = ((one.indptr, one.indices, one.data) for one in (both, alone))

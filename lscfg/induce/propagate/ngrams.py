@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from lscfg.induce.propagate.text import BLOCK, BORDER, Text
+from lscfg.log import progress
 from lscfg.parallel.engine import in_threads
 
 COUNTERS = 1 << 27
@@ -63,10 +64,10 @@ def count_ngrams(text: Text, lengths: Sequence[int], least: int = 1, threads: in
         counters = None
         if least > 1 and len(text) > BLOCK:
             counters = np.zeros(min(2 * len(text), COUNTERS), np.uint8)
-            for block in engine.map(partial(_distinct, lengths), text.blocks()):
+            for block in engine.map(partial(_distinct, lengths), progress(text.blocks(), "n-grams, first pass")):
                 for rows, count in block:
                     _add(counters, _hashes(rows, len(counters)), count)
-        for block in engine.map(partial(_distinct, lengths), text.blocks()):
+        for block in engine.map(partial(_distinct, lengths), progress(text.blocks(), "n-grams")):
             for rows, count in block:
                 if counters is not None:
                     kept = counters[_hashes(rows, len(counters))] >= min(least, 255)

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,11 +69,9 @@ class PhraseSide:
     contexts: sparse.csr_matrix
     frequent: np.ndarray
 
-    @cached_property
-    def hash(self) -> str:
-        """Of the phrases: a graph belongs to those that have it."""
-        data = self.phrases.symbols.tobytes() + self.phrases.offsets.tobytes()
-        return hashlib.sha256(data).hexdigest()[:16]
+    def hash(self, words: Sequence[str]) -> str:
+        """Of the phrases, by their words: a graph belongs to those that have it."""
+        return hashlib.sha256("\n".join(self.phrases.texts(words)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ class PhraseFile:
         return {
             "labelled phrases": int(self.labelled.sum()),
             "unlabelled phrases": int(open_rows.sum()),
-            "unlabelled phrases not in monolingual text": int((self.source.count[open_rows] == 0).sum()),
+            "unlabelled phrases in no text": int((self.source.count[open_rows] == 0).sum()),
             "target phrases": len(self.target.phrases),
         }
 
@@ -232,8 +229,8 @@ def collect(
     targets = [*dict.fromkeys(e for _, e in labels)]
     targets += sorted(more.keys() - set(targets))
     sides = [
-        _side(text, NGrams.of(one), len(numbers), settings, threads)
-        for text, one in zip(both, (sources, targets), strict=True)
+        _side(name, text, NGrams.of(one), len(numbers), settings, threads)
+        for name, text, one in zip(SIDES, both, (sources, targets), strict=True)
     ]
     rows, columns = ({one: number for number, one in enumerate(every)} for every in (sources, targets))
     places = [rows[f] for f, _ in labels], [columns[e] for _, e in labels]
@@ -253,7 +250,12 @@ def collect(
 def _read(files: Sequence[Name], numbers: dict[str, int], share: float) -> Text:
     """That part of the sentences of some files."""
     text = read_words(files, numbers)
-    return text if share == 1 else text.beginning(round(share * text.sentences()))
+    if share == 1 or not files:
+        return text
+    sentences = text.sentences()
+    if not round(share * sentences):
+        raise InputError(f"{share:g} of {sentences} sentences is none; read a larger part (--mono-share)", files[0])
+    return text.beginning(round(share * sentences))
 
 
 def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
@@ -268,10 +270,11 @@ def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[i
     return found
 
 
-def _side(text: Text, phrases: NGrams, words: int, settings: PhraseSettings, threads: int) -> PhraseSide:
+def _side(name: str, text: Text, phrases: NGrams, words: int, settings: PhraseSettings, threads: int) -> PhraseSide:
     often = text.counts(words)
-    if 0 < (often > 0).sum() <= settings.q:
-        raise InputError(f"q is {settings.q}, but the text has no more words than that; choose a smaller q")
+    if 0 < (used := int((often > 0).sum())) <= settings.q:
+        few = f"the {name} text has {used} different words, but q (--frequent-words) is {settings.q}"
+        raise InputError(f"{few}; choose a smaller q")
     contexts = count_contexts(text, phrases, words, settings.window, threads)
     return PhraseSide(phrases, Finder(phrases).count(text), contexts, frequent_columns(often, settings.q))
 
@@ -280,15 +283,15 @@ def _side(text: Text, phrases: NGrams, words: int, settings: PhraseSettings, thr
 
 
 def write_graph(
-    path: str | os.PathLike[str], graph: sparse.csr_matrix, side: PhraseSide, about: Mapping[str, object]
+    path: str | os.PathLike[str], graph: sparse.csr_matrix, phrases: PhraseFile, about: Mapping[str, object]
 ) -> None:
-    """Writes a graph of some phrases (docs/FORMATS.md)."""
-    facts = json.dumps({**about, "phrases": side.hash}, sort_keys=True)
+    """Writes a graph of the source phrases (docs/FORMATS.md)."""
+    facts = json.dumps({**about, "phrases": phrases.source.hash(phrases.words)}, sort_keys=True)
     save(path, _matrix_arrays("graph", graph, np.float32), {"lscfg": "graph", "format": "1", "about": facts})
 
 
-def read_graph(path: str | os.PathLike[str], side: PhraseSide) -> tuple[sparse.csr_matrix, dict[str, Any]]:
-    """The similarities of a graph of these phrases, and what was written about it.
+def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[sparse.csr_matrix, dict[str, Any]]:
+    """The similarities of a graph of these source phrases, and what was written about it.
 
     Raises:
         InputError: the file is missing, of another kind, damaged, or of other phrases.
@@ -296,9 +299,9 @@ def read_graph(path: str | os.PathLike[str], side: PhraseSide) -> tuple[sparse.c
     arrays, metadata = load(path, "graph")
     try:
         about = read_json(metadata, "about")
-        if about.pop("phrases", None) != side.hash:
+        if about.pop("phrases", None) != phrases.source.hash(phrases.words):
             raise InputError("is a graph of other phrases; make it of these with lscfg induce graph", path)
-        size = len(side.phrases)
+        size = len(phrases.source.phrases)
         graph = _read_matrix(arrays, "graph", (size, size), "float32")
         check_range("graph.data", graph.data, 0, np.inf)
     except InputError:

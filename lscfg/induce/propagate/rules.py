@@ -45,7 +45,7 @@ def make_rules(files: Mapping[str, Path], settings: PropagationSettings, threads
         translated = {line.split(" ||| ")[1] for line in lines}
         figures = {"rules": len(lines), "phrases with a rule": len(translated)}
     else:
-        similarities, about = read_graph(files["graph"], phrases.source)
+        similarities, about = read_graph(files["graph"], phrases)
         nbest = (read_translations(files["nbest"]), str(files["nbest"])) if "nbest" in files else None
         found = expand(phrases, (similarities, GraphSettings.of(about)), nbest, settings, threads)
         lines, translated, figures = list(rule_lines(phrases, found)), found.translated(phrases), found.statistics()

@@ -103,7 +103,8 @@ def dense_rows(
     """
     if settings.space == "vectors":
         if vectors is None:
-            raise InputError("the space vectors needs word vectors: name the files source_vectors and target_vectors")
+            files = "--source-vectors and --target-vectors, or source_vectors and target_vectors"
+            raise InputError(f"the space vectors needs word vectors: name files with {files}")
         rows = phrase_sums(side.phrases, words, read_vectors(vectors, words))
         rows = rows if chosen is None else rows[chosen]
     else:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lscfg.corpus.parallel import check_plain, check_sentence
+from lscfg.corpus.parallel import check_sentence, plain_fault
 from lscfg.errors import InputError
-from lscfg.io.text import FULL, stream_lines
+from lscfg.io.text import stream_lines
+from lscfg.log import progress
 
 BORDER = -1
 """Stands between sentences, and before and behind all of them."""
@@ -21,15 +22,22 @@ BLOCK = 1 << 20
 
 ITEM = np.dtype(np.int32).itemsize
 
+CURE = "make room, or set TMPDIR to a folder with more; a word takes 4 bytes"
+
 
 class _Numbers:
     """Numbers, int32, in a file without a name, which goes with the last that holds it."""
 
     def __init__(self) -> None:
-        self._file, path = tempfile.mkstemp(prefix="lscfg.")
+        wanted = os.environ.get("TMPDIR")
+        try:  # without it, another folder would be taken where this one is missing or full
+            self._file, path = tempfile.mkstemp(prefix="lscfg.", dir=wanted or None)
+        except OSError as error:
+            where = wanted or "temporary files"
+            raise InputError(f"cannot hold the text's words as numbers: {error.strerror}; {CURE}", where) from error
         weakref.finalize(self, os.close, self._file)
         os.unlink(path)
-        self._size = 0
+        self._folder, self._size = os.path.dirname(path), 0
 
     def __len__(self) -> int:
         return self._size
@@ -42,14 +50,15 @@ class _Numbers:
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError as error:
-            if error.errno not in FULL:
-                raise
-            cure = "make room, or set TMPDIR to a folder with more; a word takes 4 bytes"
-            raise InputError(f"no room for the text's words as numbers; {cure}", tempfile.gettempdir()) from error
+            message = f"cannot hold the text's words as numbers: {error.strerror}; {CURE}"
+            raise InputError(message, self._folder) from error
 
     def read(self, first: int, end: int) -> np.ndarray:
         """The numbers of these places."""
-        return np.frombuffer(os.pread(self._file, (end - first) * ITEM, first * ITEM), np.int32)
+        data = b""
+        while left := end * ITEM - first * ITEM - len(data):  # the system may give less than it is asked for
+            data += os.pread(self._file, left, first * ITEM + len(data))
+        return np.frombuffer(data, np.int32)
 
 
 class Text:
@@ -127,8 +136,9 @@ def read_words(paths: Sequence[str | os.PathLike[str]], numbers: dict[str, int])
     file, held = _Numbers(), [BORDER]
     for path in paths:
         before = len(file) + len(held)
-        for number, line in enumerate(stream_lines(path), 1):
-            check_plain([line], path)
+        for number, line in enumerate(progress(stream_lines(path), "read"), 1):
+            if fault := plain_fault(line):
+                raise InputError(fault, path, number)
             check_sentence(line, path, number, allow_empty=True)
             found = [numbers.setdefault(word, len(numbers)) for word in line.split()]
             if found:

@@ -12,7 +12,7 @@ from lscfg.tuning.experiment.stages.rules import GRAMMAR, SIZE, STATISTICS
 PHRASES, WANTED, GRAPH, EXAMPLES = "phrases", "wanted", "graph", "examples.json"
 
 
-@version(2)
+@version(3)
 def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Phrases of both sides; those of the dev and test text without a translation are to be translated."""
     from lscfg.induce.propagate.phrases import PhraseSettings, collect
@@ -28,14 +28,14 @@ def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / STATISTICS, found.statistics())
 
 
-@version(2)
+@version(3)
 def graph(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The most similar phrases of each source phrase."""
     from lscfg.induce.propagate.phrases import PhraseFile, write_graph
     from lscfg.induce.propagate.spaces import GraphSettings, source_graph
 
     own, found = GraphSettings.of(settings, inputs), PhraseFile.read(inputs["phrases"])
-    write_graph(folder / GRAPH, source_graph(found.source, found.words, own, jobs), found.source, own.facts())
+    write_graph(folder / GRAPH, source_graph(found.source, found.words, own, jobs), found, own.facts())
 
 
 @version(2, growth=40)
@@ -61,7 +61,7 @@ def states(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     from lscfg.tuning.experiment.stages.model import MODEL
 
     found = PhraseFile.read(inputs["phrases"])
-    similarities, _ = read_graph(inputs["graph"], found.source)
+    similarities, _ = read_graph(inputs["graph"], found)
     model = Parameters.load(inputs["model"])
     states = States.of(model)
     wider = with_states(model, states.share if states else None, found, similarities, read_rules(inputs["rules"]))
