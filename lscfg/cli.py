@@ -15,7 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import entry_points
 from types import FrameType, ModuleType
 from typing import Any
@@ -163,6 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with _ending_when_told(), checked_files(args):
                 commands[args.command].run(args)
         sys.stdout.flush()
+    except Told as told:
+        with suppress(OSError):  # the terminal may have gone
+            print(f"{name}: ended by {told.signal}; what was finished is kept", file=sys.stderr)
+        return told.status
     except KeyboardInterrupt:
         print(f"{name}: interrupted; what was finished is kept", file=sys.stderr)
         return INTERRUPTED
@@ -179,12 +183,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return GOOD
 
 
+class Told(SystemExit):
+    """A signal has told the process to end."""
+
+    def __init__(self, number: int):
+        self.signal, self.status = signal.Signals(number).name, 128 + number
+        super().__init__(self.status)
+
+
 @contextmanager
 def _ending_when_told() -> Iterator[None]:
     """SIGTERM and SIGHUP end the work as an exception does, so that temporary files and workers go."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
+        raise Told(number)
 
     told = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():

@@ -512,9 +512,13 @@ def test_a_command_that_is_told_to_end_leaves_nothing(tmp_path, number):
         "def run(args):\n  with atomic_write('out') as file:\n    print('writing', flush=True)\n    time.sleep(60)\n"
         "command.run = run\nsys.exit(cli.main(['simulate', '-o', 'folder']))"
     )
-    process = subprocess.Popen([sys.executable, "-P", "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
+    words = [sys.executable, "-P", "-c", code]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout.readline() == b"writing\n" and list(tmp_path.glob(".lscfg.*.tmp"))
     process.send_signal(number)
     assert process.wait(20) == 128 + number
+    told = f"lscfg simulate: ended by {signal.Signals(number).name}; what was finished is kept\n"
+    assert process.stderr.read().decode() == told
     process.stdout.close()
+    process.stderr.close()
     assert not list(tmp_path.glob(".lscfg.*.tmp")) and not (tmp_path / "out").exists()
