@@ -98,7 +98,7 @@ def test_what_is_left_over_in_alike_sentences_translates_unknown_words():
     found = from_sentences(sides, phrases, wanted, lexicon, often)
     assert np.asarray(found[:12].argmax(axis=1)).ravel().tolist() == list(range(12))
     assert found[12:].nnz == 0 and np.diff(found.indptr).max() <= KEPT
-    again = from_sentences(sides, phrases, wanted, lexicon, often)
+    again = from_sentences(sides, phrases, wanted, lexicon, often, threads=3)
     assert (again != found).nnz == 0
     # a known word is found as if it were not known
     fewer = LinkedWords(lexicon.pairs[4:], lexicon.often[4:], lexicon.size)

@@ -47,7 +47,9 @@ def _block(vectors: Vectors, k: int, block: tuple[int, int]) -> tuple[np.ndarray
     return vectors.nearest(*block, k)
 
 
-def nearest_others(rows: sparse.csr_matrix, others: sparse.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest_others(
+    rows: sparse.csr_matrix, others: sparse.csr_matrix, k: int, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """The k rows of another matrix that are most similar to each row, exactly, as pairs: row, and row of the other one.
 
     Args:
@@ -58,7 +60,9 @@ def nearest_others(rows: sparse.csr_matrix, others: sparse.csr_matrix, k: int) -
     alone = sparse.vstack([sparse.csr_matrix(rows.shape), others]).tocsc().sorted_indices()
     by_row, by_column = ((one.indptr, one.indices, one.data) for one in (both, alone))
     vectors = Vectors(by_row, by_column, np.zeros((both.shape[0], 0)))
-    found = [EMPTY] + [vectors.nearest(at, min(at + BLOCK, rows.shape[0]), k) for at in range(0, rows.shape[0], BLOCK)]
+    blocks = [(at, min(at + BLOCK, rows.shape[0])) for at in range(0, rows.shape[0], BLOCK)]
+    with in_threads(threads) as engine:
+        found = [EMPTY, *engine.map(partial(_block, vectors, k), blocks)]
     sizes, which, _ = (np.concatenate(part) for part in zip(*found, strict=True))
     return np.repeat(np.arange(rows.shape[0]), sizes), which.astype(np.int64) - rows.shape[0]
 

@@ -241,7 +241,7 @@ def collect(
     held = hold_out(labelled, phrases[0].lengths, sides[0].count, np.diff(loose.indptr) > 0)
     linked = LinkedWords(counted.lexicon, counted.lexicon_count, len(numbers))
     first = alone[0].beginning(SENTENCES).array(), alone[1].beginning(SENTENCES).array()
-    left = from_sentences(first, phrases, held | ~labelled, linked, sides[1].count)
+    left = from_sentences(first, phrases, held | ~labelled, linked, sides[1].count, threads)
     proposed = {"parallel": loose, "sentences": left}
     lexicon = counted.lexicon, counted.lexicon_count
     return PhraseFile([*numbers], sides[0], sides[1], matrix, *lexicon, proposed, held)

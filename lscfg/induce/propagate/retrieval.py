@@ -16,6 +16,7 @@ from lscfg.induce.propagate.contexts import unit_rows, values_at
 from lscfg.induce.propagate.neighbours import nearest_others
 from lscfg.induce.propagate.ngrams import Finder, NGrams
 from lscfg.induce.propagate.text import BORDER
+from lscfg.log import progress
 
 SENTENCES = 100_000
 """Sentences of each side that are to be compared, at most: the first ones."""
@@ -95,6 +96,7 @@ def from_sentences(
     wanted: np.ndarray,
     lexicon: LinkedWords,
     often: np.ndarray,
+    threads: int = 1,
 ) -> sparse.csr_matrix:
     """How often target phrases are left over in sentences like those of source phrases, [source, target phrases].
 
@@ -119,12 +121,12 @@ def from_sentences(
     image = _at_most_one(_bag(target, *target.words(np.arange(len(target.begin))), size) @ backward.T)
     vectors = unit_rows((image.sqrt() @ sparse.diags(rarity)).tocsr())
     spans = [(length, at, number) for length, at, number in Finder(phrases[1]).find(target.text) if len(at)]
-    for first in range(0, len(places), BLOCK):
+    for first in progress(range(0, len(places), BLOCK), "alike sentences", -(-len(places) // BLOCK)):
         part = places[first : first + BLOCK]
         which, place = source.words(source.of[part[:, 0]])
         outside = (place < part[which, 0]) | (place >= part[which, 0] + part[which, 1])
         bag = _bag(source, which[outside], place[outside], size, len(part))
-        query, sentence = nearest_others(unit_rows((bag @ sparse.diags(rarity)).tocsr()), vectors, NEAREST)
+        query, sentence = nearest_others(unit_rows((bag @ sparse.diags(rarity)).tocsr()), vectors, NEAREST, threads)
         explained = _at_most_one(bag @ forward)
         hit, at = target.words(sentence)
         known = values_at(explained, query[hit], target.text[at])
