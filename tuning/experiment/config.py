@@ -470,8 +470,7 @@ def _systems(
         table, propagation = _own_propagation(table, propagate, keys, reader)
         context = read_context(table.pop("context"), (*keys, "context"), reader) if "context" in table else None
         scorer = read_scorer(table.pop("sense"), (*keys, "sense"), reader) if "sense" in table else None
-        if "agree" in table and len(table) > 1:
-            other = next(key for key in table if key != "agree")
+        if "agree" in table and (other := next((key for key in table if key != "agree"), "")):
             raise reader.error((*keys, other), f"{other} is not for a system that chooses from others' translations")
         system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation)
         system = dataclasses.replace(system, context=context, sense=scorer)
