@@ -35,8 +35,10 @@ class Processes:
 
     Block k of a call goes to worker k modulo the number of workers, so that what a worker keeps of one call (see
     ``lscfg.parallel.worker.keep``) serves the same blocks in the next one. The function must be one of a module;
-    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. It does not import the
-    caller's program again, so a script needs no ``if __name__ == "__main__"``. Only one call may be under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new ones.
+    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. One that is a program
+    of its own does not import the caller's again, so a script needs no ``if __name__ == "__main__"``. Only one call
+    may be under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new
+    ones.
 
     The workers end with this process, however it ends, and with the thread that made the first ``map``.
 
