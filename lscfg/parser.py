@@ -13,7 +13,24 @@ SHELLS = ("bash", "zsh")
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that knows its options and the parsers below it."""
+    """A parser that knows its options and the parsers below it.
+
+    Attributes:
+        mixes: options may stand between arguments of which the last one may be missing. ``argparse`` takes that one for
+            missing where an option stands before it.
+    """
+
+    mixes = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """See ``argparse``."""
+        if not self.mixes:
+            return super().parse_known_args(args, namespace)
+        self.mixes = False  # the other way to parse uses this one
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.mixes = True
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:

@@ -95,6 +95,9 @@ def run(args: argparse.Namespace) -> None:
         links = align_both_ways(src, tgt, settings, jobs=args.jobs, save=args.save)
     for path, heuristic in zip(outputs, args.heuristic, strict=True):
         write_lines(path, links.joined(heuristic))
+        log.info(f"wrote {path}")
+    if args.save:
+        log.info(f"wrote {args.save}")
 
 
 def _settings(args: argparse.Namespace) -> AlignmentSettings | None:

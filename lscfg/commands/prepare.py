@@ -8,7 +8,7 @@ from pathlib import Path
 from lscfg.cli import add_action
 
 HELP = "make a corpus of raw parallel text, and text of translations"
-EXAMPLE = "lscfg prepare corpus raw.de raw.en --dev 1000 --test 1000 -o de-en"
+EXAMPLE = "lscfg prepare corpus raw.de raw.en --dev 1000 --test 1000 -o de-en.words"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     restore = add_action(actions, "restore", "put translations back into text as people write it")
     for action in (apply, restore):
+        action.mixes = True
         action.add_argument("folder", metavar="DIR", type=Path, help="folder of lscfg prepare corpus")
         action.add_argument(
             "text", type=InputFile, metavar="TEXT", nargs="?", help="file to read (default: standard input)"

@@ -22,11 +22,15 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
         fields = line.split("#", 1)[0].split()
         if not fields:
             continue
+        if len(fields) != 2:
+            raise InputError(f"expected 'name value', found {quote(line)}", path, number)
+        name = fields[0]
         try:
-            name, value = fields[0], float(fields[1])
-        except (IndexError, ValueError):
-            raise InputError(f"expected 'name value', found {quote(line)}", path, number) from None
-        if len(fields) != 2 or not math.isfinite(value):
+            value = float(fields[1])
+        except ValueError:
+            message = f"expected 'name value', found {quote(line)}: {quote(fields[1])} is not a number"
+            raise InputError(message, path, number) from None
+        if not math.isfinite(value):
             raise InputError(f"expected 'name value' with a finite value, found {quote(line)}", path, number)
         if name in weights:
             raise InputError(f"weight {cut(name)} is given twice", path, number)

@@ -143,7 +143,10 @@ def _discounts(n: Ints, length: int) -> tuple[float, float, float]:
     Raises:
         InputError: a count of counts that is needed is zero, or a discount comes out of range.
     """
-    cure = "give more text, take out repeated lines, or set fallback discounts (--discount-fallback)"
+    cure = (
+        "give more text, take out repeated lines, or set fallback discounts (--discount-fallback; in an experiment"
+        " discount_fallback = true in [language_model])"
+    )
     for count in (1, 2, 3):
         if n[count] == 0:
             raise InputError(

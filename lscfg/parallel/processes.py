@@ -35,8 +35,10 @@ class Processes:
 
     Block k of a call goes to worker k modulo the number of workers, so that what a worker keeps of one call (see
     ``lscfg.parallel.worker.keep``) serves the same blocks in the next one. The function must be one of a module;
-    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. Only one call may be
-    under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new ones.
+    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. One that is a program
+    of its own does not import the caller's again, so a script needs no ``if __name__ == "__main__"``. Only one call
+    may be under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new
+    ones.
 
     The workers end with this process, however it ends, and with the thread that made the first ``map``.
 
@@ -114,7 +116,7 @@ class Processes:
         forked = self._context.get_start_method() == "fork"
         if not forked:
             resource_tracker.ensure_running()  # where it is started by the first worker, it lets interruptions in
-        with _no_interruption():
+        with _no_interruption(), contextlib.nullcontext() if forked else _no_main():
             for _ in range(self.workers):
                 ours, theirs = self._context.Pipe()
                 self._connections.append(ours)
@@ -251,6 +253,28 @@ def _no_interruption() -> Iterator[None]:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         let_in()
+
+
+_hiding = threading.Lock()
+
+
+@contextlib.contextmanager
+def _no_main() -> Iterator[None]:
+    """Processes that are started in the block do not import the program again.
+
+    ``multiprocessing`` would do so, and a script without ``if __name__ == "__main__"`` would start workers in them.
+    """
+    hidden = {"__spec__": None, "__file__": None}
+    with _hiding:
+        main = sys.modules["__main__"].__dict__
+        before = {name: main[name] for name in hidden if name in main}
+        main.update(hidden)
+        try:
+            yield
+        finally:
+            for name in hidden:
+                del main[name]
+            main.update(before)
 
 
 # ---- in a worker ----

@@ -112,7 +112,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     sets = [_read_set(name, given, settings) for name, given in zip(HELD_OUT_SETS, files[1:], strict=True) if given]
     train, remarks = _read_corpus(files.corpus, languages, settings, _pairs_of(sets))
     read = len(train.places) + len(remarks)
-    train, drawn = _set_off(train, settings, remarks)
+    train, drawn = _set_off(train, settings, remarks, files.corpus[0])
     sets += drawn
     made = [_encode(side, recipes[side], [train, *sets], folder, engine) for side in range(2)]
     train = _filtered(train, settings, remarks)
@@ -193,8 +193,13 @@ def _fault(
 # ---- the sets ----
 
 
-def _set_off(train: TextSet, settings: PrepareSettings, remarks: list[Remark]) -> tuple[TextSet, list[TextSet]]:
+def _set_off(
+    train: TextSet, settings: PrepareSettings, remarks: list[Remark], path: Path
+) -> tuple[TextSet, list[TextSet]]:
     """The training text without the pairs that are drawn for other sets, and these, in the order of the corpus.
+
+    Args:
+        path: a file of the corpus, for the message.
 
     Raises:
         InputError: there are too few different pairs.
@@ -204,7 +209,12 @@ def _set_off(train: TextSet, settings: PrepareSettings, remarks: list[Remark]) -
     first = {pair: number for number, pair in reversed(list(enumerate(pairs)))}
     count = sum(wanted.values())
     if count and len(first) <= count:
-        raise InputError(f"{len(first)} different pairs do not do for dev and test sets of {count} and a training text")
+        sizes = ", ".join(f"{name} = {size}" for name, size in wanted.items())
+        raise InputError(
+            f"{len(first)} different pairs are too few for {sizes} and a training text; lower {' and '.join(wanted)}"
+            f" ([prepare], or {' and '.join(f'--{name}' for name in wanted)})",
+            path,
+        )
     drawn = random.Random(settings.seed).sample(sorted(first.values()), count)
     sets, begin = [], 0
     for name, size in wanted.items():

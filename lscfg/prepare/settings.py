@@ -80,5 +80,8 @@ class PrepareSettings(Declared):
                 raise SettingError(f"{side}_language", "must be given: no file's name tells it")
             found.append(language)
         if found[0] == found[1]:
-            raise InputError(f"source and target have the same language, {found[0]}; name the languages")
+            raise InputError(
+                f"source and target have the same language, {found[0]}; name the languages with"
+                " --source-language and --target-language, or source_language and target_language in [prepare]"
+            )
         return found[0], found[1]

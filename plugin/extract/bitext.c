@@ -87,8 +87,10 @@ static int bad_link(const sentence_pair *p, const char *token, const char *end, 
   if (reason == LSCFG_PAIR_BAD_LINK)
     lscfg_fail(error, LSCFG_EINPUT, 0, "'%.*s' is not an alignment link i-j", shown, token);
   else
-    lscfg_fail(error, LSCFG_EINPUT, 0, "link '%.*s' points beyond the %s sentence of %lld words", shown, token,
-               side_name[side], (long long)p->tokens[side].size);
+    lscfg_fail(error, LSCFG_EINPUT, 0,
+               "link '%.*s' points beyond the %s sentence of %lld words; are source and target swapped, or the "
+               "alignment's directions?",
+               shown, token, side_name[side], (long long)p->tokens[side].size);
   return reason;
 }
 

@@ -160,7 +160,8 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   rule_table targets = {0};
   int32_t n = lscfg_grammar_size(g);
   *made = NULL;
-  if (!g->finished) return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished");
+  if (!g->finished)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished; call finish after its last rule");
   if (n + model->n_rules >= INT32_MAX - 1 - LSCFG_EXTRA_RULES)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "model and grammar have more than 2^31 rules");
   lscfg_binding *b = calloc(1, sizeof *b);

@@ -2,6 +2,8 @@
 
 import doctest
 import inspect
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -92,6 +94,28 @@ def test_scikit_learn_clones_them():
     from sklearn.base import clone
 
     assert clone(lscfg.EM(m=3)).get_params()["m"] == 3
+
+
+SCRIPT = """
+import lscfg
+
+source, target = open("train.ja").readlines(), open("train.en").readlines()
+trees = lscfg.derive(source, target, lscfg.align(source, target))
+lscfg.MLE().fit(trees).save("mine.lscfg")
+print("done")
+"""
+
+
+@pytest.mark.skipif(find_spec("thot") is None, reason="no sil-thot")
+def test_a_script_aligns_and_estimates(tmp_path):
+    """As in docs/API.md, without a guard against being imported again."""
+    src, tgt, _, _ = sampled_pairs(60, 1)
+    (tmp_path / "train.ja").write_text("\n".join(src) + "\n")
+    (tmp_path / "train.en").write_text("\n".join(tgt) + "\n")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "done\n" and (tmp_path / "mine.lscfg").exists(), done.stderr
 
 
 @pytest.mark.skipif(find_spec("thot") is None, reason="no sil-thot")

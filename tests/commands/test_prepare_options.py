@@ -47,3 +47,40 @@ def test_prepare_new_text(monkeypatch, capsys, line, side, way):
     assert main(shlex.split(line)) == 0
     read.assert_called_once_with(Path("folder"))
     assert capsys.readouterr().out == "<a4 b>\n<c4>\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "apply folder --side target text",
+        "apply folder text --side target",
+        "apply --side target --quiet folder text",
+        "apply folder --quiet text --side=target",
+        "apply --side target folder --quiet text",
+        "restore folder --quiet text",
+        "restore --quiet folder text",
+        "restore folder text --quiet",
+    ],
+)
+def test_options_stand_anywhere(monkeypatch, capsys, words):
+    sides = [MagicMock(), MagicMock()]
+    side = sides[1].side.return_value
+    side.encode.side_effect = side.decode.side_effect = lambda text: f"<{text}>"
+    double(monkeypatch, "lscfg.prepare.record.Record.read", SimpleNamespace(sides=sides))
+    assert main(["prepare", *words.split()]) == 0
+    assert capsys.readouterr().out == "<a4 b>\n<c4>\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("apply --side target", "the following arguments are required: DIR"),
+        ("apply folder --side target text more", "unrecognized arguments: more"),
+        ("restore folder --sid text more", "unrecognized arguments: --sid"),
+        ("apply folder --side nowhere text", "invalid choice: 'nowhere'"),
+    ],
+)
+def test_wrong_arguments_of_prepare(capsys, words, message):
+    with pytest.raises(SystemExit) as error:
+        main(["prepare", *words.split()])
+    assert error.value.code == 2 and message in capsys.readouterr().err

@@ -120,6 +120,13 @@ def test_a_changed_file_is_refused(saved, capsys, change, message):
     assert not (saved / "other").exists()
 
 
+def test_what_is_written_is_told(saved, capsys):
+    line = "align f e --heuristic union,intersect -o a.{heuristic} --save m2"
+    assert main(shlex.split(line)) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[-3:] == [f"[lscfg] wrote {name}" for name in ("a.union", "a.intersect", "m2")]
+
+
 def test_several_heuristics_of_one_training(saved):
     main(shlex.split("align f e -o one.{heuristic} --heuristic union,intersect --quiet"))
     main(shlex.split("align f e -o two.u -o two.i --heuristic union,intersect --model m --quiet"))

@@ -309,7 +309,7 @@ BAD_LINES = [
     ("f", "[X,1] b", r"'\[X,1\]' is reserved", "reserved word"),
     ("a", "0-0 1:1", "'1:1' is not an alignment link", "malformed link"),
     ("a", "0-0 1-1-1", "'1-1-1' is not an alignment link", "malformed link"),
-    ("a", "0-0 2-1", "'2-1' points beyond the source sentence of 2 words", "link out of range"),
+    ("a", "0-0 2-1", "'2-1' points beyond the source sentence of 2 words; are source and target", "link out of range"),
     ("a", "0-0 1-2", "'1-2' points beyond the target sentence of 2 words", "link out of range"),
 ]
 

@@ -128,6 +128,12 @@ def test_malformed_weights(tmp_path, line):
         read_weights(tmp_path / "w")
 
 
+def test_a_weight_that_is_no_number_is_quoted(tmp_path):
+    (tmp_path / "w").write_text("A 1\nB 0.5x\n")
+    with pytest.raises(InputError, match=r"w:2: expected 'name value', found 'B 0.5x': '0.5x' is not a number$"):
+        read_weights(tmp_path / "w")
+
+
 def test_kbest(example):
     path = example("kbest")
     lists = read_kbest(path)

@@ -232,7 +232,7 @@ def test_what_is_refused(tmp_path):
             made.finish(grammar)
     with pytest.raises(InputError, match="has no nodes"):
         ForestBuilder(words).finish(grammar)
-    with pytest.raises(InputError, match="the grammar is not finished"):
+    with pytest.raises(InputError, match="the grammar is not finished; call finish after"):
         builder().finish(Grammar())
     made = builder()
     forest, _ = made.finish(grammar)

@@ -263,7 +263,7 @@ def test_what_is_refused():
     grammar = Grammar()
     grammar.read_text("[X] ||| a ||| x\n")
     one = np.array([[0, 1, 0]])
-    with pytest.raises(InputError, match="the grammar is not finished"):
+    with pytest.raises(InputError, match="the grammar is not finished; call finish after"):
         grammar.parse_lattice(one, 2, ParseOptions())
     grammar.finish()
     for bad in ((1, 0, 0), (0, 0, 0), (-1, 1, 0), (0, 2, 0), (0, 2**31 - 1, 0)):

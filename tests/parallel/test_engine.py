@@ -275,6 +275,30 @@ def test_environment_of_workers(monkeypatch):
     assert "THERE" not in os.environ
 
 
+UNGUARDED = """
+import sys
+sys.path[:0] = sys.argv[1:]
+print("begin")
+from work import square, variable
+from lscfg.parallel.engine import in_processes
+from lscfg.parallel.processes import Processes
+
+before = __file__, __spec__
+for engine in in_processes(2, {"THERE": "two"}), Processes(2, start="spawn"):
+    with engine:
+        print(*engine.map(square, range(4)))
+print(before == (__file__, __spec__))
+"""
+
+
+@pytest.mark.parametrize("way", [["program.py"], ["-m", "program"]])
+def test_workers_do_not_import_a_script_again(tmp_path, way):
+    (tmp_path / "program.py").write_text(UNGUARDED)
+    command = [sys.executable, *way, *sys.path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("begin\n0 1 4 9\n0 1 4 9\nTrue\n", "")
+
+
 def test_numbers_of_workers():
     for make, message in ((in_threads, "threads must be at least 1, got 0"), (in_processes, "jobs must be 1 or more")):
         assert isinstance(make(1), Serial) and make(2).workers == 2

@@ -165,7 +165,13 @@ def test_bad_input(tmp_path, raw):
             prepared(tmp_path / str(len(list(tmp_path.iterdir()))), files, settings, **sets)
         return str(caught.value)
 
-    assert "300 different pairs do not do for dev and test sets of 300" in refused(raw, plain(dev=200, test=100))
+    assert refused(raw, plain(dev=200, test=100)) == (
+        f"{raw[0]}: 300 different pairs are too few for dev = 200, test = 100 and a training text; "
+        "lower dev and test ([prepare], or --dev and --test)"
+    )
+    assert "too few for test = 300 and a training text; lower test ([prepare], or --test)" in refused(
+        raw, plain(test=300)
+    )
     assert refused(raw, plain(max_length=1)) == f"{raw[0]}: no pair of 300 is left to train on"
     one = write(tmp_path, "one", ["a"])
     assert "the dev set needs a source and a reference" in refused(raw, plain(), dev=[one])
@@ -174,7 +180,8 @@ def test_bad_input(tmp_path, raw):
     assert refused(raw, plain(), test=[empty, empty]) == f"{empty}: the test set is empty"
     assert refused(raw, plain(test=3), test=raw) == "test is for pairs of the corpus, but the test set has files"
     assert "target_language must be given" in refused([raw[0], one], plain())
-    assert "the same language, de" in refused([raw[0], raw[0]], plain())
+    same = refused([raw[0], raw[0]], plain())
+    assert "the same language, de; name the languages with --source-language and --target-language, or" in same
     assert "0 is left" in refused([empty, empty], plain(source_language="de", target_language="en"))
 
 

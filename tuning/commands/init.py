@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         metavar="NAME",
         default="minimal",
-        help="rules of the grammar: minimal, hiero or both (default: %(default)s)",
+        help="rules of the grammar: minimal, hiero, phrases, induced, sampled, both, or several joined by + "
+        "(default: %(default)s)",
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.grammar.source import (
     ALIASES,
     TREES,
@@ -586,8 +586,8 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
             raise reader.error(keys, "a system's name is made of letters, digits and . _ + -")
         if system.before and system.before not in before:
-            key = "weights_of" if system.weights_of else "start"
-            raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one")
+            key, near = "weights_of" if system.weights_of else "start", did_you_mean(system.before, before)
+            raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one{near}")
         if wrong_choice := agreement_fault(system, experiment.systems, before):
             raise reader.error((*keys, wrong_choice[0]), wrong_choice[1])
         if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):

@@ -75,7 +75,7 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
 def _system(settings: Mapping[str, Any]) -> list[str]:
     """The keys of a system, those of its estimator that matter most among them."""
     helps = {
-        "grammar": "rules: minimal, hiero or both",
+        "grammar": "rules: minimal, hiero, phrases, induced, sampled, both, or several joined by +",
         "estimator": "of the hidden states",
         "features": "families of latent features",
         "start": "system whose tuned weights tuning starts from",

@@ -32,8 +32,8 @@ class BiparseSettings(Declared):
     lexical_rate: float = setting(
         0.0001, "learning rate of the two lexical weights, which stay in the first pass", least=0, most=1
     )
-    rule_weights: bool = setting(True, "each rule has a weight of its own")
-    leave_one_out: bool = setting(True, "rules that a single pair has shown have weight 0 for it")
+    rule_weights: bool = setting(True, "no weight of its own for each rule")
+    leave_one_out: bool = setting(True, "rules that a single pair has shown keep their weight for it")
     counts: str = setting(
         "initial",
         "weights under which rules are counted: learned ones, or those of the beginning",
@@ -48,7 +48,9 @@ class BiparseSettings(Declared):
         metavar="SHARE",
         option="held-out-share",
     )
-    adagrad: bool = setting(True, "a rate of its own for each weight, which its gradients lower")
+    adagrad: bool = setting(
+        True, "one learning rate for all weights, in place of one that each weight's gradients lower"
+    )
     batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)
     shards: int = setting(
         1,

@@ -207,6 +207,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
         ('start = "none"', 'start = "HIERO"', r"e\.toml:24: start: 'HIERO' is no system before this one"),
+        ('start = "none"', 'start = "MINI"', r"'MINI' is no system before this one \(did you mean MIN\?\)"),
         ('start = "none"', 'weights_of = "HIERO"', r"e\.toml:24: weights_of: 'HIERO' is no system before this one"),
         (
             'start = "none"',
