@@ -33,7 +33,8 @@ OLD_NAMES = ("--threads", "--k-best", "--json")
 PARALLEL = {
     *("align", "compress", "decode", "demo", "derive", "grammar", "heatmap", "marginals", "oracle", "run", "tune"),
     *("estimate clusters", "estimate em", "estimate mle", "estimate spectral", "cdec decode", "cdec forest"),
-    *("prepare corpus", "serve", "induce biparse", "induce graph", "induce phrases", "induce propagate", "induce sample"),
+    *("prepare corpus", "serve"),
+    *("induce biparse", "induce graph", "induce phrases", "induce propagate", "induce sample"),
 }
 
 
