@@ -46,6 +46,13 @@ grammar = "both"
 estimator = "clusters"
 features = ["ratios", "context"]
 start = "LATENT"
+[systems."SAMPLED+LATENT"]
+grammar = "sampled+minimal"
+estimator = "clusters"
+features = ["ratios", "context"]
+start = "LATENT"
+[systems.AGREED]
+agree = ["HIERO+LATENT", "SAMPLED+LATENT"]
 """
 
 

@@ -22,14 +22,11 @@ START_WEIGHTS = {
 that a negative weight rewards words) that makes the first translations about as long as the references. Features that
 are not named start at 0; a system passes over latent features that it does not have."""
 
-PAPER = {"features": ["paper"], "start": "none"}
-"""What the paper's systems have: its three features, and tuning from the start weights."""
-
 DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "MIN": {},
-    "MLE": {"estimator": "mle", **PAPER},
-    "SPECTRAL": {"estimator": "spectral", **PAPER},
-    "LATENT": {"estimator": DEFAULT_ESTIMATOR},
     "HIERO": {"grammar": "hiero"},
+    "LATENT": {"estimator": DEFAULT_ESTIMATOR},
     "HIERO+LATENT": {"estimator": DEFAULT_ESTIMATOR, "grammar": "both", "start": "LATENT"},
+    "SAMPLED+LATENT": {"estimator": DEFAULT_ESTIMATOR, "grammar": "sampled+minimal", "start": "LATENT"},
+    "AGREED": {"agree": ["HIERO+LATENT", "SAMPLED+LATENT"]},
 }

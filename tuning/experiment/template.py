@@ -30,10 +30,6 @@ CORPUS = {
 }
 """Keys of [corpus]: a file that stands for one that is not named, and the meaning."""
 
-SYSTEMS = ("MIN", "HIERO", "LATENT", "HIERO+LATENT")
-"""Those of the default systems that are recommended."""
-
-
 HELD_OUT = 1000
 """Pairs that are set off for each of dev and test where raw text comes without them."""
 
@@ -67,8 +63,8 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
     lines += _aligned((f"{key} = {_toml(name)}", text) for key, name, text in files)
     for table, cls, given in parts:
         lines += ["", f"[{table}]", *_aligned(_line(item, given) for item in settings_of(cls))]
-    for name in SYSTEMS:
-        lines += ["", f"[systems.{_toml(name) if '+' in name else name}]", *_system(DEFAULT_SYSTEMS[name])]
+    for name, system in DEFAULT_SYSTEMS.items():
+        lines += ["", f"[systems.{_toml(name) if '+' in name else name}]", *_system(system)]
     return "\n".join(lines) + "\n"
 
 
@@ -79,6 +75,7 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
         "estimator": "of the hidden states",
         "features": "families of latent features",
         "start": "system whose tuned weights tuning starts from",
+        "agree": "systems from whose translations it chooses what they agree on",
     }
     if "estimator" in settings:
         settings = {**settings, "features": DEFAULT_FEATURES.split(","), "start": settings.get("start", "MIN")}

@@ -63,7 +63,7 @@ def test_latent_features_of_each_system(corpus):
     assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {*START_WEIGHTS}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
     default = read_experiment(corpus / "default.toml").systems
-    assert list(default) == ["MIN", "MLE", "SPECTRAL", "LATENT", "HIERO", "HIERO+LATENT"]
+    assert list(default) == ["MIN", "HIERO", "LATENT", "HIERO+LATENT", "SAMPLED+LATENT", "AGREED"]
     text = (corpus / "f.toml").read_text()
     last = text.count("\n")
     for old, place, name in (
@@ -93,9 +93,9 @@ def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
         assert system.estimator.name == "clusters" and system.start == "MIN"
         assert system.estimator.settings == clusters.Settings(m=16, iterations=10)
     assert experiment.systems["BOTH"].start == experiment.systems["PAPER"].start == ""
-    assert without.systems["SPECTRAL"].start == without.systems["MLE"].start == ""
-    assert without.systems["HIERO+LATENT"].start == "LATENT"
-    assert without.of(without.systems["SPECTRAL"]).features.names == LATENT_FEATURES[:3]
+    assert without.systems["HIERO+LATENT"].start == without.systems["SAMPLED+LATENT"].start == "LATENT"
+    assert without.systems["AGREED"].agree == ["HIERO+LATENT", "SAMPLED+LATENT"]
+    assert experiment.of(experiment.systems["PAPER"]).features.names == LATENT_FEATURES[:3]
 
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
