@@ -21,7 +21,7 @@ def tuning_section(content: Content) -> str:
 
 def _curves(content: Content) -> str:
     base = next(row for row in content.results["systems"] if row["system"] == content.results["baseline"])
-    rows = [row for row in content.results["systems"] if not row["agree"]]
+    rows = [row for row in content.results["systems"] if row["runs"][0]["dev_bleu_by_iteration"]]  # what was tuned
     curves = [run["dev_bleu_by_iteration"] for row in rows for run in row["runs"]]
     # a collapse may fall far below all else: the scale then begins with what the tunings began with
     low = min(min(curve[0], float(np.median(curve))) for curve in curves)
