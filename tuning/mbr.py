@@ -85,14 +85,19 @@ def posterior(scores: Sequence[float], scale: float) -> Floats:
     return probabilities
 
 
-def expected_utilities(texts: Sequence[str], probabilities: Sequence[float] | Floats, utility: str) -> Floats:
-    """The expected utility of each translation of a list, [texts].
+def which_texts(texts: Sequence[str]) -> NDArray[np.int64]:
+    """A number for each text, the same for equal ones, from 0 in the order of their first places."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
+
+
+def expected_utilities(texts: Sequence[str], probabilities: Floats, utility: str) -> Floats:
+    """The expected utility of each translation of a list, in the shape of the probabilities.
 
     Args:
-        probabilities: of the translations; equal ones share theirs.
+        probabilities: of the translations, [texts] or [distributions, texts]; equal translations share theirs.
         utility: one of ``UTILITIES``.
     """
-    numbers: dict[str, int] = {}
-    which = np.array([numbers.setdefault(text, len(numbers)) for text in texts])
-    values: Floats = (UTILITIES[utility]([*numbers]) @ np.bincount(which, probabilities))[which]
-    return values
+    which, table = which_texts(texts), UTILITIES[utility](list(dict.fromkeys(texts)))
+    values = [(table @ np.bincount(which, one))[which] for one in np.atleast_2d(probabilities)]
+    return np.array(values).reshape(probabilities.shape)

@@ -12,7 +12,7 @@ from lscfg import log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.io.text import read_lines
-from lscfg.tuning.mbr import bleu_utility, expected_utilities, posterior
+from lscfg.tuning.mbr import expected_utilities, posterior, which_texts
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 
 Lists = list[list[Hypothesis]]
@@ -91,34 +91,31 @@ def ranked_by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scale:
         systems: the list of each system; systems that have hypotheses have an equal share of probability.
         scale: what scores are multiplied by before they become probabilities.
     """
-    lists = [one for one in systems if one]
-    if not lists:
-        return []
-    every = [one for hypotheses in lists for one in hypotheses]
-    parts = [posterior([one.score for one in hypotheses], scale) / len(lists) for hypotheses in lists]
-    share = np.concatenate(parts)
-    values = expected_utilities([one.text for one in every], share, utility)
-    order = sorted(range(len(every)), key=lambda k: (-values[k], -share[k]))
-    return [Hypothesis(every[k].text, every[k].features, float(values[k])) for k in order]
+    return _by_risk(systems, utility, [scale])[0]
 
 
 def agreed(systems: Sequence[Sequence[Hypothesis]], scales: Sequence[float]) -> list[str]:
-    """What the systems agree on about one sentence, by expected BLEU under each scale; see ``ranked_by_risk``.
+    """What the systems agree on about one sentence: the first by expected BLEU under each scale.
 
     Empty where no system has a hypothesis.
     """
+    return [found[0].text if found else "" for found in _by_risk(systems, "bleu", scales)]
+
+
+def _by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scales: Sequence[float]) -> list[list[Hypothesis]]:
+    """The hypotheses under each scale; of equally good ones the most probable translation is the first."""
     lists = [one for one in systems if one]
-    texts = list(dict.fromkeys(one.text for hypotheses in lists for one in hypotheses))
-    if not texts:
-        return [""] * len(scales)
-    number, utility, found = {text: k for k, text in enumerate(texts)}, bleu_utility(texts), []
-    for scale in scales:
-        share = np.zeros(len(texts))
-        for hypotheses in lists:
-            own = posterior([one.score for one in hypotheses], scale) / len(lists)
-            np.add.at(share, [number[one.text] for one in hypotheses], own)
-        value = utility @ share
-        found.append(texts[max(range(len(texts)), key=lambda k: (value[k], share[k]))])
+    every = [one for hypotheses in lists for one in hypotheses]
+    if not every:
+        return [[] for _ in scales]
+    parts = [[posterior([one.score for one in hypotheses], scale) for hypotheses in lists] for scale in scales]
+    share = np.array([np.concatenate(part) for part in parts]) / len(lists)
+    texts = [one.text for one in every]
+    which, values = which_texts(texts), expected_utilities(texts, share, utility)
+    found = []
+    for own, value in zip(share, values, strict=True):
+        order = np.lexsort((-own, -np.bincount(which, own)[which], -value)).tolist()
+        found.append([Hypothesis(every[k].text, every[k].features, float(value[k])) for k in order])
     return found
 
 
