@@ -56,6 +56,22 @@ class SystemPlan:
         every = [self.rules, *(member.rules for member in self.members)]
         return list({stage.key: stage for stage in every if stage}.values())
 
+    def add_run(self, texts: Texts, tried: list[Stage], tuned: Stage, decoded: Stage) -> None:
+        """Notes the stages of a run, and those that score it."""
+        output = {"output": decoded / decoding.OUTPUT}
+        self.tried.append(tried)
+        self.tuned.append(tuned)
+        self.decoded.append(decoded)
+        self.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
+        if texts.restoring:
+            facts, files = dict(texts.restoring[0]), dict(texts.restoring[1])
+            self.restored.append(Stage("restore", text.restore, facts, {**output, **files}))
+
+    def lists(self, name: str, run: int, wanted: Input) -> Stage:
+        """The best translations of a text by one run."""
+        files = {"wanted": wanted, "weights": self.tuned[run] / decoding.WEIGHTS}
+        return Stage(name, decoding.nbest, {**self.decoder, "kbest": decoding.KBEST}, {**self.decoder_inputs, **files})
+
     def runs(self) -> Iterator[tuple[Stage, ...]]:
         """The stages of each run, in order."""
         parts = [self.tuned, self.decoded, self.scored, *([self.restored] if self.restored else [])]
@@ -334,10 +350,7 @@ def _expansion(
         made |= {stage.name: stage for stage in gold}
         files["gold"] = gold[-1] / rules.GRAMMAR
     if "decoder" in own.rules.candidates and own.rules.method != GOLD:
-        start = before[system.before]
-        parts = {"wanted": made["phrases"] / monolingual.WANTED, "weights": start.tuned[0] / decoding.WEIGHTS}
-        settings = {**start.decoder, "kbest": decoding.KBEST}
-        made["nbest"] = Stage("nbest", decoding.nbest, settings, {**start.decoder_inputs, **parts})
+        made["nbest"] = before[system.before].lists("nbest", 0, made["phrases"] / monolingual.WANTED)
         files["nbest"] = made["nbest"] / decoding.NBEST
     made["propagate"] = Stage("propagate", monolingual.propagate, own.rules.facts(), files)
     return made
@@ -395,14 +408,7 @@ def _system(
         tuned = tunings[0] if len(tunings) == 1 else _best(tunings)
         files = {"weights": tuned / decoding.WEIGHTS, "test source": texts.test_source}
         decoded = Stage("decode", decoding.decode, settings, {**inputs, **files})
-        output = {"output": decoded / decoding.OUTPUT}
-        plan.tuned.append(tuned)
-        plan.tried.append(tunings if len(tunings) > 1 else [])
-        plan.decoded.append(decoded)
-        plan.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
-        if texts.restoring:
-            facts, files = dict(texts.restoring[0]), dict(texts.restoring[1])
-            plan.restored.append(Stage("restore", text.restore, facts, {**output, **files}))
+        plan.add_run(texts, tunings if len(tunings) > 1 else [], tuned, decoded)
     return plan
 
 
@@ -410,28 +416,15 @@ def _agreed(experiment: Experiment, texts: Texts, members: Sequence[SystemPlan])
     """The stages of a system that chooses from the translations of others; each run from those of the same run."""
     plan = SystemPlan(None, None, {}, {}, members)
     for run in range(experiment.tuning.runs):
-        dev, test = ([_lists(one, run, source) for one in members] for source in (texts.dev_source, texts.test_source))
+        dev, test = (
+            [one.lists("lists", run, each) for one in members] for each in (texts.dev_source, texts.test_source)
+        )
         files = numbered_inputs("lists", [stage / decoding.NBEST for stage in dev]) | texts.dev_references
         tuned = Stage("agree", agreement.agree, {"scales": list(agreement.SCALES)}, files)
         files = numbered_inputs("lists", [stage / decoding.NBEST for stage in test])
         files |= {"dev": tuned / decoding.DEV, "test source": texts.test_source}
-        decoded = Stage("together", agreement.together, {}, files)
-        output = {"output": decoded / decoding.OUTPUT}
-        plan.tuned.append(tuned)
-        plan.tried.append([*dev, *test])
-        plan.decoded.append(decoded)
-        plan.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
-        if texts.restoring:
-            facts, inputs = dict(texts.restoring[0]), dict(texts.restoring[1])
-            plan.restored.append(Stage("restore", text.restore, facts, {**output, **inputs}))
+        plan.add_run(texts, [*dev, *test], tuned, Stage("together", agreement.together, {}, files))
     return plan
-
-
-def _lists(system: SystemPlan, run: int, text: Input) -> Stage:
-    """The best translations of a text by one run of a system."""
-    files = {"wanted": text, "weights": system.tuned[run] / decoding.WEIGHTS}
-    settings = {**system.decoder, "kbest": decoding.KBEST}
-    return Stage("lists", decoding.nbest, settings, {**system.decoder_inputs, **files})
 
 
 def _latent_starts(experiment: Experiment, system: System, before: Mapping[str, SystemPlan]) -> list[dict[str, Any]]:
