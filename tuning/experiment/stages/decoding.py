@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 if TYPE_CHECKING:
     from lscfg.decode.derivations import Translated
+    from lscfg.formats.kbest import Hypothesis
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
 NBEST, SENTENCES, CHARTS, TREES = "nbest.gz", "sentences.json", "charts.json", "trees.json"
@@ -90,12 +91,7 @@ def choose(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1, spare=(INI,), shares=True, growth=20)
 def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The test set translated with the tuned weights."""
-    from lscfg.formats.weights import read_weights
-
-    write_ini(folder / INI, decoder_config(settings, folder, inputs))
-    name, library = settings["decoder"]["name"], inputs.get("plug-in")
-    with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
-        lists = decoder.decode(read_lines(inputs["test source"]), read_weights(inputs["weights"]), 1)
+    lists = _translated(folder, settings, inputs, jobs, read_lines(inputs["test source"]), 1)
     write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
 
@@ -103,13 +99,22 @@ def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 def nbest(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The best translations of phrases or sentences by a tuned system."""
     from lscfg.formats.kbest import write_kbest
+
+    lines = read_lines(inputs["wanted"])
+    lists = _translated(folder, settings, inputs, jobs, lines, settings["kbest"], unique=True) if lines else []
+    write_kbest(folder / NBEST, lists)
+
+
+def _translated(
+    folder: Path, settings: Facts, inputs: Files, jobs: int, lines: list[str], k: int, **options: bool
+) -> Sequence[Sequence[Hypothesis]]:
+    """The best translations with the weights, by a decoder that decodes once."""
     from lscfg.formats.weights import read_weights
 
     write_ini(folder / INI, decoder_config(settings, folder, inputs))
     name, library = settings["decoder"]["name"], inputs.get("plug-in")
-    lines, weights = read_lines(inputs["wanted"]), read_weights(inputs["weights"])
     with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
-        write_kbest(folder / NBEST, decoder.decode(lines, weights, settings["kbest"], unique=True) if lines else [])
+        return decoder.decode(lines, read_weights(inputs["weights"]), k, **options)
 
 
 @version(1)
