@@ -57,7 +57,7 @@ def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> 
     faiss.omp_set_num_threads(1)
     index = faiss.IndexHNSWFlat(vectors.shape[1], EDGES, faiss.METRIC_INNER_PRODUCT)
     index.hnsw.efConstruction = EFFORT
-    index.hnsw.efSearch = max(FEWEST, int(WIDTH * k))
+    index.hnsw.efSearch = max(FEWEST, int(WIDTH * min(k, len(own))))
     index.add(own)
     with in_threads(threads) as engine:
         found = list(engine.map(partial(_block, index, own, k), in_blocks(np.arange(len(own)))))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +25,7 @@ def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads
     A word on the right has the column ``words + word``. Where it stands within the window, and the borders of
     sentences, are no part of the context. Memory grows with the result, not with the text.
     """
-    held: list[list[sparse.csr_matrix]] = []
+    held = [[sparse.csr_matrix((len(phrases), words + 1), dtype=np.int32)] * 2]
     count = partial(_contexts, Finder(phrases), len(phrases), words, window)
     blocks = progress(text.blocks(max(HELD // window, 1)), "contexts")
     with in_threads(threads, ahead=1) as engine:
@@ -32,15 +33,11 @@ def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads
             held.append(list(sides))
             while len(held) > 1 and held[-2][0].nnz <= 2 * held[-1][0].nnz:  # each count is added up few times so
                 held[-2:] = [_sums(held[-2:])]
-    total = _sums([[sparse.csr_matrix((len(phrases), words + 1), dtype=np.int32)] * 2, *reversed(held)])
-    return sparse.hstack([one[:, :words] for one in total], format="csr").sorted_indices()
+    return sparse.hstack([one[:, :words] for one in _sums(held[::-1])], format="csr").sorted_indices()
 
 
 def _sums(parts: list[list[sparse.csr_matrix]]) -> list[sparse.csr_matrix]:
-    total = parts[0]
-    for more in parts[1:]:
-        total = [one + other for one, other in zip(total, more, strict=True)]
-    return total
+    return [reduce(add, side) for side in zip(*parts, strict=True)]
 
 
 def _contexts(
