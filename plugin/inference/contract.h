@@ -8,11 +8,11 @@
  * precision, everything is added up in double precision. Sets with fused multiply-add give the same bits. */
 typedef struct {
   const char *name;
-  /* out[i][k] = sum over h of rows[i][h] * tensor[h][k]; i < n, h < m, k < size; space [m][CONTRACT_COLUMNS];
-   * next: the tensor that comes next, to be fetched ahead, or NULL */
-  void (*contract_single)(int32_t n, int32_t m, int64_t size, const double *rows, const float *tensor,
+  /* out[i * stride + k] = sum over h of rows[i][h] * tensor[h][k]; i < n, h < m, k < size;
+   * space [m][CONTRACT_COLUMNS]; next: the tensor that comes next, to be fetched ahead, or NULL */
+  void (*contract_single)(int32_t n, int32_t m, int64_t size, int64_t stride, const double *rows, const float *tensor,
                           const float *next, double *space, double *out);
-  void (*contract_double)(int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor,
+  void (*contract_double)(int32_t n, int32_t m, int64_t size, int64_t stride, const double *rows, const double *tensor,
                           const double *next, double *space, double *out);
   /* out[i][h] = sum over k of rows[i][k] * tensor[h][k]; i < n, h < m, k < size */
   void (*project)(int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor, double *out);

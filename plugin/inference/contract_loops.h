@@ -1,7 +1,7 @@
 /* The loops of contract.h for one instruction set. No include guard: contract.c includes this file once for each set
- * and defines before: NAME(f); TARGET; WIDTH, the doubles of a vector; TILE, the rows whose sums over two vectors of
- * columns fit into the registers; FMA(a, b, c), a * b + c of scalars, which the compiler by itself fuses in some loops
- * only. */
+ * and defines before: NAME(f); TARGET; WIDTH, the doubles of a vector; TILE, the rows, at most 12, whose sums over two
+ * vectors of columns fit into the registers; FMA(a, b, c), a * b + c of scalars, which the compiler by itself fuses in
+ * some loops only. */
 
 typedef double NAME(vector) __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8), may_alias));
 
@@ -19,8 +19,9 @@ INLINE double NAME(total)(const NAME(vector) * sum) {
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-/* n rows by `vectors` vectors of columns, which lie packed in columns [m][vectors * WIDTH]. */
-INLINE void NAME(tile)(const int32_t n, const int32_t vectors, int32_t m, int64_t size, const double *rows,
+/* n rows by `vectors` vectors of columns, which lie packed in columns [m][vectors * WIDTH]; rows of out are
+ * `stride` values apart. */
+INLINE void NAME(tile)(const int32_t n, const int32_t vectors, int32_t m, int64_t stride, const double *rows,
                        const double *columns, double *out) {
   NAME(vector) sum[TILE][2];
   for (int32_t i = 0; i < n; i++)
@@ -32,30 +33,34 @@ INLINE void NAME(tile)(const int32_t n, const int32_t vectors, int32_t m, int64_
       for (int32_t v = 0; v < vectors; v++) sum[i][v] += column[v] * rows[(int64_t)i * m + h];
   }
   for (int32_t i = 0; i < n; i++)
-    for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * size + v * WIDTH) = sum[i][v];
+    for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * stride + v * WIDTH) = sum[i][v];
 }
 
-INLINE void NAME(tiles)(int32_t n, const int32_t vectors, int32_t m, int64_t size, const double *rows,
-                        const double *columns, double *out) {
-  for (; n >= TILE; n -= TILE, rows += (int64_t)TILE * m, out += TILE * size)
-    NAME(tile)(TILE, vectors, m, size, rows, columns, out);
-  for (; n >= 4; n -= 4, rows += 4 * (int64_t)m, out += 4 * size) NAME(tile)(4, vectors, m, size, rows, columns, out);
-  for (; n >= 2; n -= 2, rows += 2 * (int64_t)m, out += 2 * size) NAME(tile)(2, vectors, m, size, rows, columns, out);
-  if (n) NAME(tile)(1, vectors, m, size, rows, columns, out);
-}
+/* Calls function(n, ...) with a constant n, for the rows of a tile. */
+#define ROWS(constant, function, ...)                      \
+  case constant:                                           \
+    if (constant <= TILE) function(constant, __VA_ARGS__); \
+    break;
+#define FOR_ROWS(n, ...)                                                                                            \
+  switch (n) {                                                                                                      \
+    ROWS(1, __VA_ARGS__)                                                                                            \
+    ROWS(2, __VA_ARGS__)                                                                                            \
+    ROWS(3, __VA_ARGS__) ROWS(4, __VA_ARGS__) ROWS(5, __VA_ARGS__) ROWS(6, __VA_ARGS__) ROWS(7, __VA_ARGS__)        \
+        ROWS(8, __VA_ARGS__) ROWS(9, __VA_ARGS__) ROWS(10, __VA_ARGS__) ROWS(11, __VA_ARGS__) ROWS(12, __VA_ARGS__) \
+  }
 
 /* n rows by all columns, where tensor is read once from the one end to the other, four states at a time. */
-INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor,
-                         double *out) {
+INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, int64_t stride, const double *rows,
+                         const double *tensor, double *out) {
   for (int32_t h = 0; h + 4 <= m; h += 4) {
     const double *line = tensor + h * size;
     for (int64_t k = 0; k + WIDTH <= size; k += WIDTH) {
       NAME(vector) values[4];
       for (int32_t x = 0; x < 4; x++) values[x] = LOAD(line + x * size + k);
       for (int32_t i = 0; i < n; i++) {
-        NAME(vector) sum = h ? LOAD(out + i * size + k) : (NAME(vector)){0};
+        NAME(vector) sum = h ? LOAD(out + i * stride + k) : (NAME(vector)){0};
         for (int32_t x = 0; x < 4; x++) sum += values[x] * rows[(int64_t)i * m + h + x];
-        *(NAME(vector) *)(out + i * size + k) = sum;
+        *(NAME(vector) *)(out + i * stride + k) = sum;
       }
     }
   }
@@ -66,44 +71,73 @@ INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, const double 
     for (int32_t i = 0; i < n; i++) {                                                                         \
       double sum = 0;                                                                                         \
       for (int32_t h = 0; h < m; h++) sum = FMA((double)tensor[h * size + k], rows[(int64_t)i * m + h], sum); \
-      out[i * size + k] = sum;                                                                                \
+      out[i * stride + k] = sum;                                                                              \
     }
 
-/* Columns are packed, and converted, for all rows together. */
-#define CONTRACT(precision, type)                                                                                \
-  LOOP void NAME(packed_##precision)(int32_t n, int32_t m, int64_t size, const double *rows, const type *tensor, \
-                                     const type *next, double *space, double *out) {                             \
-    int64_t k = 0;                                                                                               \
-    while (k + WIDTH <= size) {                                                                                  \
-      int32_t width = k + 2 * WIDTH <= size ? 2 * WIDTH : WIDTH;                                                 \
-      for (int32_t h = 0; h < m; h++) {                                                                          \
-        for (int32_t c = 0; c < width; c++) space[(int64_t)h * width + c] = (double)tensor[h * size + k + c];    \
-        if (next) __builtin_prefetch(next + h * size + k);                                                       \
-      }                                                                                                          \
-      if (width == WIDTH)                                                                                        \
-        NAME(tiles)(n, 1, m, size, rows, space, out + k);                                                        \
-      else                                                                                                       \
-        NAME(tiles)(n, 2, m, size, rows, space, out + k);                                                        \
-      k += width;                                                                                                \
-    }                                                                                                            \
-    REST_OF_COLUMNS                                                                                              \
+/* Rows are dealt evenly to tiles. The first tile converts and packs the columns for the others, so that it multiplies
+ * while it waits for memory. */
+#define CONTRACT(precision, type)                                                                                      \
+  typedef type NAME(precision) __attribute__((vector_size(WIDTH * sizeof(type)), aligned(sizeof(type)), may_alias));   \
+                                                                                                                       \
+  INLINE void NAME(first_##precision)(const int32_t n, const int32_t vectors, int32_t m, int64_t size, int64_t stride, \
+                                      const double *rows, const type *tensor, const type *next, double *columns,       \
+                                      double *out) {                                                                   \
+    NAME(vector) sum[TILE][2];                                                                                         \
+    for (int32_t i = 0; i < n; i++)                                                                                    \
+      for (int32_t v = 0; v < vectors; v++) sum[i][v] = (NAME(vector)){0};                                             \
+    for (int32_t h = 0; h < m; h++) {                                                                                  \
+      NAME(vector) column[2];                                                                                          \
+      for (int32_t v = 0; v < vectors; v++) {                                                                          \
+        column[v] = __builtin_convertvector(*(const NAME(precision) *)(tensor + h * size + v * WIDTH), NAME(vector));  \
+        *(NAME(vector) *)(columns + ((int64_t)h * vectors + v) * WIDTH) = column[v];                                   \
+      }                                                                                                                \
+      if (next) __builtin_prefetch(next + h * size, 0, 2);                                                             \
+      for (int32_t i = 0; i < n; i++)                                                                                  \
+        for (int32_t v = 0; v < vectors; v++) sum[i][v] += column[v] * rows[(int64_t)i * m + h];                       \
+    }                                                                                                                  \
+    for (int32_t i = 0; i < n; i++)                                                                                    \
+      for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * stride + v * WIDTH) = sum[i][v];               \
+  }                                                                                                                    \
+                                                                                                                       \
+  INLINE void NAME(block_##precision)(int32_t n, const int32_t vectors, int32_t m, int64_t size, int64_t stride,       \
+                                      const double *rows, const type *tensor, const type *next, double *columns,       \
+                                      double *out) {                                                                   \
+    int32_t tiles = (n + TILE - 1) / TILE, done = (n + tiles - 1) / tiles;                                             \
+    FOR_ROWS(done, NAME(first_##precision), vectors, m, size, stride, rows, tensor, next, columns, out)                \
+    for (int32_t some; done < n; done += some) {                                                                       \
+      tiles--;                                                                                                         \
+      some = (n - done + tiles - 1) / tiles;                                                                           \
+      FOR_ROWS(some, NAME(tile), vectors, m, stride, rows + (int64_t)done * m, columns, out + done * stride)           \
+    }                                                                                                                  \
+  }                                                                                                                    \
+                                                                                                                       \
+  LOOP void NAME(packed_##precision)(int32_t n, int32_t m, int64_t size, int64_t stride, const double *rows,           \
+                                     const type *tensor, const type *next, double *space, double *out) {               \
+    int64_t k = 0;                                                                                                     \
+    for (; k + 2 * WIDTH <= size; k += 2 * WIDTH)                                                                      \
+      NAME(block_##precision)(n, 2, m, size, stride, rows, tensor + k, next ? next + k : NULL, space, out + k);        \
+    if (k + WIDTH <= size) {                                                                                           \
+      NAME(block_##precision)(n, 1, m, size, stride, rows, tensor + k, next ? next + k : NULL, space, out + k);        \
+      k += WIDTH;                                                                                                      \
+    }                                                                                                                  \
+    REST_OF_COLUMNS                                                                                                    \
   }
 
 CONTRACT(single, float)
 CONTRACT(double, double)
 #undef CONTRACT
 
-LOOP void NAME(contract_double)(int32_t n, int32_t m, int64_t size, const double *rows, const double *tensor,
-                                const double *next, double *space, double *out) {
+LOOP void NAME(contract_double)(int32_t n, int32_t m, int64_t size, int64_t stride, const double *rows,
+                                const double *tensor, const double *next, double *space, double *out) {
   if (n > 4 || m % 4) {
-    NAME(packed_double)(n, m, size, rows, tensor, next, space, out);
+    NAME(packed_double)(n, m, size, stride, rows, tensor, next, space, out);
     return;
   }
   int64_t k = size / WIDTH * WIDTH;
-  if (n == 4) NAME(stream)(4, m, size, rows, tensor, out);
-  if (n == 3) NAME(stream)(3, m, size, rows, tensor, out);
-  if (n == 2) NAME(stream)(2, m, size, rows, tensor, out);
-  if (n == 1) NAME(stream)(1, m, size, rows, tensor, out);
+  if (n == 4) NAME(stream)(4, m, size, stride, rows, tensor, out);
+  if (n == 3) NAME(stream)(3, m, size, stride, rows, tensor, out);
+  if (n == 2) NAME(stream)(2, m, size, stride, rows, tensor, out);
+  if (n == 1) NAME(stream)(1, m, size, stride, rows, tensor, out);
   REST_OF_COLUMNS
 }
 #undef REST_OF_COLUMNS
@@ -206,4 +240,6 @@ static const contraction NAME(loops) = {
 #undef FMA
 #undef WIDTH
 #undef TILE
+#undef FOR_ROWS
+#undef ROWS
 #undef SET

@@ -147,8 +147,8 @@ static const double *factors_of(const pass *p, const rule_set *set, int32_t part
 /* l->out = l->product x the factors. */
 static void way_back(pass *p, const rule_set *set, int32_t part, int32_t n) {
   struct low_rank *l = p->low_rank;
-  p->loops->contract_double(n, components_of(set), p->rank, l->product, factors_of(p, set, part), NULL, l->space,
-                            l->out);
+  p->loops->contract_double(n, components_of(set), p->rank, p->rank, l->product, factors_of(p, set, part), NULL,
+                            l->space, l->out);
 }
 
 static void project_slots(pass *p, const rule_set *set, int32_t side, const int32_t *slots, int32_t n) {

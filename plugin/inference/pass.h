@@ -75,4 +75,22 @@ static inline int64_t tails_exponent(const pass *p, int32_t edge) {
   return exponent;
 }
 
+/* Value of a node as a whole tree: C^S . inside for X, the value itself for a category without states. */
+static inline double as_tree(const pass *p, int32_t node) {
+  const double *inside = inside_of(p, node);
+  return p->forest->node_cat.data[node] == CATEGORY_X ? p->loops->dot(p->rank, p->binding->model->root, inside)
+                                                      : inside[0];
+}
+
+/* Value of an edge whose head has no states: a product of whole trees, for one application; NONE for zero. */
+static inline int64_t value_without_states(const pass *p, int32_t edge, double *value) {
+  int32_t arity;
+  const int32_t *tail = tails_of(p, edge, &arity);
+  *value = 1;
+  int64_t exponent = tails_exponent(p, edge);
+  if (exponent == NONE) return NONE;
+  for (int32_t t = 0; t < arity; t++) *value *= as_tree(p, tail[t]);
+  return exponent;
+}
+
 #endif

@@ -166,7 +166,11 @@ def test_tree_probabilities_and_marginals_do_not_depend_on_the_latent_basis(m, s
 
 @pytest.mark.parametrize("m", [1, 8, 17, 32])
 def test_equals_figure_one_in_numpy(tmp_path, m):
-    """At sizes that enumeration does not reach: the paper's algorithm, edge by edge."""
+    """At sizes that enumeration does not reach: the paper's algorithm, edge by edge.
+
+    In the last sentence the rule around ``c`` has fewer first tails than heads, and that of two phrases side by side
+    more heads than a tile has rows.
+    """
     rng = np.random.default_rng(m)
     table = rule_table(RULES)
     tensors = [rng.normal(size=[m] * (a + 1)) / m ** (a / 2) for a in table.arity]
@@ -174,7 +178,7 @@ def test_equals_figure_one_in_numpy(tmp_path, m):
     model = Model(path)
     grammar = model.grammar()
     reference = FigureOne(Parameters.load(path), grammar)
-    for sentence in ("b a b c a q", "a b a b a b c a b"):
+    for sentence in ("b a b c a q", "a b a b a b c a b", "a b c a b a b a b"):
         forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(100, False, 2, X))
         mu, nodes, g = reference.marginals(forest)
         result = Binding(model, grammar).infer(forest)

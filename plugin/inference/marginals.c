@@ -1,0 +1,174 @@
+/* Marginals of applications: for each edge and each of its rules o^T T (a x b), the rule's tensor with the outside of
+ * the head and the insides of both tails.
+ *
+ * The tensor meets one of the three first, in m^3 steps, and then the other two, in m^2 for each edge. Edges with the
+ * same rules share the m^3 where they share that node. In X -> [X,1] w [X,2] the heads are all spans around the word,
+ * but the first tails only those that end before it. So such edges are grouped by their heads or by their first tails,
+ * whichever are fewer, and a tensor is read once for many groups. */
+#include "inference/marginals.h"
+
+#include "inference/layout.h"
+
+/* Edges edges[begin] .. edges[end-1] of one set of rules, with the same head or the same first tail. */
+typedef struct {
+  int32_t node, begin, end;
+} group;
+
+typedef struct {
+  const rule_set *set;
+  int by_tail; /* whether the groups are those of first tails */
+  const int32_t *edges;
+  const group *groups;
+  int32_t n;
+} grouping;
+
+typedef struct {
+  int32_t tail, edge;
+} tail_key;
+
+/* Room for the edges of any set. */
+typedef struct {
+  tail_key *keys;
+  int32_t *edges;
+  group *by_head, *by_tail;
+} room;
+
+static int by_first_tail(const void *a, const void *b) {
+  const tail_key *x = a, *y = b;
+  if (x->tail != y->tail) return x->tail < y->tail ? -1 : 1;
+  return x->edge < y->edge ? -1 : x->edge > y->edge;
+}
+
+/* Groups the runs first .. end-1, which are those of one set. */
+static grouping group_edges(const pass *p, const run *first, const run *end, room *space) {
+  grouping found = {&p->sets.data[first->set], 0, p->edges, space->by_head, 0};
+  for (const run *r = first; r < end; r++) space->by_head[found.n++] = (group){r->head, r->begin, r->end};
+  if (found.set->arity < 2) return found;
+  int32_t n = end[-1].end - first->begin, n_tails = 0;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t edge = p->edges[first->begin + k];
+    space->keys[k] = (tail_key){p->forest->edge_tail.data[2 * (int64_t)edge], edge};
+  }
+  qsort(space->keys, (size_t)n, sizeof *space->keys, by_first_tail);
+  for (int32_t k = 0; k < n; k++) {
+    space->edges[k] = space->keys[k].edge;
+    if (!k || space->keys[k].tail != space->keys[k - 1].tail)
+      space->by_tail[n_tails++] = (group){space->keys[k].tail, k, k};
+    space->by_tail[n_tails - 1].end = k + 1;
+  }
+  return n_tails < found.n ? (grouping){found.set, 1, space->edges, space->by_tail, n_tails} : found;
+}
+
+/* out[i] = rows[i] x tensor of the rule over the states of its left-hand side, or of its first tail; 0 if the model does
+ * not know the rule. */
+static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const grouping *g, int32_t n) {
+  const lscfg_model *model = p->binding->model;
+  int32_t row = binding_row(p->binding, rule), m = p->rank;
+  int64_t size = tensor_length(m, g->set->arity) / m;
+  if (row == OOV_ROW)
+    for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(m, p->rows + (int64_t)i * m, model->unk);
+  if (row < 0) return row == OOV_ROW;
+  int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
+  int32_t parts = g->by_tail ? m : 1; /* by tail: a matrix [first tail][second tail] for each state of the head */
+  int64_t columns = size / parts;
+  for (int32_t h = 0; h < parts; h++) {
+    const void *tensor = model_tensor(model, g->set->arity, row);
+    const void *next = next_row >= 0 ? model_tensor(model, g->set->arity, next_row) : NULL;
+    int64_t offset = h * (int64_t)m * m;
+    double *out = p->out + h * columns;
+    if (model->single)
+      p->loops->contract_single(n, m, columns, size, p->rows, (const float *)tensor + offset,
+                                next ? (const float *)next + offset : NULL, p->space, out);
+    else
+      p->loops->contract_double(n, m, columns, size, p->rows, (const double *)tensor + offset,
+                                next ? (const double *)next + offset : NULL, p->space, out);
+  }
+  return 1;
+}
+
+/* matrix [rank^arity]: a rule's tensor times the vector of the group's node; NULL: zero. Writes the marginal of each
+ * edge's application number `application`. */
+static void group_marginals(pass *p, const grouping *g, const group *edges, int32_t application, const double *matrix) {
+  for (int32_t k = edges->begin; k < edges->end; k++) {
+    int32_t arity, edge = g->edges[k], head = p->forest->edge_head.data[edge];
+    const int32_t *tail = tails_of(p, edge, &arity);
+    double *value = p->marginals + p->forest->edge_apps.data[edge] + application;
+    int64_t exponent = tails_exponent(p, edge);
+    *value = 0;
+    if (!matrix || exponent == NONE || p->outside_exponent[head] == NONE) continue;
+    const double *first = g->by_tail ? outside_of(p, head) : inside_of(p, tail[0]);
+    *value = arity == 0   ? matrix[0]
+             : arity == 1 ? p->loops->dot(p->rank, matrix, first)
+                          : p->loops->bilinear(p->rank, matrix, first, inside_of(p, tail[1]));
+    *value = scaled(*value / p->g, exponent + p->outside_exponent[head] - p->g_exponent);
+  }
+}
+
+static void set_marginals(pass *p, const grouping *g) {
+  const double *vectors = g->by_tail ? p->inside : p->outside;
+  const int64_t *exponents = g->by_tail ? p->inside_exponent : p->outside_exponent;
+  int32_t m = p->rank;
+  int64_t size = tensor_length(m, g->set->arity) / m;
+  for (int32_t at = 0; at < g->n;) {
+    const group *batch[BATCH];
+    int32_t kept = 0;
+    for (; at < g->n && kept < p->batch; at++) {
+      int32_t node = g->groups[at].node;
+      if (exponents[node] == NONE) {
+        for (int32_t k = 0; k < g->set->n; k++) group_marginals(p, g, &g->groups[at], k, NULL);
+        continue;
+      }
+      memcpy(p->rows + (int64_t)kept * m, vectors + (int64_t)node * m, (size_t)m * sizeof *p->rows);
+      batch[kept++] = &g->groups[at];
+    }
+    for (int32_t k = 0; k < g->set->n && kept; k++) {
+      int known = contract_rule(p, g->set->rules[k], k + 1 < g->set->n ? g->set->rules[k + 1] : -1, g, kept);
+      for (int32_t i = 0; i < kept; i++) group_marginals(p, g, batch[i], k, known ? p->out + i * size : NULL);
+    }
+  }
+}
+
+static void pass_through_marginals(pass *p, const grouping *g) {
+  for (int32_t i = 0; i < g->n; i++) {
+    const double *tensor = leaf_tensor(p, g->set, g->groups[i].node);
+    double value = tensor ? p->loops->dot(p->rank, tensor, outside_of(p, g->groups[i].node)) : 0;
+    group_marginals(p, g, &g->groups[i], 0, value != 0 ? &value : NULL);
+  }
+}
+
+static void marginals_without_states(pass *p, int32_t head) {
+  const lscfg_forest *f = p->forest;
+  for (int32_t e = f->node_edges.data[head]; e < f->node_edges.data[head + 1]; e++) {
+    double value;
+    int64_t exponent = value_without_states(p, e, &value);
+    value = exponent == NONE || p->outside_exponent[head] == NONE
+                ? 0
+                : scaled(value * outside_of(p, head)[0] / p->g, exponent + p->outside_exponent[head] - p->g_exponent);
+    for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) p->marginals[a] = value;
+  }
+}
+
+int application_marginals(pass *p) {
+  const lscfg_forest *f = p->forest;
+  size_t n = (size_t)f->edge_head.size + 1;
+  room space = {malloc(n * sizeof *space.keys), malloc(n * sizeof *space.edges), malloc(n * sizeof *space.by_head),
+                malloc(n * sizeof *space.by_tail)};
+  int code = space.keys && space.edges && space.by_head && space.by_tail ? LSCFG_OK : LSCFG_ENOMEM;
+  for (int32_t q = 0; !code && q < f->node_cat.size; q++)
+    if (f->node_cat.data[q] != CATEGORY_X) marginals_without_states(p, q);
+  const run *runs = p->runs.data, *all = runs + p->runs.size;
+  for (const run *first = runs, *end = runs; !code && first < all; first = end) {
+    while (end < all && end->set == first->set) end++;
+    if (p->sets.data[first->set].first) continue; /* of low rank: they are there already */
+    grouping g = group_edges(p, first, end, &space);
+    if (is_pass(p, g.set))
+      pass_through_marginals(p, &g);
+    else
+      set_marginals(p, &g);
+  }
+  free(space.keys);
+  free(space.edges);
+  free(space.by_head);
+  free(space.by_tail);
+  return code;
+}
