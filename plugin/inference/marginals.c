@@ -59,8 +59,8 @@ static grouping group_edges(const pass *p, const run *first, const run *end, roo
   return n_tails < found.n ? (grouping){found.set, 1, space->edges, space->by_tail, n_tails} : found;
 }
 
-/* out[i] = rows[i] x tensor of the rule over the states of its left-hand side, or of its first tail; 0 if the model does
- * not know the rule. */
+/* out[i] = rows[i] x tensor of the rule over the states of its left-hand side, or of its first tail; 0 if the model
+ * does not know the rule. */
 static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const grouping *g, int32_t n) {
   const lscfg_model *model = p->binding->model;
   int32_t row = binding_row(p->binding, rule), m = p->rank;
