@@ -21,12 +21,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in a process that the command line starts, and in workers
+
+import dask
 from distributed import LocalCluster
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.weights import read_weights
 from lscfg.io.text import read_lines
-from lscfg.parallel.cluster import Cluster
+from lscfg.parallel.cluster import LOCAL, Cluster
 from lscfg.parallel.engine import Engine, Serial, in_processes
 from lscfg.parallel.place import Place
 
@@ -38,14 +41,17 @@ SIZES = {"1 worker": (1, 1), "2 workers": (2, 1), "1 worker of 2 threads": (1, 2
 def workers(size: tuple[int, int]) -> Iterator[Place]:
     """A cluster of this machine, without TLS."""
     count, threads = size
-    with LocalCluster(
-        n_workers=count,
-        threads_per_worker=threads,
-        host="127.0.0.1",
-        dashboard_address=None,
-        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-        memory_limit=0,
-    ) as cluster:
+    with (
+        dask.config.set(LOCAL),
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=threads,
+            host="127.0.0.1",
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+            memory_limit=0,
+        ) as cluster,
+    ):
         yield Place(cluster.scheduler_address)
 
 

@@ -21,6 +21,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from lscfg.errors import LscfgError
+from lscfg.parallel.worker import ONE_THREAD
 from lscfg.parser import SHELLS, CommandParser, completion_script
 
 GROUPS = {
@@ -131,10 +132,8 @@ def add_action(actions: Any, name: str, help_text: str) -> CommandParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status."""
-    # One thread for each matrix product: sums over threads would come out in another order each time, and the work is
-    # spread over processes anyway. To be set before numpy is loaded.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
     _open_standard_files()
     commands = load_commands()
     given = sys.argv[1:] if arguments is None else arguments

@@ -20,10 +20,7 @@ from lscfg.errors import LscfgError, WorkerError
 from lscfg.parallel.cluster import Cluster, joined_to, on_cluster
 from lscfg.parallel.place import Place, read_place
 from lscfg.parallel.processes import portable
-from lscfg.parallel.worker import end_with
-
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Of a matrix product, as in a process that the command line starts: so results have the same bits."""
+from lscfg.parallel.worker import ONE_THREAD, end_with
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,10 @@ Made = TypeVar("Made")
 
 PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Variables for one thread a matrix product, to be set before numpy is loaded. Sums over threads would come out in
+another order each time, and the work is spread over processes anyway."""
+
 
 class _Kept(threading.local):
     """Each worker has its own, be it a process or a thread."""
