@@ -10,7 +10,7 @@ the least of --repeats passes over all sentences.
 The second table holds the time against what the machine can do: the floating-point operations of the algorithm (see
 `operations`) at the rate of a large matrix product in double precision, which is that of the sums, and the bytes of the
 tensors that a sentence touches, each counted once, at the rate of copying. Then two threads against one, and the
-memory that inference takes per edge for the first eight and the first sixteen sentences as one.
+memory that inference takes per edge for the first four and the first eight sentences as one.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def main() -> None:
         )
         needed = np.mean([operations(forest, model.rank) for forest in forests], axis=0)
         threads = two_threads(binding, forests, args.repeats)
-        joined = [" ".join(lines[:k]) for k in (8, 16)]
+        joined = [" ".join(lines[:k]) for k in (4, 8)]
         long = [grammar.parse(grammar.vocab.add_line(line), ParseOptions(100, True, 2, S)) for line in joined]
         memory = [peak_bytes(binding, forest) / forest.n_edges for forest in long if forest is not None]
         rows.append((model.rank, rank, kernel, needed[0], needed[1] * 4, threads, memory))
