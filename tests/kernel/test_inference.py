@@ -396,11 +396,12 @@ def test_instruction_sets_agree(tmp_path):
             assert (found["avx512"].apps == found["avx2"].apps).all()
 
 
-def test_single_precision_is_that_of_the_rounded_values(tmp_path):
+@pytest.mark.parametrize("m", [5, 16, 20])
+def test_single_precision_is_that_of_the_rounded_values(tmp_path, m):
     rng = np.random.default_rng(6)
     table = rule_table(RULES)
-    tensors = [rng.normal(size=[5] * (a + 1)).astype(np.float32).astype(float) for a in table.arity]
-    root, unk = rng.normal(size=5), rng.normal(size=5)
+    tensors = [rng.normal(size=[m] * (a + 1)).astype(np.float32).astype(float) for a in table.arity]
+    root, unk = rng.normal(size=m), rng.normal(size=m)
     save_model(tmp_path / "double", table, tensors, root, unk)
     Parameters.load(tmp_path / "double").save(tmp_path / "single")
     assert (tmp_path / "single").stat().st_size < (tmp_path / "double").stat().st_size
