@@ -291,6 +291,7 @@ class _Call:
         self._outcomes: dict[int, list[tuple[bool, Any]]] = {}
         self._wanted: dict[int, str] = {}  # the worker that a batch is for
         self._tries: dict[int, int] = {}
+        self._alone: set[int] = set()  # batches that nobody had in hand at the last look
         self._gathering = 5.0
         self._news: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._full: set[str] = set()
@@ -506,13 +507,20 @@ class _Call:
                 self._submit(awaited, frozenset({slow}))
 
     def _follow(self, found: dict[str, int]) -> None:
-        """Workers went. Dask gives their batches to others, but leaves them where they are if there was no other."""
-        holders = self._holders()
+        """Workers went. Dask gives their batches to others, but leaves them where they are if there was no other.
+
+        A batch is sent again when nobody has it at two looks: at the first one it may be on its way to another worker,
+        and Dask counts the deaths of a batch for one sending only.
+        """
+        holders, alone = self._holders(), set()
         for number in [number for number, name in self._wanted.items() if name not in found]:
             futures = self._futures.get(number, [])
             holder = next((holders[future.key] for future in futures if future.key in holders), None)
             if holder:
                 self._wanted[number] = holder
+                continue
+            if number not in self._alone:
+                alone.add(number)
                 continue
             self._tries[number] = self._tries.get(number, 1) + 1
             if self._tries[number] > self.TRIES:
@@ -521,6 +529,7 @@ class _Call:
             for future in self._futures.pop(number, []):
                 future.release()
             self._submit(number)
+        self._alone = alone
 
     def _holders(self) -> dict[str, str]:
         """The worker that has a key in hand, by key; nothing of a scheduler that does not answer."""
