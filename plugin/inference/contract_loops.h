@@ -19,21 +19,29 @@ INLINE double NAME(total)(const NAME(vector) * sum) {
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
+/* sum += column of one state x its values in n rows. */
+INLINE void NAME(add_column)(const int32_t n, const int32_t vectors, int32_t m, const double *values,
+                             const NAME(vector) * column, NAME(vector) sum[][2]) {
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t v = 0; v < vectors; v++) sum[i][v] += column[v] * values[(int64_t)i * m];
+}
+
+INLINE void NAME(put)(const int32_t n, const int32_t vectors, int64_t stride, NAME(vector) sum[][2], double *out) {
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * stride + v * WIDTH) = sum[i][v];
+}
+
 /* n rows by `vectors` vectors of columns, which lie packed in columns [m][vectors * WIDTH]; rows of out are
  * `stride` values apart. */
 INLINE void NAME(tile)(const int32_t n, const int32_t vectors, int32_t m, int64_t stride, const double *rows,
                        const double *columns, double *out) {
-  NAME(vector) sum[TILE][2];
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t v = 0; v < vectors; v++) sum[i][v] = (NAME(vector)){0};
+  NAME(vector) sum[TILE][2] = {0};
   for (int32_t h = 0; h < m; h++) {
     NAME(vector) column[2];
     for (int32_t v = 0; v < vectors; v++) column[v] = LOAD(columns + ((int64_t)h * vectors + v) * WIDTH);
-    for (int32_t i = 0; i < n; i++)
-      for (int32_t v = 0; v < vectors; v++) sum[i][v] += column[v] * rows[(int64_t)i * m + h];
+    NAME(add_column)(n, vectors, m, rows + h, column, sum);
   }
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * stride + v * WIDTH) = sum[i][v];
+  NAME(put)(n, vectors, stride, sum, out);
 }
 
 /* Calls function(n, ...) with a constant n, for the rows of a tile. */
@@ -82,9 +90,7 @@ INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, int64_t strid
   INLINE void NAME(first_##precision)(const int32_t n, const int32_t vectors, int32_t m, int64_t size, int64_t stride, \
                                       const double *rows, const type *tensor, const type *next, double *columns,       \
                                       double *out) {                                                                   \
-    NAME(vector) sum[TILE][2];                                                                                         \
-    for (int32_t i = 0; i < n; i++)                                                                                    \
-      for (int32_t v = 0; v < vectors; v++) sum[i][v] = (NAME(vector)){0};                                             \
+    NAME(vector) sum[TILE][2] = {0};                                                                                   \
     for (int32_t h = 0; h < m; h++) {                                                                                  \
       NAME(vector) column[2];                                                                                          \
       for (int32_t v = 0; v < vectors; v++) {                                                                          \
@@ -92,11 +98,9 @@ INLINE void NAME(stream)(const int32_t n, int32_t m, int64_t size, int64_t strid
         *(NAME(vector) *)(columns + ((int64_t)h * vectors + v) * WIDTH) = column[v];                                   \
       }                                                                                                                \
       if (next) __builtin_prefetch(next + h * size, 0, 2);                                                             \
-      for (int32_t i = 0; i < n; i++)                                                                                  \
-        for (int32_t v = 0; v < vectors; v++) sum[i][v] += column[v] * rows[(int64_t)i * m + h];                       \
+      NAME(add_column)(n, vectors, m, rows + h, column, sum);                                                          \
     }                                                                                                                  \
-    for (int32_t i = 0; i < n; i++)                                                                                    \
-      for (int32_t v = 0; v < vectors; v++) *(NAME(vector) *)(out + i * stride + v * WIDTH) = sum[i][v];               \
+    NAME(put)(n, vectors, stride, sum, out);                                                                           \
   }                                                                                                                    \
                                                                                                                        \
   INLINE void NAME(block_##precision)(int32_t n, const int32_t vectors, int32_t m, int64_t size, int64_t stride,       \

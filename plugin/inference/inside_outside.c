@@ -210,8 +210,8 @@ static double node_value(const pass *p, int32_t q, int64_t *exponent) {
 
 /* The marginal of each state of a node, which add up to the node's; 0 where it has none. */
 static void node_states(const pass *p, int32_t q, double *states) {
-  int alive =
-      p->forest->node_cat.data[q] == CATEGORY_X && p->inside_exponent[q] != NONE && p->outside_exponent[q] != NONE;
+  int alive = p->forest->node_cat.data[q] == CATEGORY_X && p->inside_exponent[q] != NONE &&
+              p->outside_exponent[q] != NONE;
   for (int32_t h = 0; h < p->rank; h++)
     states[h] = alive ? scaled(inside_of(p, q)[h] * outside_of(p, q)[h] / p->g,
                                p->inside_exponent[q] + p->outside_exponent[q] - p->g_exponent)

@@ -4,7 +4,7 @@
 #include "inference/low_rank.h"
 #include "inference/sums.h"
 
-/* ---- layout ---- */
+/* ---- edges and levels ---- */
 
 typedef struct {
   const int32_t *rules;

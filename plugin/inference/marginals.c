@@ -69,11 +69,11 @@ static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const g
     for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(m, p->rows + (int64_t)i * m, model->unk);
   if (row < 0) return row == OOV_ROW;
   int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
+  const void *tensor = model_tensor(model, g->set->arity, row);
+  const void *next = next_row >= 0 ? model_tensor(model, g->set->arity, next_row) : NULL;
   int32_t parts = g->by_tail ? m : 1; /* by tail: a matrix [first tail][second tail] for each state of the head */
   int64_t columns = size / parts;
   for (int32_t h = 0; h < parts; h++) {
-    const void *tensor = model_tensor(model, g->set->arity, row);
-    const void *next = next_row >= 0 ? model_tensor(model, g->set->arity, next_row) : NULL;
     int64_t offset = h * (int64_t)m * m;
     double *out = p->out + h * columns;
     if (model->single)
