@@ -60,27 +60,32 @@ def pruned(model: str, targets: int, path: Path) -> tuple[Parameters, Path, np.n
     return small, path, kept_components
 
 
-def operations(forest: Forest, m: int) -> tuple[float, int]:
-    """Floating-point operations of inside-outside with full tensors, and how many values of tensors they read.
+def operations(forest: Forest, m: int) -> tuple[float, int, int, int]:
+    """Floating-point operations of inside-outside with full tensors; how many values of tensors they read; and the
+    products of a rule's tensor of two nonterminals with a vector, as they are and with one for each head.
 
     A tensor of two nonterminals is contracted with one vector in 2 m^3 operations. That is done twice for each node and
-    source side with rules there, in the inside and in the outside pass, with the sum of the tensors, and once for each
-    node and rule, for the marginals. An edge adds the outer product of its tails to the former (2 m^2) and takes what
-    its tails get from the latter (4 m^2), and each application takes its marginal (2 m^2). Rules of one nonterminal
-    have m^2 and m in place of m^3 and m^2.
+    source side with rules there, in the inside and in the outside pass, with the sum of the tensors. For the marginals
+    it is done for each rule and each head or first tail of its source side, whichever are fewer. An edge adds the outer
+    product of its tails to the former (2 m^2) and takes what its tails get from the latter (4 m^2), and each
+    application takes its marginal (2 m^2). Rules of one nonterminal have m^2 and m in place of m^3 and m^2.
     """
     arity = (forest.edge_tail.reshape(-1, 2) >= 0).sum(axis=1)
     first = forest.app_rule[forest.edge_apps[:-1]]
     n_rules = np.diff(forest.edge_apps)
-    total, values = 0.0, 0
+    total, values, by_heads, products = 0.0, 0, 0, 0
     for k in (1, 2):
-        edges = np.nonzero(arity == k)[0]
-        where = np.unique(np.stack([forest.edge_head[edges], first[edges]], 1), axis=0, return_index=True)[1]
-        runs = edges[where]
-        total += 2 * m ** (k + 1) * (2 * len(runs) + n_rules[runs].sum())
-        total += 2 * m**k * (3 * len(edges) + n_rules[edges].sum())
-        values += len(np.unique(forest.app_rule[np.isin(forest.app_edge, edges)])) * m ** (k + 1)
-    return total, values
+        for source in np.unique(first[arity == k]):  # rules of one source side stand together
+            edges = np.nonzero((arity == k) & (first == source))[0]
+            heads, tails = (len(np.unique(each[edges])) for each in (forest.edge_head, forest.edge_tail[:, 0]))
+            rules = int(n_rules[edges[0]])
+            fewer = min(heads, tails) if k == 2 else heads
+            total += 2 * m ** (k + 1) * (2 * heads + rules * fewer) + 2 * m**k * len(edges) * (3 + rules)
+            values += rules * m ** (k + 1)
+            if k == 2:
+                by_heads += rules * heads
+                products += rules * fewer
+    return total, values, products, by_heads
 
 
 def least(work, items: list, repeats: int) -> float:
@@ -175,20 +180,20 @@ def main() -> None:
         joined = [" ".join(lines[:k]) for k in (4, 8)]
         long = [grammar.parse(grammar.vocab.add_line(line), ParseOptions(100, True, 2, S)) for line in joined]
         memory = [peak_bytes(binding, forest) / forest.n_edges for forest in long if forest is not None]
-        rows.append((model.rank, rank, kernel, needed[0], needed[1] * 4, threads, memory))
+        rows.append((model.rank, rank, kernel, needed[0], needed[1] * 4, needed[2:], threads, memory))
         path.unlink()
     print(
         f"\nmatrix product {rate / 1e9:.1f} Gflop/s, copying {copying / 1e9:.1f} GB/s, "
         f"instructions {binding.instructions}"
     )
     titles = {"m": 4, "rank": 6, "Mflop": 9, "Gflop/s": 9, "of gemm": 9, "MB read": 9, "gemm ms": 9, "copy ms": 9}
-    titles |= {"2 threads": 11, "bytes/edge": 12, "longer": 12}
+    titles |= {"products": 10, "by heads": 10, "2 threads": 11, "bytes/edge": 12, "longer": 12}
     print("".join(f"{name:>{width}}" for name, width in titles.items()))
-    for m, rank, seconds, flops, read, threads, memory in rows:
+    for m, rank, seconds, flops, read, (products, by_heads), threads, memory in rows:
         print(
             f"{m:4}{rank:>6} {flops / 1e6:8.1f} {flops / seconds / 1e9:8.1f} {flops / seconds / rate:8.1%} "
-            f"{read / 1e6:8.2f} {flops / rate * 1e3:8.2f} {read / copying * 1e3:8.2f} {threads:10.2f}"
-            + "".join(f"{each:12.0f}" for each in memory)
+            f"{read / 1e6:8.2f} {flops / rate * 1e3:8.2f} {read / copying * 1e3:8.2f} {products:9.0f} {by_heads:9.0f} "
+            f"{threads:10.2f}" + "".join(f"{each:12.0f}" for each in memory)
         )
 
 
