@@ -28,6 +28,7 @@ from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, qu
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, ParseOptions, S
+from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
@@ -93,7 +94,7 @@ class SentenceGraph:
 
 
 @dataclass(frozen=True)
-class _Sentence:
+class Sentence:
     """What is kept of a sentence; ``forest`` is None where it has no parse."""
 
     text: str
@@ -141,16 +142,16 @@ class EmbeddedDecoder:
     ):
         self.config = config
         self._improper = Improper()
-        self._here: _SentenceDecoder | None = None
+        self._here: SentenceDecoder | None = None
         if engine is None or isinstance(engine, Serial):
-            self._here = _SentenceDecoder(config, provider, cached)
+            self._here = SentenceDecoder(config, provider, cached)
             self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
             return
         self._engine = engine
         try:
             self._described = (
                 uuid4().hex,
-                pickle.dumps(partial(_SentenceDecoder, config, provider, cached // engine.workers)),
+                pickle.dumps(partial(SentenceDecoder, config, provider, cached // engine.workers)),
             )
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
@@ -349,12 +350,18 @@ class _Answer(NamedTuple):
     improper: ImproperCounts | None  # what the latent features noticed, for ``Improper.add``
 
 
-class _SentenceDecoder:
-    """The decoder of single sentences, in this process; arguments as those of ``EmbeddedDecoder``."""
+class SentenceDecoder:
+    """The decoder of single sentences, in this process; arguments as those of ``EmbeddedDecoder``.
 
-    def __init__(self, config: DecoderConfig, provider: ProviderSource | None, cached: int):
+    Args:
+        vocab: of the grammar, where other grammars are to have the same.
+    """
+
+    def __init__(
+        self, config: DecoderConfig, provider: ProviderSource | None, cached: int, vocab: Vocab | None = None
+    ):
         self.config = config
-        self.grammar = read_grammar(config)
+        self.grammar = read_grammar(config, vocab)
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
         self._keeps = cached > 0
@@ -364,7 +371,7 @@ class _SentenceDecoder:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
         self._lay_out_features()
         self._words: list[str] = []
-        self._sentences: dict[str, _Sentence] = {}
+        self._sentences: dict[str, Sentence] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
 
@@ -406,20 +413,21 @@ class _SentenceDecoder:
         """The translations of a sentence; its index is for messages."""
         sentence = self._sentences.get(text)
         if sentence is None:
-            sentence = self._prepare(index, text)
+            sentence = self.prepare(index, text)
             if self._keeps and sentence.size <= self._room:
                 self._room -= sentence.size
                 self._sentences[text] = sentence
-        translations, graph = self._decode_one(sentence, self._rule_scores(request.weights), request)
+        translations, graph = self._decode_one(sentence, self.rule_scores(request.weights), request)
         noticed = self._provider.improper.take() if isinstance(self._provider, LatentFeatures) else None
         return _Answer(translations, graph, noticed)
 
-    def _rule_scores(self, weights: np.ndarray) -> np.ndarray:
+    def rule_scores(self, weights: np.ndarray) -> np.ndarray:
+        """Each rule's own features times the weights by column, those behind the grammar's rules too."""
         if self._scored is None or not np.array_equal(self._scored[0], weights):
             self._scored = weights, self._rules.products(weights)
         return self._scored[1]
 
-    def _prepare(self, index: int, text: str) -> _Sentence:
+    def prepare(self, index: int, text: str) -> Sentence:
         """Parses a sentence and works out what does not depend on the weights."""
         ids = self.grammar.vocab.add_line(text)
         forest, why = first_parse(self.grammar, ids, self._ways)
@@ -428,7 +436,7 @@ class _SentenceDecoder:
                 if self._keeps:
                     self._warned.add(text)
                 log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
-            return _Sentence(self._text(ids), None, np.empty(0), None, why)
+            return Sentence(self._text(ids), None, np.empty(0), None, why)
         for rule in np.unique(forest.app_rule):
             if np.isnan(self._rule_penalty[rule]):
                 self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(int(rule)))
@@ -439,11 +447,30 @@ class _SentenceDecoder:
                 raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
             if not np.isfinite(extra).all():
                 raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
-        return _Sentence(text, forest, self._rule_penalty[forest.app_rule], extra)
+        return Sentence(text, forest, self._rule_penalty[forest.app_rule], extra)
+
+    def scores(self, sentence: Sentence, rule_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The score of each application without the language model.
+
+        Args:
+            sentence: with a forest; rule_scores: as ``rule_scores`` gives them for the same weights.
+        """
+        assert sentence.forest is not None
+        scores = np.asarray(rule_scores[sentence.forest.app_rule])
+        if self._penalty_column is not None:
+            scores += weights[self._penalty_column] * sentence.penalties
+        if sentence.extra is not None:
+            scores += sentence.extra @ weights[self._extra_columns]
+        return scores
+
+    def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
+        """How a sentence is searched under weights by column."""
+        lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
+        return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
 
     def _decode_one(
         self,
-        sentence: _Sentence,
+        sentence: Sentence,
         rule_scores: np.ndarray,
         request: _Request,
     ) -> tuple[Translations, SentenceGraph | None]:
@@ -451,13 +478,8 @@ class _SentenceDecoder:
         if forest is None:
             nothing = np.zeros((1, len(weights)))
             return Translations([sentence.text], np.zeros(1), nothing, unparsed=sentence.unparsed), None
-        scores = rule_scores[forest.app_rule]
-        if self._penalty_column is not None:
-            scores += weights[self._penalty_column] * sentence.penalties
-        if sentence.extra is not None:
-            scores += sentence.extra @ weights[self._extra_columns]
-        lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
-        options = SearchOptions(self.config.pop_limit, request.k, request.unique, float(lm_weight), float(oov_weight))
+        scores = self.scores(sentence, rule_scores, weights)
+        options = self.search_options(weights, request.k, request.unique)
         kept = None
         if request.edges_per_word:
             most = request.edges_per_word * len(sentence.text.split())
@@ -471,7 +493,7 @@ class _SentenceDecoder:
         features = self._features(sentence, forest, found)
         return Translations(texts, np.array(found.score), features, derivations), kept
 
-    def _derivations(self, sentence: _Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
+    def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
         words = [word for word in sentence.text.split(" ") if word]
         derivations = []
         for begin, end in itertools.pairwise(found.app_offsets.tolist()):
@@ -481,7 +503,7 @@ class _SentenceDecoder:
             derivations.append(describe(forest, self.grammar, words, apps.tolist(), features))
         return tuple(derivations)
 
-    def _app_features(self, sentence: _Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
+    def _app_features(self, sentence: Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
         """Features of single applications, float64 [len(apps), F]; the language model has none."""
         features = self._rules.sums(forest.app_rule[apps], np.arange(len(apps) + 1))
         if self._penalty_column is not None:
@@ -490,7 +512,7 @@ class _SentenceDecoder:
             features[:, self._extra_columns] += sentence.extra[apps]
         return features
 
-    def _graph(self, sentence: _Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
+    def _graph(self, sentence: Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
         """The hypergraph with words of its own, since processes number unknown words differently, and features."""
         ids, numbers = np.unique(graph.symbols[graph.symbols >= 0], return_inverse=True)
         symbols = graph.symbols.copy()
@@ -505,7 +527,7 @@ class _SentenceDecoder:
         words = tuple(self._text(ids[i : i + 1]) for i in range(len(ids)))
         return SentenceGraph(replace(graph, symbols=symbols), words, self.feature_names, features)
 
-    def _features(self, sentence: _Sentence, forest: Forest, found: KBest) -> np.ndarray:
+    def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
         """Sums of the features over the applications of each derivation."""
         features = self._rules.sums(forest.app_rule[found.apps], found.app_offsets)
         starts = found.app_offsets[:-1]  # no derivation is without an application
@@ -535,10 +557,10 @@ class _Task(NamedTuple):
     text: str
 
 
-def _worker_decoder(key: str, decoder: bytes) -> tuple[_SentenceDecoder, list[str]]:
+def _worker_decoder(key: str, decoder: bytes) -> tuple[SentenceDecoder, list[str]]:
     """The decoder that this worker keeps, and the warnings that making it gave, which one worker should show."""
 
-    def make() -> tuple[_SentenceDecoder, list[str]]:
+    def make() -> tuple[SentenceDecoder, list[str]]:
         with log.held_back() as warnings:
             return pickle.loads(decoder)(), warnings
 
@@ -556,15 +578,15 @@ def _decode_task(task: _Task) -> _Answer:
     return decoder.decode(task.request, task.number, task.text)
 
 
-def read_grammar(config: DecoderConfig) -> Grammar:
-    """The finished grammar of a configuration.
+def read_grammar(config: DecoderConfig, vocab: Vocab | None = None) -> Grammar:
+    """The finished grammar of a configuration, with the words of a vocabulary or a new one.
 
     Raises:
         InputError: there is none, a file cannot be read, or a rule is malformed.
     """
     if not config.grammars:
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
-    grammar = Grammar()
+    grammar = Grammar(vocab)
     for path in config.grammars:
         grammar.read(path)
     grammar.category(config.goal)  # a category must be known before the grammar is finished

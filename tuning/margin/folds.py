@@ -1,0 +1,190 @@
+"""The training text in folds, each with a decoder whose rules and language model are those of all others.
+
+A pair must not be translated by rules that it has shown itself: long ones that are seen once would always be right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from lscfg import log
+from lscfg.corpus.parallel import check_length, check_sentences
+from lscfg.decode.decoder import Sentence, SentenceDecoder
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.source import RuleInputs, RuleSource
+from lscfg.grammar.write import write_grammar
+from lscfg.io.text import read_lines, write_lines
+from lscfg.kernel.base import Vocab
+from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.search import KBest, search
+from lscfg.lm.estimate import DEFAULT_FALLBACK
+from lscfg.lm.lmplz import build_lm
+from lscfg.tuning.margin.settings import MarginSettings
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the rules of a fold come of.
+
+    Attributes:
+        source: a source of rules that needs text alone; settings: its own.
+        order: of the language models.
+    """
+
+    source: RuleSource
+    settings: Any
+    order: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A sentence pair: its number in the text from 0, its fold, and its words separated by blanks."""
+
+    number: int
+    fold: int
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A parallel text with its alignments, line by line, in folds.
+
+    Attributes:
+        fold: int64 [pairs]; equal pairs are in one fold.
+    """
+
+    source: list[str]
+    target: list[str]
+    alignments: list[list[str]]
+    fold: np.ndarray
+
+    @classmethod
+    def read(cls, inputs: RuleInputs, settings: MarginSettings) -> Text:
+        """The text of files.
+
+        Raises:
+            InputError: files differ in length, a sentence has what no sentence may have, or there are fewer different
+                pairs than folds.
+        """
+        source, target = read_lines(inputs.source), read_lines(inputs.target)
+        check_length(len(target), inputs.target, len(source), inputs.source)
+        for lines, path in ((source, inputs.source), (target, inputs.target)):
+            check_sentences(lines, path)
+        alignments = [read_lines(path) for path in inputs.alignments]
+        for lines, path in zip(alignments, inputs.alignments, strict=True):
+            check_length(len(lines), path, len(source), inputs.source)
+        first: dict[tuple[str, str], int] = {}
+        same = [first.setdefault(pair, len(first)) for pair in zip(source, target, strict=True)]
+        if len(first) < settings.folds:
+            raise InputError(f"{len(first)} different pairs cannot be {settings.folds} folds", inputs.source)
+        drawn = np.random.default_rng([settings.seed, 0]).permutation(len(first)) % settings.folds
+        return cls(source, target, alignments, drawn[same])
+
+    def pairs(self, settings: MarginSettings) -> list[Pair]:
+        """Those that are translated, in the order of the text."""
+        numbers = np.arange(len(self.source))
+        if settings.pairs:
+            numbers = np.sort(np.random.default_rng([settings.seed, 1]).permutation(numbers)[: settings.pairs])
+        folds = self.fold.tolist()
+        return [Pair(n, folds[n], self.source[n], self.target[n]) for n in numbers.tolist()]
+
+    def write_others(self, fold: int, folder: Path) -> RuleInputs:
+        """All folds but one as files."""
+        kept = np.flatnonzero(self.fold != fold).tolist()
+        names = ["source", "target", *(f"alignment.{n}" for n in range(len(self.alignments)))]
+        for name, lines in zip(names, (self.source, self.target, *self.alignments), strict=True):
+            write_lines(folder / name, (lines[n] for n in kept))
+        return RuleInputs(folder / names[0], folder / names[1], tuple(folder / name for name in names[2:]))
+
+
+class Fold:
+    """The decoder of a fold. Threads may use it at the same time.
+
+    Attributes:
+        decoder: for sentences of a forest; weights: by its columns.
+    """
+
+    def __init__(self, config: DecoderConfig, weights: Mapping[str, float], vocab: Vocab, threads: int):
+        self.decoder = SentenceDecoder(config, None, 0, vocab)
+        self.weights = np.array([float(weights.get(name, 0.0)) for name in self.decoder.feature_names])
+        self._rule_scores = self.decoder.rule_scores(self.weights)
+        self._models: SimpleQueue[LanguageModel | None] = SimpleQueue()
+        for _ in range(threads):  # a search has one for itself
+            path = config.language_model
+            self._models.put(None if path is None else LanguageModel(path, vocab))
+
+    def scores(self, sentence: Sentence) -> np.ndarray:
+        """The score of each application under the weights, without the language model."""
+        return self.decoder.scores(sentence, self._rule_scores, self.weights)
+
+    def search(self, sentence: Sentence, scores: np.ndarray, k: int) -> KBest:
+        """The k best translations of a sentence with a forest, no two of equal words."""
+        assert sentence.forest is not None
+        model = self._models.get()
+        try:
+            options = self.decoder.search_options(self.weights, k, True)
+            return search(sentence.forest, self.decoder.grammar, model, scores, options)
+        finally:
+            self._models.put(model)
+
+
+Lexicon = Counter[tuple[str | None, str | None]]
+"""How often words are linked; None: a word without a link."""
+
+
+def make_folds(
+    text: Text,
+    pairs: Sequence[Pair],
+    rules: Rules,
+    config: DecoderConfig,
+    weights: Mapping[str, float],
+    folder: Path,
+    vocab: Vocab,
+    jobs: int,
+    folds: int,
+) -> tuple[list[Fold], Lexicon]:
+    """A decoder for each fold, and the links of the whole text.
+
+    Args:
+        config: as the sentences are to be decoded, apart from its files; folder: for files of each fold.
+        vocab: gets the words of all pairs, so that it does not grow while threads read it.
+
+    Raises:
+        InputError: see the source of rules, and ``lscfg.lm.lmplz.build_lm``.
+    """
+    for pair in pairs:
+        vocab.add_line(pair.source)
+        vocab.add_line(pair.target)
+    found, lexicon = [], Lexicon()
+    for number in range(folds):
+        log.info(f"rules and language model for fold {number + 1} of {folds}")
+        place = folder / f"fold.{number}"
+        place.mkdir()
+        own = replace(config, grammars=(place / "grammar",), language_model=place / "lm.arpa")
+        inputs = text.write_others(number, place)
+        wanted = [pair.source for pair in pairs if pair.fold == number]
+        counted = rules.source.rules(replace(inputs, wanted=wanted), rules.settings)
+        write_grammar(own.grammars[0], counted, select_rules(counted, rules.settings.max_targets, wanted), jobs)
+        lexicon.update(dict(_links(counted)))
+        del counted
+        assert own.language_model is not None
+        build_lm(inputs.target, own.language_model, rules.order, (), DEFAULT_FALLBACK, "lscfg")
+        found.append(Fold(own, weights, vocab, jobs))
+    return found, lexicon
+
+
+def _links(counted: RuleCounts) -> Iterator[tuple[tuple[str | None, str | None], int]]:
+    words = [*counted.rules.words, None]  # -1 is None
+    for (source, target), count in zip(counted.lexicon.tolist(), counted.lexicon_count.tolist(), strict=True):
+        yield (words[source], words[target]), count

@@ -1,0 +1,257 @@
+"""Learning by hope and fear: training pairs are translated, and weights move from bad translations to good ones.
+
+The objective is the margin of MIRA (Crammer et al. 2006; Chiang 2012) with the features of a synchronous grammar (Xiao &
+Xiong 2013): hope is the translation with the highest sum of score and BLEU, fear the one with the highest difference.
+Where the score of hope is not as far above that of fear as its BLEU is, weights move along the difference of their
+features. The weights of the decoder's own features stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from lscfg import log
+from lscfg.decode.decoder import Sentence
+from lscfg.errors import InputError
+from lscfg.kernel.base import Vocab
+from lscfg.kernel.search import KBest
+from lscfg.parallel.engine import Engine
+from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, WIDTH, SentenceReferences, corpus_bleu
+from lscfg.tuning.margin.features import RuleFeatures, border_keys
+from lscfg.tuning.margin.folds import Fold, Pair
+from lscfg.tuning.margin.settings import MarginSettings
+from lscfg.tuning.margin.weights import Weights
+from lscfg.tuning.mira import BACKGROUND
+
+DECAY = 0.999
+"""Share of the background of BLEU that is kept at each pair, as in MIRA."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Weights of sparse features.
+
+    Attributes:
+        rules: float64, by the numbers of ``RuleFeatures``.
+        borders: float64, by number; number: of keys of ``border_keys``, of which some may have come later.
+        words: size of the vocabulary that the keys are for.
+    """
+
+    rules: np.ndarray
+    borders: np.ndarray
+    number: Mapping[int, int]
+    words: int
+
+    def of_borders(self, keys: np.ndarray) -> np.ndarray:
+        """The weights of keys, float64 of their shape; 0 of those without a weight."""
+        if not len(self.borders):
+            return np.zeros(keys.shape)
+        find = self.number.get
+        numbers = np.array([find(key, -1) for key in keys.ravel().tolist()], np.int64).reshape(keys.shape)
+        known = (numbers >= 0) & (numbers < len(self.borders))
+        return np.where(known, self.borders[np.where(known, numbers, 0)], 0.0)
+
+    def border_items(self) -> Iterator[tuple[int, float]]:
+        """The keys with weights other than 0."""
+        return ((key, weight) for key, weight in zip(self.number, self.borders.tolist(), strict=False) if weight)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What the translations of a pair say.
+
+    Attributes:
+        hope, fear, best: int [10], statistics of BLEU; loss: how far the margin falls short.
+        rules, rule_gradient: numbers of features of rules, each once, and how much more often hope has them.
+        borders, border_gradient: the same of keys.
+    """
+
+    hope: np.ndarray
+    fear: np.ndarray
+    best: np.ndarray
+    loss: float
+    rules: np.ndarray
+    rule_gradient: np.ndarray
+    borders: np.ndarray
+    border_gradient: np.ndarray
+
+
+class Learner:
+    """Learns from pairs. The results do not depend on the number of threads.
+
+    Args:
+        folds: decoders; features: of their grammars, in the same order.
+        vocab: of all of them.
+        engine: of threads, at most as many as the folds were made for.
+
+    Attributes:
+        trace: a record for each pass.
+    """
+
+    def __init__(
+        self, folds: Sequence[Fold], features: RuleFeatures, vocab: Vocab, settings: MarginSettings, engine: Engine
+    ):
+        self._folds, self._features, self._settings, self._engine = folds, features, settings, engine
+        self._words = [vocab.word(number) for number in range(len(vocab))]
+        self._rules, self._borders = Weights(len(features)), Weights(0)
+        self._border_number: dict[int, int] = {}
+        self._background = BACKGROUND.copy()
+        self._batches = 0
+        self.trace: list[dict[str, Any]] = []
+
+    def run(self, pairs: Sequence[Pair]) -> Learned:
+        """Passes over the pairs, until the held-out ones gain no more.
+
+        Returns:
+            The averages after the last pass that held-out pairs gained by; 0 where there was none.
+
+        Raises:
+            InputError: no pair has a parse.
+        """
+        s = self._settings
+        order = np.random.default_rng([s.seed, 2]).permutation(len(pairs))
+        n = min(len(pairs) - 1, max(1, round(s.held_out * len(pairs)))) if s.held_out else 0
+        held_out, learned = [pairs[k] for k in sorted(order[:n])], np.sort(order[n:])
+        chosen = self._learned(np.zeros(len(self._features)), np.empty(0))
+        best = self._bleu(held_out, chosen) if n else 0.0
+        before = best
+        for number in range(1, s.passes + 1):
+            began = perf_counter()
+            order = np.random.default_rng([s.seed, 3, number]).permutation(learned)
+            record = {"pass": number, **self._pass([pairs[k] for k in order], f"pass {number}")}
+            average = self._average()
+            if n:
+                record |= {"held-out BLEU": self._bleu(held_out, average), "held-out BLEU without learning": before}
+            self.trace.append(record | {"seconds": perf_counter() - began})
+            log.table(self.trace[-1])
+            if n and record["held-out BLEU"] <= best:
+                break
+            chosen, best = average, record.get("held-out BLEU", best)
+        return chosen
+
+    # ---- translation of a pair ----
+
+    def _scores(self, pair: Pair, sentence: Sentence, learned: Learned) -> np.ndarray:
+        """The score of each application with the learned weights, without the language model."""
+        forest, fold = sentence.forest, self._folds[pair.fold]
+        assert forest is not None
+        rules, which = np.unique(forest.app_rule, return_inverse=True)
+        features, lengths = self._features.rows(pair.fold, rules)
+        rows = np.repeat(np.arange(len(rules)), lengths)
+        sparse = np.bincount(rows, learned.rules[features], len(rules))
+        scores = fold.scores(sentence) + sparse[which]
+        nodes, keys = border_keys(forest, len(self._words))
+        of_node = np.zeros(forest.n_nodes)
+        of_node[nodes] = learned.of_borders(keys).sum(axis=1)
+        return np.asarray(scores + of_node[forest.edge_head[forest.app_edge]])
+
+    def _translate(self, pair: Pair, learned: Learned, k: int) -> tuple[Sentence, KBest, np.ndarray] | None:
+        """The pair's forest and its k best translations with their statistics of BLEU; None without a parse."""
+        fold = self._folds[pair.fold]
+        sentence = fold.decoder.prepare(pair.number, pair.source)
+        if sentence.forest is None:
+            return None
+        found = fold.search(sentence, self._scores(pair, sentence, learned), k)
+        bounds, words = found.word_offsets.tolist(), found.words.tolist()
+        texts = [[self._words[word] for word in words[begin:end]] for begin, end in pairwise(bounds)]
+        return sentence, found, SentenceReferences([pair.target]).stats(texts)
+
+    def _visit(self, pair: Pair, learned: Learned) -> Visit | None:
+        found = self._translate(pair, learned, self._settings.kbest)
+        if found is None:
+            return None
+        sentence, lists, stats = found
+        gains = self._settings.scale * _gains(stats, self._background)
+        hope, fear = int(np.argmax(lists.score + gains)), int(np.argmax(lists.score - gains))
+        loss = max(0.0, float(gains[hope] - gains[fear] - (lists.score[hope] - lists.score[fear])))
+        nothing = np.empty(0, np.int64)
+        changes = (nothing, nothing, nothing, nothing)
+        if loss > 0:
+            apps = [lists.apps[lists.app_offsets[h] : lists.app_offsets[h + 1]] for h in (hope, fear)]
+            changes = self._differences(pair, sentence, apps)
+        return Visit(stats[hope], stats[fear], stats[0], loss, *changes)
+
+    def _differences(self, pair: Pair, sentence: Sentence, apps: Sequence[np.ndarray]) -> Any:
+        """How much more often hope has each feature than fear; see ``Visit``."""
+        forest = sentence.forest
+        assert forest is not None
+        nodes, keys = border_keys(forest, len(self._words))
+        place = np.full(forest.n_nodes, -1)
+        place[nodes] = np.arange(len(nodes))
+        numbers, borders = [], []
+        for own in apps:
+            numbers.append(self._features.rows(pair.fold, forest.app_rule[own])[0])
+            heads = place[forest.edge_head[forest.app_edge[own]]]
+            borders.append(keys[heads[heads >= 0]].ravel())
+        return (*_difference(*numbers), *_difference(*borders))
+
+    # ---- weights ----
+
+    def _pass(self, pairs: Sequence[Pair], title: str) -> dict[str, Any]:
+        size, unparsed, loss, seen = self._settings.batch, 0, 0.0, 0
+        sums = np.zeros((3, WIDTH), np.int64)
+        for first in log.progress(range(0, len(pairs), size), title):
+            now = self._learned(self._rules.value, self._borders.value)
+            visits = list(self._engine.map(lambda pair, now=now: self._visit(pair, now), pairs[first : first + size]))
+            self._batches += 1
+            for visit in visits:
+                if visit is None:
+                    unparsed += 1
+                    continue
+                seen, loss = seen + 1, loss + visit.loss
+                sums += np.stack([visit.hope, visit.fear, visit.best])
+                self._background = DECAY * self._background + visit.hope
+                self._follow(visit)
+        if not seen:
+            raise InputError("no sentence pair has a parse: its rules do not go with this text")
+        hope, fear, best = map(corpus_bleu, sums)
+        told = {"pairs": seen, "without a parse": unparsed, "loss": loss / seen}
+        return told | {"BLEU of hope": hope, "BLEU of fear": fear, "BLEU of the best": best}
+
+    def _follow(self, visit: Visit) -> None:
+        rate, before = self._settings.rate, self._batches - 1
+        self._rules.follow(visit.rules, visit.rule_gradient, rate, before)
+        numbers = [self._border_number.setdefault(key, len(self._border_number)) for key in visit.borders.tolist()]
+        self._borders.grow(len(self._border_number))
+        self._borders.follow(np.array(numbers, np.int64), visit.border_gradient, rate, before)
+
+    def _average(self) -> Learned:
+        rules, borders = (weights.average(self._batches) for weights in (self._rules, self._borders))
+        return self._learned(rules, borders[: len(self._border_number)])
+
+    def _learned(self, rules: np.ndarray, borders: np.ndarray) -> Learned:
+        return Learned(rules, borders, self._border_number, len(self._words))
+
+    def _bleu(self, pairs: Sequence[Pair], learned: Learned) -> float:
+        """BLEU of the best translations; a pair without a parse has none."""
+        found = self._engine.map(lambda pair: self._translate(pair, learned, 1), pairs)
+        return corpus_bleu(_sum(stats[0] for one in found if one for stats in one[2:]))
+
+
+def _sum(stats: Iterable[np.ndarray]) -> np.ndarray:
+    total = np.zeros(WIDTH, np.int64)
+    for row in stats:
+        total += row
+    return total
+
+
+def _gains(stats: np.ndarray, background: np.ndarray) -> np.ndarray:
+    """BLEU (0 to 1) of each translation with the background, times the reference length of both, as in MIRA."""
+    total = stats + background
+    precision = np.log(total[:, CORRECT] / total[:, TOTAL]).mean(axis=1)
+    brevity = np.minimum(0.0, 1.0 - total[:, REFERENCE_LENGTH] / total[:, HYPOTHESIS_LENGTH])
+    gains: np.ndarray = np.exp(precision + brevity) * total[:, REFERENCE_LENGTH]
+    return gains
+
+
+def _difference(more: np.ndarray, less: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is in one list more often than in the other, and how much, without what is in both equally often."""
+    values, which = np.unique(np.concatenate([more, less]), return_inverse=True)
+    counts = np.bincount(which, np.repeat([1.0, -1.0], [len(more), len(less)]), len(values))
+    return values[counts != 0], counts[counts != 0]

@@ -1,0 +1,128 @@
+"""A decoder with learned weights as features: a new system beside the one that it was learned for."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.formats.weights import write_weights
+from lscfg.grammar.source import RuleInputs
+from lscfg.io.text import make_folder, stream_lines, write_json, write_lines
+from lscfg.kernel import BOUNDARY_FEATURES, Grammar, X
+from lscfg.kernel.base import Vocab
+from lscfg.model.boundary import BoundaryModel
+from lscfg.model.parameters import Parameters
+from lscfg.parallel.engine import in_threads
+from lscfg.tuning.margin.features import ENDS, SIDES, Links, RuleFeatures, border_of
+from lscfg.tuning.margin.folds import Rules, Text, make_folds
+from lscfg.tuning.margin.learn import Learned, Learner
+from lscfg.tuning.margin.settings import MarginSettings
+
+RULE_WEIGHT, WORD_PAIRS = "RuleWeight", "WordPairs"
+"""Features of rules in a grammar: the weight of the rule, and of its linked words."""
+
+GRAMMAR, MODEL, INI, START, TRACE = "grammar.gz", "boundary.lscfg", "cdec.ini", "start.weights", "trace.json"
+FILES = (GRAMMAR, MODEL, INI, START, TRACE)
+
+
+def learn_system(
+    inputs: RuleInputs,
+    rules: Rules,
+    config: DecoderConfig,
+    weights: Mapping[str, float],
+    settings: MarginSettings,
+    folder: Path,
+    jobs: int,
+) -> None:
+    """Learns weights on the training text, and writes the system that has them as features into a folder.
+
+    Args:
+        inputs: the training text and its alignments.
+        rules: what a fold's rules and language model come of.
+        config: of the system without learned weights, its paths from the working directory; weights: its tuned ones.
+
+    Raises:
+        InputError: the configuration has features of its own that are learned; see ``make_folds`` and ``Learner``.
+    """
+    if config.latent is not None:
+        raise InputError("has a latent model already, and lscfg margin adds one: name a system without", config.path)
+    if config.language_model is None:
+        raise InputError("has no language model, without which translations cannot be told apart", config.path)
+    vocab, text = Vocab(), Text.read(inputs, settings)
+    pairs = text.pairs(settings)
+    make_folder(folder)
+    with tempfile.TemporaryDirectory(prefix=".margin-", dir=folder) as place, in_threads(jobs) as engine:
+        own = replace(config, pop_limit=settings.pop_limit)
+        folds, lexicon = make_folds(text, pairs, rules, own, weights, Path(place), vocab, jobs, settings.folds)
+        features = RuleFeatures([fold.decoder.grammar for fold in folds], Links(lexicon, vocab))
+        learner = Learner(folds, features, vocab, settings, engine)
+        learned = learner.run(pairs)
+    write_grammar(folder / GRAMMAR, config.grammars, features, learned, vocab)
+    Parameters.without_rules(boundary_model(learned, vocab)).save(folder / MODEL)
+    lm = Path(os.path.relpath(config.language_model, folder))
+    latent = LatentFeature({"model": MODEL, "features": "boundary"})
+    write_ini(
+        folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None)
+    )
+    # They were learned beside these weights, on the scale of the model's score.
+    write_weights(folder / START, {**weights, RULE_WEIGHT: 1.0, WORD_PAIRS: 1.0, BOUNDARY_FEATURES[0]: 1.0})
+    write_json(folder / TRACE, learner.trace)
+
+
+def write_grammar(
+    path: Path, grammars: Sequence[Path], features: RuleFeatures, learned: Learned, vocab: Vocab
+) -> None:
+    """Writes the rules of grammars with two features more, where they are not 0.
+
+    Raises:
+        InputError: a grammar cannot be read.
+    """
+    write_lines(path, (line for grammar in grammars for line in _lines(grammar, features, learned, vocab)))
+
+
+def _lines(path: Path, features: RuleFeatures, learned: Learned, vocab: Vocab) -> Iterator[str]:
+    grammar, rule = Grammar(vocab), 0
+    grammar.read(path)
+    for line in stream_lines(path):
+        if not line.strip():
+            continue
+        values = _values(grammar, rule, features, learned)
+        rule += 1
+        if values:
+            fields = line.split(" ||| ")
+            fields[3:4] = [" ".join([*fields[3:4], *values])]
+            line = " ||| ".join(fields)
+        yield line
+
+
+def _values(grammar: Grammar, rule: int, features: RuleFeatures, learned: Learned) -> list[str]:
+    source, target = grammar.src(rule), grammar.tgt(rule)
+    if grammar.lhs(rule) != X or any(symbol < -1 - X for symbol in source):
+        return []
+    numbers = np.array(features.of(source, target), np.int64)
+    own, of_rule = learned.rules[numbers], numbers < features.n_rules
+    sums = {RULE_WEIGHT: float(own[of_rule].sum()), WORD_PAIRS: float(own[~of_rule].sum())}
+    return [f"{name}={value:.6g}" for name, value in sums.items() if value]
+
+
+def boundary_model(learned: Learned, vocab: Vocab) -> BoundaryModel:
+    """The weights of the words at borders of spans."""
+    words = [vocab.word(number) for number in range(len(vocab))]
+    found: dict[int, list[tuple[int, int, float]]] = {ENDS: [], SIDES: []}
+    for key, weight in learned.border_items():
+        kind, first, second = border_of(key, learned.words)
+        found[kind].append((first, second, weight))
+    tables: list[Any] = []
+    for kind in (ENDS, SIDES):
+        rows = found[kind]
+        pairs = np.array([row[:2] for row in rows], np.int32).reshape(-1, 2)
+        tables.append((pairs, np.array([row[2] for row in rows], np.float64)))
+    return BoundaryModel.of(words, *tables)
