@@ -29,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_config(parser)
     add_weights(parser, "tuned weights of the configuration", required=True)
-    add_output(
-        parser, "folder for the new system", type=output_folder(*FILES), metavar="DIR", required=True
-    )
+    add_output(parser, "folder for the new system", type=output_folder(*FILES), metavar="DIR", required=True)
     add_options(parser, MarginSettings)
     add_jobs(parser)
     add_kind_options(parser, sources, "rules")

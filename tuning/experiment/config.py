@@ -55,9 +55,11 @@ from lscfg.tuning.evaluate import MAX_SAMPLES
 from lscfg.tuning.experiment.agreement import agreement_fault
 from lscfg.tuning.experiment.chosen import Chosen, read_context, read_kind, read_scorer
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
+from lscfg.tuning.experiment.learned import MARGIN, margin_fault, read_margin
 from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
 from lscfg.tuning.experiment.overrides import Overrides, overridden
 from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
+from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.tune import TuneSettings, is_feature_name
 
 
@@ -235,6 +237,8 @@ class System:
     """Its context model, where it has a table for it; None: that of [context]."""
     sense: Chosen | None = None
     """Its scorer of target sides, where it has a table for it; None: that of [sense]."""
+    margin: MarginSettings | None = None
+    """How weights of its rules and words are learned on the training text; None: it has none."""
     own: dict[str, Declared] = field(default_factory=dict)
     """By the source of rules: its settings, where the system has tables of its own for them."""
     propagation: Propagation | None = None
@@ -256,7 +260,7 @@ class System:
         return self.weights_of or self.start
 
 
-SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "context", "sense", "propagation"}
+SYSTEM_KEYS = {item.name for item in dataclasses.fields(System)} - {"own", "context", "sense", "margin", "propagation"}
 """Keys of every system."""
 
 NO_ESTIMATOR = NO_START = "none"
@@ -311,8 +315,9 @@ class Experiment:
 
     def of(self, system: System) -> Experiment:
         """The experiment as the system has it: with its rules and features, without start weights of other ones."""
-        features = dataclasses.replace(self.features, names=feature_names(system.features or self.features.names))
-        absent = {*LATENT_FEATURES} - ({*features.names} if system.estimator else set())
+        names = BOUNDARY_FEATURES if system.margin else system.features or self.features.names
+        features = dataclasses.replace(self.features, names=feature_names(names))
+        absent = {*LATENT_FEATURES} - ({*features.names} if system.estimator or system.margin else set())
         weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
         tuning = dataclasses.replace(self.tuning, weights=weights)
         return dataclasses.replace(self, features=features, tuning=tuning, sources=self.sources | system.own)
@@ -470,10 +475,11 @@ def _systems(
         table, propagation = _own_propagation(table, propagate, keys, reader)
         context = read_context(table.pop("context"), (*keys, "context"), reader) if "context" in table else None
         scorer = read_scorer(table.pop("sense"), (*keys, "sense"), reader) if "sense" in table else None
+        margin = read_margin(table.pop(MARGIN), (*keys, MARGIN), reader) if MARGIN in table else None
         if "agree" in table and (other := next((key for key in table if key != "agree"), "")):
             raise reader.error((*keys, other), f"{other} is not for a system that chooses from others' translations")
         system = dataclasses.replace(_system(table, keys, reader), own=own, propagation=propagation)
-        system = dataclasses.replace(system, context=context, sense=scorer)
+        system = dataclasses.replace(system, context=context, sense=scorer, margin=margin)
         start = system.start
         if system.start and system.weights_of:
             raise reader.error((*keys, "start"), "start is for a tuning, of which there is none with weights_of")
@@ -590,6 +596,8 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
             raise reader.error((*keys, key), f"{key}: {quote(system.before)} is no system before this one{near}")
         if wrong_choice := agreement_fault(system, experiment.systems, before):
             raise reader.error((*keys, wrong_choice[0]), wrong_choice[1])
+        if message := margin_fault(system):
+            raise reader.error((*keys, MARGIN), message)
         if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
             message = "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
             raise reader.error((*keys, "forests"), message)

@@ -26,7 +26,7 @@ from lscfg.tuning.experiment.config import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.installed import programs
 from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
-from lscfg.tuning.experiment.stages import agreement, decoding, model, monolingual, rules, text
+from lscfg.tuning.experiment.stages import agreement, decoding, margin, model, monolingual, rules, text
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class SystemPlan:
         yield from zip(*parts, strict=True)
 
     def training(self) -> list[Stage]:
-        """All that must be there before it can be tuned, whoever else needs it; weights to begin with are not."""
+        """All that must be there before it can be tuned, whoever else needs it; tuned weights to begin with are not."""
         found: dict[str, Stage] = {}
         inputs = [part for plan in (self, *self.members) for part in plan.decoder_inputs.values()]
         open_ones = [part.stage for part in inputs if isinstance(part, Output)]
         while open_ones:
             stage = open_ones.pop()
-            if stage.key not in found:
+            if stage.key not in found and stage.work not in (decoding.tune, decoding.choose):
                 found[stage.key] = stage
                 open_ones += stage.sources
         return [*found.values()]
@@ -197,7 +197,11 @@ def make_plan(experiment: Experiment) -> Plan:
                 files["rules"] = more["propagate"] / rules.GRAMMAR
                 latent = Stage("states", monolingual.states, {}, files)
                 made.append(latent)
-        systems[name] = _system(own, texts, system, grammars[name], lm, latent, systems, made)
+        learned = _margin(own, system, grammars[name], lm, files_of[name], systems) if system.margin else None
+        if learned:
+            grammars[name] = learned
+            made.append(learned)
+        systems[name] = _system(own, texts, system, grammars[name], lm, latent, systems, made, learned)
     sentences = _sentences(experiment, texts, systems)
     charts, trees = (make(experiment, texts, systems, sentences) for make in (_charts, _trees))
     return Plan(texts, derivations, shared, systems, sentences, charts, trees)
@@ -330,6 +334,26 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
     return Stage("estimate", model.estimate, facts, files, aside)
 
 
+def _margin(
+    experiment: Experiment,
+    system: System,
+    grammar: Stage,
+    lm: Stage,
+    inputs: RuleFiles,
+    before: Mapping[str, SystemPlan],
+) -> Stage:
+    """The stage that learns weights of rules and words, beside the weights of the first run of its start."""
+    assert system.margin is not None
+    (name,) = system.sources
+    source, settings = rule_source(name), experiment.sources[name]
+    facts = {"source": name, "source version": source.VERSION, "settings": settings.facts()}
+    facts |= {"margin": system.margin.facts(), "decoder": experiment.decoder.facts()}
+    facts["decoding"] = experiment.decoding(system).facts()
+    files = {**inputs.of(source.NEEDS), **settings.files(), "rules": grammar / rules.GRAMMAR, "lm": lm / rules.LM}
+    files |= {"size": grammar / rules.SIZE, "start": before[system.start].tuned[0] / decoding.WEIGHTS}
+    return Stage("margin", margin.margin, facts, files)
+
+
 def _expansion(
     experiment: Experiment, texts: Texts, name: str, inputs: RuleFiles, before: Mapping[str, SystemPlan]
 ) -> dict[str, Stage]:
@@ -377,18 +401,24 @@ def _system(
     latent: Stage | None,
     before: Mapping[str, SystemPlan],
     expansion: list[Stage],
+    learned: Stage | None = None,
 ) -> SystemPlan:
-    """The stages of a system whose own experiment this is."""
+    """The stages of a system whose own experiment this is.
+
+    Args:
+        learned: has learned weights of rules and words, if the system has some.
+    """
     tuning = experiment.tuning
+    held = latent / model.MODEL if latent else learned / margin.MODEL if learned else None
     settings = {
         "decoder": experiment.decoder.facts(),
         "decoding": experiment.decoding(system).facts(),
-        "features": experiment.features.facts() if latent else None,
+        "features": experiment.features.facts() if held else None,
     }
     inputs: dict[str, Input] = {"rules": grammar / rules.GRAMMAR, "lm": lm / rules.LM}
-    inputs |= programs(experiment.decoder, latent is not None)
-    if latent:
-        inputs["model"] = latent / model.MODEL
+    inputs |= programs(experiment.decoder, held is not None)
+    if held:
+        inputs["model"] = held
     plan = SystemPlan(grammar, latent, settings, inputs, expansion=expansion)
     learner = settings_facts(tuning.learner)
     shares = _latent_starts(experiment, system, before)
@@ -402,7 +432,8 @@ def _system(
         weights: dict[str, Any] = {} if start else {"weights": tuning.weights}
         weights |= {"counterparts": COUNTERPARTS} if start and expansion else {}
         files: dict[str, Input] = {"dev source": texts.dev_source, **texts.dev_references}
-        files |= {"start": start / decoding.WEIGHTS} if start else {}
+        if start:
+            files["start"] = learned / margin.START if learned else start / decoding.WEIGHTS
         facts = {**settings, "tuning": facts, **optimiser, **weights}
         tunings = [Stage("tune", decoding.tune, facts | share, {**inputs, **files}) for share in shares]
         tuned = tunings[0] if len(tunings) == 1 else _best(tunings)

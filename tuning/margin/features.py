@@ -50,8 +50,8 @@ class Links:
         for translation in target:
             if translation < 0:
                 continue
-            best, best_p = NOTHING, self._p.get((NOTHING, translation), 0.0)
-            for word in words:
+            best, best_p = NOTHING, 0.0
+            for word in (*words, NOTHING):
                 p = self._p.get((word, translation), 0.0)
                 if p > best_p:
                     best, best_p = word, p

@@ -1,7 +1,7 @@
 """Learning by hope and fear: training pairs are translated, and weights move from bad translations to good ones.
 
-The objective is the margin of MIRA (Crammer et al. 2006; Chiang 2012) with the features of a synchronous grammar (Xiao &
-Xiong 2013): hope is the translation with the highest sum of score and BLEU, fear the one with the highest difference.
+The objective is the margin of MIRA (Crammer et al. 2006; Chiang 2012) with the features of a synchronous grammar (Xiao
+& Xiong 2013): hope is the translation with the highest sum of score and BLEU, fear the one with the highest difference.
 Where the score of hope is not as far above that of fear as its BLEU is, weights move along the difference of their
 features. The weights of the decoder's own features stay.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -22,7 +23,15 @@ from lscfg.errors import InputError
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.search import KBest
 from lscfg.parallel.engine import Engine
-from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, WIDTH, SentenceReferences, corpus_bleu
+from lscfg.tuning.bleu import (
+    CORRECT,
+    HYPOTHESIS_LENGTH,
+    REFERENCE_LENGTH,
+    TOTAL,
+    WIDTH,
+    SentenceReferences,
+    corpus_bleu,
+)
 from lscfg.tuning.margin.features import RuleFeatures, border_keys
 from lscfg.tuning.margin.folds import Fold, Pair
 from lscfg.tuning.margin.settings import MarginSettings
@@ -198,7 +207,7 @@ class Learner:
         sums = np.zeros((3, WIDTH), np.int64)
         for first in log.progress(range(0, len(pairs), size), title):
             now = self._learned(self._rules.value, self._borders.value)
-            visits = list(self._engine.map(lambda pair, now=now: self._visit(pair, now), pairs[first : first + size]))
+            visits = list(self._engine.map(partial(self._visit, learned=now), pairs[first : first + size]))
             self._batches += 1
             for visit in visits:
                 if visit is None:
@@ -230,7 +239,7 @@ class Learner:
 
     def _bleu(self, pairs: Sequence[Pair], learned: Learned) -> float:
         """BLEU of the best translations; a pair without a parse has none."""
-        found = self._engine.map(lambda pair: self._translate(pair, learned, 1), pairs)
+        found = self._engine.map(partial(self._translate, learned=learned, k=1), pairs)
         return corpus_bleu(_sum(stats[0] for one in found if one for stats in one[2:]))
 
 

@@ -69,17 +69,13 @@ def learn_system(
     Parameters.without_rules(boundary_model(learned, vocab)).save(folder / MODEL)
     lm = Path(os.path.relpath(config.language_model, folder))
     latent = LatentFeature({"model": MODEL, "features": "boundary"})
-    write_ini(
-        folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None)
-    )
+    write_ini(folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None))
     # They were learned beside these weights, on the scale of the model's score.
     write_weights(folder / START, {**weights, RULE_WEIGHT: 1.0, WORD_PAIRS: 1.0, BOUNDARY_FEATURES[0]: 1.0})
     write_json(folder / TRACE, learner.trace)
 
 
-def write_grammar(
-    path: Path, grammars: Sequence[Path], features: RuleFeatures, learned: Learned, vocab: Vocab
-) -> None:
+def write_grammar(path: Path, grammars: Sequence[Path], features: RuleFeatures, learned: Learned, vocab: Vocab) -> None:
     """Writes the rules of grammars with two features more, where they are not 0.
 
     Raises:

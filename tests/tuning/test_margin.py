@@ -1,0 +1,337 @@
+"""Weights of rules and words learned by hope and fear: features by hand, scores against the decoder, and the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from biparsing import make_corpus
+
+from lscfg.cli import main
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
+from lscfg.formats.weights import read_weights, write_weights
+from lscfg.io.text import read_lines
+from lscfg.kernel import Grammar, ParseOptions
+from lscfg.kernel.base import Vocab
+from lscfg.lm.lmplz import build_lm
+from lscfg.model.parameters import Parameters
+from lscfg.parallel.engine import in_threads
+from lscfg.tuning.bleu import SentenceReferences
+from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, Links, RuleFeatures, border_keys, border_of
+from lscfg.tuning.margin.folds import Fold, Lexicon, Pair, Text
+from lscfg.tuning.margin.learn import Learned, Learner, _gains
+from lscfg.tuning.margin.settings import MarginSettings
+from lscfg.tuning.margin.system import boundary_model, write_grammar
+from lscfg.tuning.margin.weights import Weights
+from lscfg.tuning.mira import BACKGROUND
+
+RULES = """\
+[X] ||| a ||| p ||| F=1
+[X] ||| a ||| q ||| F=0.5
+[X] ||| b ||| q ||| F=1
+[X] ||| b ||| p q ||| F=0.25 ||| 0-1
+[X] ||| [X,1] c [X,2] ||| [2] r [1] ||| F=1
+[X] ||| a [X,1] ||| [1] p ||| F=2
+"""
+OTHERS = """\
+[X] ||| b ||| q ||| F=3
+[X] ||| a b ||| q p ||| F=1
+[X] ||| a ||| p ||| F=1
+"""
+LEXICON = Lexicon({("a", "p"): 6, ("a", "q"): 2, ("b", "q"): 5, ("c", "r"): 1, ("b", None): 3, (None, "r"): 4})
+WEIGHTS = {"F": 0.7, "Glue": -0.3, "LanguageModel": 0.8, "LanguageModel_OOV": -1.0, "WordPenalty": -0.4}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Two grammars and a language model of their words."""
+    (tmp_path / "one").write_text(RULES)
+    (tmp_path / "two").write_text(OTHERS)
+    rng = np.random.default_rng(1)
+    lines = [" ".join(rng.choice(list("pqr"), rng.integers(1, 6))) for _ in range(200)]
+    (tmp_path / "text").write_text("\n".join(lines) + "\n")
+    build_lm(tmp_path / "text", tmp_path / "lm.arpa", 3, (), (0.5, 1.0, 1.5), "lscfg")
+    return tmp_path
+
+
+def config_of(place: Path, name: str) -> DecoderConfig:
+    lm = place / "lm.arpa"
+    return DecoderConfig((place / name,), language_model=lm, word_penalty=True, pass_through=True, pop_limit=10_000)
+
+
+def opened(place: Path, vocab: Vocab, threads: int = 1) -> tuple[list[Fold], RuleFeatures]:
+    folds = [Fold(config_of(place, name), WEIGHTS, vocab, threads) for name in ("one", "two")]
+    return folds, RuleFeatures([fold.decoder.grammar for fold in folds], Links(LEXICON, vocab))
+
+
+# ---- features ----
+
+
+def test_links_are_to_the_best_word_of_the_rule() -> None:
+    vocab = Vocab()
+    a, b, c, p, q, r = (vocab.add(word) for word in "abcpqr")
+    links = Links(LEXICON, vocab)
+    assert list(links.of([a, -1, b], [q, -1, p])) == [(b, q), (a, p)]
+    assert list(links.of([a], [q])) == [(a, q)]  # 1/4, and b is not there
+    assert list(links.of([b], [p])) == [(NOTHING, p), (b, NOTHING)]  # never linked
+    assert list(links.of([c], [r, r])) == [(c, r), (c, r)]  # p(r | c) = 1 = p(r | nothing): the first to be so
+    assert list(links.of([-1, -2], [-2, -1])) == []
+
+
+def test_rules_of_several_grammars_have_one_number(place: Path) -> None:
+    vocab = Vocab()
+    folds, features = opened(place, vocab)
+    grammars = [fold.decoder.grammar for fold in folds]
+    assert features.n_rules == 7 and len(features) == 7 + len(features.words)
+    a, b, p, q = (vocab.find(word) for word in "abpq")
+    assert features.find([a], [p]) == 0 and features.find([b], [q]) == 2 and features.find([a, b], [q, p]) == 6
+    assert features.find([b], [b]) == -1
+    for grammar, where in zip(grammars, (0, 1), strict=True):
+        rules = np.arange(len(grammar) + 3)  # with some of the decoder's own
+        found, lengths = features.rows(where, rules)
+        rows = [part.tolist() for part in np.split(found, np.cumsum(lengths)[:-1])]
+        assert rows[len(grammar) :] == [[], [], []]
+        for rule in range(len(grammar)):
+            assert rows[rule] == features.of(grammar.src(rule), grammar.tgt(rule))
+            assert rows[rule][0] == features.find(grammar.src(rule), grammar.tgt(rule))
+    assert features.of([b], [b]) == []
+
+
+def test_keys_of_borders(place: Path) -> None:
+    vocab = Vocab()
+    grammar = Grammar.from_files([place / "one"], vocab)
+    words = [vocab.find(word) for word in "abcb"]
+    forest = grammar.parse(np.array(words, np.int32), ParseOptions())
+    assert forest is not None
+    nodes, keys = border_keys(forest, len(vocab))
+    around = [NOTHING, *words, NOTHING]
+    seen = set()
+    for node, (ends, sides) in zip(nodes.tolist(), keys.tolist(), strict=True):
+        i, j = forest.node_span[node].tolist()
+        assert border_of(ends, len(vocab)) == (ENDS, words[i], words[j - 1])
+        assert border_of(sides, len(vocab)) == (SIDES, around[i], around[j + 1])
+        seen.add((i, j))
+    assert (0, 4) in seen and len(seen) > 4
+
+
+def test_averages_are_over_batches() -> None:
+    rng = np.random.default_rng(3)
+    weights, held = Weights(2), []
+    for batch in range(6):
+        for _ in range(2):
+            weights.grow(5)
+            numbers = rng.permutation(5)[:3]
+            weights.follow(numbers, rng.normal(size=3), 0.3, batch)
+        held.append(weights.value.copy())
+    assert weights.average(6) == pytest.approx(np.mean(held, axis=0), abs=1e-12)
+
+
+# ---- scores and steps ----
+
+
+def random_weights(features: RuleFeatures, vocab: Vocab, sentences: list[str], grammar: Grammar) -> Learned:
+    rng = np.random.default_rng(5)
+    keys = set()
+    for line in sentences:
+        forest = grammar.parse(vocab.add_line(line), ParseOptions())
+        assert forest is not None
+        keys |= set(border_keys(forest, len(vocab))[1].ravel().tolist())
+    number = {key: place for place, key in enumerate(sorted(keys))}
+    return Learned(rng.normal(size=len(features)), rng.normal(size=len(number) - 1), number, len(vocab))
+
+
+SENTENCES = ["a b c a", "b", "a a b c b a"]
+
+
+def test_the_written_system_scores_as_the_learner(place: Path) -> None:
+    """Grammar and model with their features beside the old weights: the same lists, the same scores."""
+    vocab = Vocab()
+    for line in SENTENCES:
+        vocab.add_line(line)
+    folds, features = opened(place, vocab)
+    learned = random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
+    settings = MarginSettings(kbest=40)
+    with in_threads(1) as engine:
+        learner = Learner(folds, features, vocab, settings, engine)
+        found = [learner._translate(Pair(n, 0, line, "p q r"), learned, 40) for n, line in enumerate(SENTENCES)]
+    write_grammar(place / "made.gz", [place / "one"], features, learned, vocab)
+    Parameters.without_rules(boundary_model(learned, vocab)).save(place / "b.lscfg")
+    latent = LatentFeature({"model": "b.lscfg", "features": "boundary"})
+    write_ini(
+        place / "cdec.ini",
+        DecoderConfig(
+            **{**config_of(place, "made.gz").__dict__, "grammars": (Path("made.gz"),), "latent": latent},
+        ),
+    )
+    weights = WEIGHTS | {"RuleWeight": 1.0, "WordPairs": 1.0, "SpanBoundary": 1.0}
+    with EmbeddedDecoder.from_ini(place / "cdec.ini") as decoder:
+        lists = decoder.decode(SENTENCES, weights, 40, unique=True)
+    for one, theirs in zip(found, lists, strict=True):
+        assert one is not None
+        _, ours, _ = one
+        assert len(theirs) == len(ours) > 1
+        assert [h.score for h in theirs] == pytest.approx(ours.score, abs=2e-5)  # weights are written in six digits
+        assert any({"RuleWeight", "WordPairs", "SpanBoundary"} <= {*h.features} for h in theirs)
+    assert "||| F=0.25 " in read_lines(place / "made.gz")[3] and read_lines(place / "made.gz")[3].endswith("||| 0-1")
+
+
+def test_a_visit_takes_hope_and_fear_of_all_translations(place: Path) -> None:
+    """Against an enumeration of the list, features summed rule by rule and span by span."""
+    vocab = Vocab()
+    for line in SENTENCES:
+        vocab.add_line(line)
+    folds, features = opened(place, vocab)
+    learned = random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
+    pair, settings = Pair(0, 0, SENTENCES[0], "q r p"), MarginSettings(kbest=1000, scale=3.0)
+    with in_threads(1) as engine:
+        learner = Learner(folds, features, vocab, settings, engine)
+        one = learner._translate(pair, learned, 1000)
+        visit = learner._visit(pair, learned)
+    assert one is not None and visit is not None
+    sentence, lists, stats = one
+    forest, grammar = sentence.forest, folds[0].decoder.grammar
+    assert forest is not None
+    total = SentenceReferences([pair.target]).stats([["q", "r", "p"]]) + BACKGROUND
+    perfect = np.exp(np.log(total[:, :4] / total[:, 4:8]).mean(1)) * total[:, 9]
+    assert _gains(SentenceReferences([pair.target]).stats([["q", "r", "p"]]), BACKGROUND) == pytest.approx(perfect)
+    gains = 3.0 * _gains(stats, BACKGROUND)
+    pairs = itertools.product(range(len(lists)), repeat=2)
+    hope, fear = max(pairs, key=lambda two: lists.score[two[0]] + gains[two[0]] + lists.score[two[1]] - gains[two[1]])
+    assert visit.loss == pytest.approx(gains[hope] - gains[fear] - lists.score[hope] + lists.score[fear])
+    assert (
+        visit.loss > 0 and visit.hope.tolist() == stats[hope].tolist() and visit.fear.tolist() == stats[fear].tolist()
+    )
+    wanted: dict[tuple[str, int], int] = {}
+    nodes, keys = border_keys(forest, len(vocab))
+    key_of = dict(zip(nodes.tolist(), keys.tolist(), strict=True))
+    for which, sign in ((hope, 1), (fear, -1)):
+        for app in lists.apps[lists.app_offsets[which] : lists.app_offsets[which + 1]].tolist():
+            rule, head = int(forest.app_rule[app]), int(forest.edge_head[forest.app_edge[app]])
+            own = features.of(grammar.src(rule), grammar.tgt(rule)) if rule < len(grammar) else []
+            for name, values in (("rule", own), ("border", key_of.get(head, []))):
+                for value in values:
+                    wanted[name, value] = wanted.get((name, value), 0) + sign
+    got = {("rule", n): g for n, g in zip(visit.rules.tolist(), visit.rule_gradient.tolist(), strict=True)}
+    got |= {("border", n): g for n, g in zip(visit.borders.tolist(), visit.border_gradient.tolist(), strict=True)}
+    assert got == {key: value for key, value in wanted.items() if value}
+
+
+def test_learning_finds_what_the_features_tell(place: Path) -> None:
+    """The weights prefer q for a; the references have p: after a pass the learned weights translate so."""
+    lines = ["a b b a b", "b b a b a", "a b a a b b"] * 20
+    pairs = [Pair(n, n % 2, line, line.replace("a", "p").replace("b", "q")) for n, line in enumerate(lines)]
+    (place / "one").write_text(RULES.replace("||| p ||| F=1", "||| p ||| F=-2"))
+    (place / "two").write_text(OTHERS.replace("||| p ||| F=1", "||| p ||| F=-2") + "[X] ||| a ||| q ||| F=0.5\n")
+    traces = []
+    for threads in (1, 3):
+        vocab = Vocab()
+        for pair in pairs:
+            vocab.add_line(pair.source)
+        folds, features = opened(place, vocab, threads)
+        with in_threads(threads) as engine:
+            learner = Learner(folds, features, vocab, MarginSettings(held_out=0.2, batch=7, passes=3), engine)
+            learned = learner.run(pairs)
+        assert learner.trace[0]["held-out BLEU"] > learner.trace[0]["held-out BLEU without learning"] + 10
+        a, p, q = (vocab.find(word) for word in "apq")
+        right, wrong = (sum(learned.rules[n] for n in features.of([a], [word])) for word in (p, q))
+        assert right > 0 > wrong
+        traces.append([{k: v for k, v in record.items() if k != "seconds"} for record in learner.trace])
+    assert traces[0] == traces[1]
+
+
+# ---- the command ----
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus with a Hiero system of it."""
+    folder = tmp_path_factory.mktemp("system")
+    make_corpus(folder, 300)
+    files = [str(folder / name) for name in "fea"]
+    main(["grammar", "--hiero", *files, "-o", str(folder / "grammar.gz"), "--quiet"])
+    build_lm(folder / "e", folder / "lm.arpa", 3, (), (0.5, 1.0, 1.5), "lscfg")
+    write_ini(
+        folder / "cdec.ini", DecoderConfig((Path("grammar.gz"),), Path("lm.arpa"), word_penalty=True, max_span=15)
+    )
+    write_weights(folder / "weights", {"LanguageModel": 1.0, "EgivenF": 0.5, "WordPenalty": -0.5})
+    return folder
+
+
+def learn(system: Path, out: Path, *more: str) -> int:
+    files = [str(system / name) for name in "fea"]
+    options = ["--rules", "hiero", "-c", str(system / "cdec.ini"), "-w", str(system / "weights"), "-o", str(out)]
+    return main(["margin", *files, *options, "--quiet", *more])
+
+
+def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
+    for name, jobs in (("one", "1"), ("three", "3")):
+        assert not learn(system, tmp_path / name, "--passes", "1", "-j", jobs)
+    for name in ("grammar.gz", "boundary.lscfg", "start.weights", "cdec.ini"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "three" / name).read_bytes()
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [
+        "boundary.lscfg", "cdec.ini", "grammar.gz", "start.weights", "trace.json",
+    ]  # fmt: skip
+    (record,) = json.loads((tmp_path / "one" / "trace.json").read_text())
+    assert record["held-out BLEU"] > record["held-out BLEU without learning"] and record["pairs"] == 294
+    weights = read_weights(tmp_path / "one" / "start.weights")
+    assert weights == read_weights(system / "weights") | {"RuleWeight": 1, "WordPairs": 1, "SpanBoundary": 1}
+    assert read_ini(tmp_path / "one" / "cdec.ini").max_span == 15
+    rules = [line.split(" ||| ")[:3] for line in read_lines(system / "grammar.gz")]
+    assert rules == [line.split(" ||| ")[:3] for line in read_lines(tmp_path / "one" / "grammar.gz")]
+    with EmbeddedDecoder.from_ini(tmp_path / "one" / "cdec.ini") as decoder:
+        ((best, *_),) = decoder.decode(["a d b"], weights)
+    assert {"RuleWeight", "WordPairs"} & {*best.features}
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (("cdec.ini", "feature_function=LSCFG model=x.lscfg"), (), "no model file|has a latent model already"),
+        (("e", "p q"), (), "301 lines, but .* has 300"),
+        (("a", "0-0"), (), "301 lines, but .* has 300"),
+        (None, ("--folds", "101"), "at most 100"),
+        (None, ("--kbest", "1"), "at least 2"),
+        (None, ("--rules-passes", "2"), "is for induced, not for hiero"),
+        (None, ("--held-out-share", "1"), "less than 1"),
+    ],
+)
+def test_bad_input(system: Path, tmp_path: Path, capsys, change, options, message: str) -> None:
+    for path in system.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    if change:
+        with open(tmp_path / change[0], "a") as file:
+            file.write(change[1] + "\n")
+    assert learn(tmp_path, tmp_path / "out", *options) != 0
+    assert re.search(message, capsys.readouterr().err)
+    assert not (tmp_path / "out" / "grammar.gz").exists()
+
+
+def test_a_system_without_language_model_is_refused(system: Path, tmp_path: Path, capsys) -> None:
+    for path in system.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    write_ini(tmp_path / "cdec.ini", DecoderConfig((Path("grammar.gz"),), max_span=15))
+    assert learn(tmp_path, tmp_path / "out") == 1
+    assert "no language model" in capsys.readouterr().err
+
+
+def test_equal_pairs_are_in_one_fold(system: Path, tmp_path: Path) -> None:
+    from lscfg.grammar.source import RuleInputs
+
+    inputs = RuleInputs(system / "f", system / "e", (system / "a",))
+    text = Text.read(inputs, MarginSettings(folds=3))
+    folds: dict[tuple[str, str], set[int]] = {}
+    for pair, fold in zip(zip(text.source, text.target, strict=True), text.fold.tolist(), strict=True):
+        folds.setdefault(pair, set()).add(fold)
+    assert len(folds) < 300 and all(len(found) == 1 for found in folds.values())
+    assert {fold for found in folds.values() for fold in found} == {0, 1, 2}
+    others = text.write_others(1, tmp_path)
+    assert read_lines(others.source) == [line for line, fold in zip(text.source, text.fold, strict=True) if fold != 1]
+    few = text.pairs(MarginSettings(pairs=20))
+    assert len(few) == 20 and all(text.source[pair.number] == pair.source for pair in few)
+    few_numbers = [pair.number for pair in few]
+    assert few_numbers == sorted(set(few_numbers))

@@ -1,0 +1,43 @@
+"""Systems with weights of rules and words that are learned on the training text (``margin``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lscfg.errors import InputError
+from lscfg.grammar.source import rule_source
+from lscfg.tuning.experiment.reader import Keys, Reader
+from lscfg.tuning.margin.settings import MarginSettings
+
+if TYPE_CHECKING:
+    from lscfg.tuning.experiment.config import System
+
+MARGIN = "margin"
+"""The table of a system that asks for them."""
+
+
+def read_margin(table: Any, keys: Keys, reader: Reader) -> MarginSettings:
+    """The settings in a system's table, which may be empty."""
+    if not isinstance(table, dict):
+        raise reader.error(keys, f"{MARGIN} must be a table, such as {{ passes = 2 }}")
+    made: MarginSettings = reader.build(MarginSettings, table, keys)
+    return made
+
+
+def margin_fault(system: System) -> str:
+    """What is wrong with a system that asks for learned weights; empty if nothing is."""
+    if system.margin is None:
+        return ""
+    if system.agree:
+        return "margin is not for a system that chooses from others' translations"
+    if not system.start:
+        return "margin learns beside the tuned weights of a system with the same rules: name it with start"
+    if system.estimator or system.expand or system.grammar_file:
+        return "margin is for rules of the training text without latent features"
+    try:
+        sources = system.sources
+    except InputError:  # told of the grammar itself
+        return ""
+    if len(sources) > 1 or rule_source(sources[0]).NEEDS != ("text",):
+        return "margin is for a grammar of one source that needs text alone, such as hiero or induced"
+    return ""
