@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lscfg.decode.decoder import read_grammar
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis

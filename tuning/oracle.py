@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg import log
-from lscfg.decode.decoder import first_parse, parse_options, read_grammar
+from lscfg.decode.parsing import first_parse, parse_options, read_grammar
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.segments import grammar_path
 from lscfg.kernel import Grammar

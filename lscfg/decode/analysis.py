@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from lscfg.decode.decoder import parse_options, read_grammar
 from lscfg.decode.derivations import extra_sides, rule_sides
 from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.parsing import parse_options, read_grammar
 from lscfg.errors import InputError, TooLarge
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini

@@ -23,11 +23,12 @@ import numpy as np
 from lscfg import log
 from lscfg.decode.derivations import Derivation, Translated, describe
 from lscfg.decode.latent import Improper, LatentFeatures
+from lscfg.decode.parsing import first_parse, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
-from lscfg.errors import InputError, KernelError, TooLarge, WorkerError, cut, quote
+from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
-from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, ParseOptions, S
+from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
@@ -357,9 +358,7 @@ class SentenceDecoder:
         vocab: of the grammar, where other grammars are to have the same.
     """
 
-    def __init__(
-        self, config: DecoderConfig, provider: ProviderSource | None, cached: int, vocab: Vocab | None = None
-    ):
+    def __init__(self, config: DecoderConfig, provider: ProviderSource | None, cached: int, vocab: Vocab | None = None):
         self.config = config
         self.grammar = read_grammar(config, vocab)
         self._provider = None if provider is None else provider(self.grammar)
@@ -576,48 +575,3 @@ def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], FeatureOptions
 def _decode_task(task: _Task) -> _Answer:
     decoder, _ = _worker_decoder(task.key, task.decoder)
     return decoder.decode(task.request, task.number, task.text)
-
-
-def read_grammar(config: DecoderConfig, vocab: Vocab | None = None) -> Grammar:
-    """The finished grammar of a configuration, with the words of a vocabulary or a new one.
-
-    Raises:
-        InputError: there is none, a file cannot be read, or a rule is malformed.
-    """
-    if not config.grammars:
-        raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
-    grammar = Grammar(vocab)
-    for path in config.grammars:
-        grammar.read(path)
-    grammar.category(config.goal)  # a category must be known before the grammar is finished
-    grammar.finish()
-    count, scope = grammar.wide()
-    if count:
-        log.warn(
-            f"{count} rules of more than two nonterminals have a scope above 2, up to {scope}: parsing takes time "
-            f"O(n^{scope}) in the words of a sentence; lscfg induce sample --rule-filter scope leaves them out"
-        )
-    return grammar
-
-
-def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions]) -> tuple[Forest | None, str]:
-    """The forest of the first way to parse a sentence that gives one; else None, and why there is none."""
-    if not len(ids):
-        return None, "is empty"
-    try:
-        parses = (grammar.parse(ids, way) for way in ways)
-        return next((forest for forest in parses if forest is not None), None), "has no parse"
-    except TooLarge as error:  # another way would be larger yet
-        return None, f"of {len(ids)} words has {error}"
-
-
-def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
-    """How a sentence is parsed, and how it is where that gives nothing."""
-    options = ParseOptions(
-        max_span=config.max_span,
-        glue=config.glue,
-        pass_through=int(config.pass_through),
-        goal=grammar.category(config.goal),
-    )
-    # A sentence longer than any rule may be has no parse without glue: better glued than not translated.
-    return options, replace(options, glue=True, goal=S)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.decode.decoder import parse_options, read_grammar
 from lscfg.decode.derivations import AppliedRule, describe, extra_sides, rule_sides
 from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.parsing import parse_options, read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import find_file, read_ini
 from lscfg.kernel import CONTEXT_FEATURES, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions, X

@@ -107,7 +107,7 @@ def _convert(args: argparse.Namespace) -> None:
 
 
 def _weights(args: argparse.Namespace) -> None:
-    from lscfg.decode.decoder import read_grammar
+    from lscfg.decode.parsing import read_grammar
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import write_weights
     from lscfg.moses_bridge.config import Conventions, read_moses_weights

@@ -470,7 +470,7 @@ def test_every_edge_is_found_on_real_grammars(tree, library, shared, tmp_path, n
     oracle = shared / "oracle" / "cdec"
     if not (oracle / f"{name}.ini").is_file():
         pytest.skip("no reference runs of cdec beside the checkout")
-    from lscfg.decode.decoder import read_grammar
+    from lscfg.decode.parsing import read_grammar
     from lscfg.formats.ini import read_ini
 
     config = read_ini(oracle / f"{name}.ini")

@@ -14,7 +14,8 @@ import pytest
 from decoders import SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg import log
-from lscfg.decode.decoder import EmbeddedDecoder, first_parse, parse_options, read_grammar
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.parsing import first_parse, parse_options, read_grammar
 from lscfg.errors import InputError, KernelError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Forest, Grammar

@@ -12,8 +12,9 @@ import pytest
 from helpers import SPANISH_RULES, random_boundary, random_scorer, rule_table, save_model
 
 from lscfg.cli import main
-from lscfg.decode.decoder import EmbeddedDecoder, read_grammar
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis

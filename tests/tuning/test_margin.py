@@ -1,4 +1,4 @@
-"""Weights of rules and words learned by hope and fear: features by hand, scores against the decoder, and the command."""
+"""Weights of rules and words learned by hope and fear: features by hand, scores against the decoder, the command."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from lscfg.lm.lmplz import build_lm
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.engine import in_threads
 from lscfg.tuning.bleu import SentenceReferences
-from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, Links, RuleFeatures, border_keys, border_of
-from lscfg.tuning.margin.folds import Fold, Lexicon, Pair, Text
-from lscfg.tuning.margin.learn import Learned, Learner, _gains
+from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, FeatureNumbers, Links, border_keys, border_of
+from lscfg.tuning.margin.folds import Fold, FoldedText, Lexicon, Pair
+from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner, _gains
 from lscfg.tuning.margin.settings import MarginSettings
-from lscfg.tuning.margin.system import boundary_model, write_grammar
-from lscfg.tuning.margin.weights import Weights
+from lscfg.tuning.margin.system import boundary_model, write_weighed
+from lscfg.tuning.margin.weights import AveragedWeights
 from lscfg.tuning.mira import BACKGROUND
 
 RULES = """\
@@ -64,9 +64,9 @@ def config_of(place: Path, name: str) -> DecoderConfig:
     return DecoderConfig((place / name,), language_model=lm, word_penalty=True, pass_through=True, pop_limit=10_000)
 
 
-def opened(place: Path, vocab: Vocab, threads: int = 1) -> tuple[list[Fold], RuleFeatures]:
+def opened(place: Path, vocab: Vocab, threads: int = 1) -> tuple[list[Fold], FeatureNumbers]:
     folds = [Fold(config_of(place, name), WEIGHTS, vocab, threads) for name in ("one", "two")]
-    return folds, RuleFeatures([fold.decoder.grammar for fold in folds], Links(LEXICON, vocab))
+    return folds, FeatureNumbers([fold.decoder.grammar for fold in folds], Links(LEXICON, vocab))
 
 
 # ---- features ----
@@ -121,7 +121,7 @@ def test_keys_of_borders(place: Path) -> None:
 
 def test_averages_are_over_batches() -> None:
     rng = np.random.default_rng(3)
-    weights, held = Weights(2), []
+    weights, held = AveragedWeights(2), []
     for batch in range(6):
         for _ in range(2):
             weights.grow(5)
@@ -134,7 +134,7 @@ def test_averages_are_over_batches() -> None:
 # ---- scores and steps ----
 
 
-def random_weights(features: RuleFeatures, vocab: Vocab, sentences: list[str], grammar: Grammar) -> Learned:
+def random_weights(features: FeatureNumbers, vocab: Vocab, sentences: list[str], grammar: Grammar) -> LearnedWeights:
     rng = np.random.default_rng(5)
     keys = set()
     for line in sentences:
@@ -142,7 +142,7 @@ def random_weights(features: RuleFeatures, vocab: Vocab, sentences: list[str], g
         assert forest is not None
         keys |= set(border_keys(forest, len(vocab))[1].ravel().tolist())
     number = {key: place for place, key in enumerate(sorted(keys))}
-    return Learned(rng.normal(size=len(features)), rng.normal(size=len(number) - 1), number, len(vocab))
+    return LearnedWeights(rng.normal(size=len(features)), rng.normal(size=len(number) - 1), number, len(vocab))
 
 
 SENTENCES = ["a b c a", "b", "a a b c b a"]
@@ -157,9 +157,9 @@ def test_the_written_system_scores_as_the_learner(place: Path) -> None:
     learned = random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
     settings = MarginSettings(kbest=40)
     with in_threads(1) as engine:
-        learner = Learner(folds, features, vocab, settings, engine)
+        learner = MarginLearner(folds, features, vocab, settings, engine)
         found = [learner._translate(Pair(n, 0, line, "p q r"), learned, 40) for n, line in enumerate(SENTENCES)]
-    write_grammar(place / "made.gz", [place / "one"], features, learned, vocab)
+    write_weighed(place / "made.gz", [place / "one"], features, learned, vocab)
     Parameters.without_rules(boundary_model(learned, vocab)).save(place / "b.lscfg")
     latent = LatentFeature({"model": "b.lscfg", "features": "boundary"})
     write_ini(
@@ -168,7 +168,7 @@ def test_the_written_system_scores_as_the_learner(place: Path) -> None:
             **{**config_of(place, "made.gz").__dict__, "grammars": (Path("made.gz"),), "latent": latent},
         ),
     )
-    weights = WEIGHTS | {"RuleWeight": 1.0, "WordPairs": 1.0, "SpanBoundary": 1.0}
+    weights = WEIGHTS | {"MarginRule": 1.0, "MarginWords": 1.0, "SpanBoundary": 1.0}
     with EmbeddedDecoder.from_ini(place / "cdec.ini") as decoder:
         lists = decoder.decode(SENTENCES, weights, 40, unique=True)
     for one, theirs in zip(found, lists, strict=True):
@@ -176,7 +176,7 @@ def test_the_written_system_scores_as_the_learner(place: Path) -> None:
         _, ours, _ = one
         assert len(theirs) == len(ours) > 1
         assert [h.score for h in theirs] == pytest.approx(ours.score, abs=2e-5)  # weights are written in six digits
-        assert any({"RuleWeight", "WordPairs", "SpanBoundary"} <= {*h.features} for h in theirs)
+        assert any({"MarginRule", "MarginWords", "SpanBoundary"} <= {*h.features} for h in theirs)
     assert "||| F=0.25 " in read_lines(place / "made.gz")[3] and read_lines(place / "made.gz")[3].endswith("||| 0-1")
 
 
@@ -189,7 +189,7 @@ def test_a_visit_takes_hope_and_fear_of_all_translations(place: Path) -> None:
     learned = random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
     pair, settings = Pair(0, 0, SENTENCES[0], "q r p"), MarginSettings(kbest=1000, scale=3.0)
     with in_threads(1) as engine:
-        learner = Learner(folds, features, vocab, settings, engine)
+        learner = MarginLearner(folds, features, vocab, settings, engine)
         one = learner._translate(pair, learned, 1000)
         visit = learner._visit(pair, learned)
     assert one is not None and visit is not None
@@ -234,7 +234,7 @@ def test_learning_finds_what_the_features_tell(place: Path) -> None:
             vocab.add_line(pair.source)
         folds, features = opened(place, vocab, threads)
         with in_threads(threads) as engine:
-            learner = Learner(folds, features, vocab, MarginSettings(held_out=0.2, batch=7, passes=3), engine)
+            learner = MarginLearner(folds, features, vocab, MarginSettings(held_out=0.2, batch=7, passes=3), engine)
             learned = learner.run(pairs)
         assert learner.trace[0]["held-out BLEU"] > learner.trace[0]["held-out BLEU without learning"] + 10
         a, p, q = (vocab.find(word) for word in "apq")
@@ -279,13 +279,13 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
     (record,) = json.loads((tmp_path / "one" / "trace.json").read_text())
     assert record["held-out BLEU"] > record["held-out BLEU without learning"] and record["pairs"] == 294
     weights = read_weights(tmp_path / "one" / "start.weights")
-    assert weights == read_weights(system / "weights") | {"RuleWeight": 1, "WordPairs": 1, "SpanBoundary": 1}
+    assert weights == read_weights(system / "weights") | {"MarginRule": 1, "MarginWords": 1, "SpanBoundary": 1}
     assert read_ini(tmp_path / "one" / "cdec.ini").max_span == 15
     rules = [line.split(" ||| ")[:3] for line in read_lines(system / "grammar.gz")]
     assert rules == [line.split(" ||| ")[:3] for line in read_lines(tmp_path / "one" / "grammar.gz")]
     with EmbeddedDecoder.from_ini(tmp_path / "one" / "cdec.ini") as decoder:
         ((best, *_),) = decoder.decode(["a d b"], weights)
-    assert {"RuleWeight", "WordPairs"} & {*best.features}
+    assert {"MarginRule", "MarginWords"} & {*best.features}
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_equal_pairs_are_in_one_fold(system: Path, tmp_path: Path) -> None:
     from lscfg.grammar.source import RuleInputs
 
     inputs = RuleInputs(system / "f", system / "e", (system / "a",))
-    text = Text.read(inputs, MarginSettings(folds=3))
+    text = FoldedText.read(inputs, MarginSettings(folds=3))
     folds: dict[tuple[str, str], set[int]] = {}
     for pair, fold in zip(zip(text.source, text.target, strict=True), text.fold.tolist(), strict=True):
         folds.setdefault(pair, set()).add(fold)

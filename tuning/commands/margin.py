@@ -57,13 +57,13 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.formats.weights import read_weights
     from lscfg.grammar.source import RuleInputs, rule_source
     from lscfg.settings import from_kind_options, from_options
-    from lscfg.tuning.margin.folds import Rules
+    from lscfg.tuning.margin.folds import FoldRules
     from lscfg.tuning.margin.settings import MarginSettings
     from lscfg.tuning.margin.system import INI, START, learn_system
 
     settings = from_options(MarginSettings, args)
     own = from_kind_options(args.rules, _sources(), args, "rules")
-    rules = Rules(rule_source(args.rules), own, settings.order)
+    rules = FoldRules(rule_source(args.rules), own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
     learn_system(inputs, rules, config, weights, settings, folder, args.jobs)

@@ -54,6 +54,7 @@ from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
 from lscfg.tuning.experiment.agreement import agreement_fault
 from lscfg.tuning.experiment.chosen import Chosen, read_context, read_kind, read_scorer
+from lscfg.tuning.experiment.corpora import Corpus, RawCorpus
 from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.learned import MARGIN, margin_fault, read_margin
 from lscfg.tuning.experiment.monolingual import TABLE, Monolingual, Propagation, expansion_fault, read_propagation
@@ -61,45 +62,6 @@ from lscfg.tuning.experiment.overrides import Overrides, overridden
 from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.tune import TuneSettings, is_feature_name
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Files of text, tokenised, one sentence a line; relative paths count from the data folder, where the caller names
-    one, or else from the experiment file."""
-
-    source: Path
-    target: Path
-    dev_source: Path
-    dev_reference: list[Path]
-    test_source: Path
-    test_reference: list[Path]
-    alignment: list[Path] = field(default_factory=list)
-    """Pharaoh alignments of source and target; made by the align stage if not given."""
-
-
-@dataclass(frozen=True)
-class RawCorpus:
-    """Files of raw text, which [prepare] makes a corpus of; paths as in ``Corpus``."""
-
-    source: Path
-    target: Path | None = None
-    """None where one file has both sides."""
-    dev_source: Path | None = None
-    """None where pairs of the text are set off."""
-    dev_reference: list[Path] = field(default_factory=list)
-    test_source: Path | None = None
-    test_reference: list[Path] = field(default_factory=list)
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files of the training text."""
-        return (self.source, self.target) if self.target else (self.source,)
-
-    def held_out(self, name: str) -> tuple[Path, ...]:
-        """Source and references of the dev or test set; none if its pairs are set off."""
-        source, references = getattr(self, f"{name}_source"), getattr(self, f"{name}_reference")
-        return (source, *references) if source else ()
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
 from lscfg.tuning.experiment.cache import StageCache, locked
-from lscfg.tuning.experiment.config import NO_ESTIMATOR, Corpus, Experiment, RawCorpus, read_experiment
+from lscfg.tuning.experiment.config import NO_ESTIMATOR, Experiment, read_experiment
+from lscfg.tuning.experiment.corpora import Corpus, RawCorpus
 from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.overrides import Overrides

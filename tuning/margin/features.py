@@ -62,7 +62,7 @@ class Links:
                 yield word, NOTHING
 
 
-class RuleFeatures:
+class FeatureNumbers:
     """Numbers for the features of the rules of some grammars with one vocabulary: of rules, then of linked words.
 
     Attributes:

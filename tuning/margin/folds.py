@@ -33,7 +33,7 @@ from lscfg.tuning.margin.settings import MarginSettings
 
 
 @dataclass(frozen=True)
-class Rules:
+class FoldRules:
     """What the rules of a fold come of.
 
     Attributes:
@@ -57,7 +57,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Text:
+class FoldedText:
     """A parallel text with its alignments, line by line, in folds.
 
     Attributes:
@@ -70,7 +70,7 @@ class Text:
     fold: np.ndarray
 
     @classmethod
-    def read(cls, inputs: RuleInputs, settings: MarginSettings) -> Text:
+    def read(cls, inputs: RuleInputs, settings: MarginSettings) -> FoldedText:
         """The text of files.
 
         Raises:
@@ -144,9 +144,9 @@ Lexicon = Counter[tuple[str | None, str | None]]
 
 
 def make_folds(
-    text: Text,
+    text: FoldedText,
     pairs: Sequence[Pair],
-    rules: Rules,
+    rules: FoldRules,
     config: DecoderConfig,
     weights: Mapping[str, float],
     folder: Path,

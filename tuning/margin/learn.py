@@ -32,10 +32,10 @@ from lscfg.tuning.bleu import (
     SentenceReferences,
     corpus_bleu,
 )
-from lscfg.tuning.margin.features import RuleFeatures, border_keys
+from lscfg.tuning.margin.features import FeatureNumbers, border_keys
 from lscfg.tuning.margin.folds import Fold, Pair
 from lscfg.tuning.margin.settings import MarginSettings
-from lscfg.tuning.margin.weights import Weights
+from lscfg.tuning.margin.weights import AveragedWeights
 from lscfg.tuning.mira import BACKGROUND
 
 DECAY = 0.999
@@ -43,11 +43,11 @@ DECAY = 0.999
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedWeights:
     """Weights of sparse features.
 
     Attributes:
-        rules: float64, by the numbers of ``RuleFeatures``.
+        rules: float64, by the numbers of ``FeatureNumbers``.
         borders: float64, by number; number: of keys of ``border_keys``, of which some may have come later.
         words: size of the vocabulary that the keys are for.
     """
@@ -91,7 +91,7 @@ class Visit:
     border_gradient: np.ndarray
 
 
-class Learner:
+class MarginLearner:
     """Learns from pairs. The results do not depend on the number of threads.
 
     Args:
@@ -104,17 +104,17 @@ class Learner:
     """
 
     def __init__(
-        self, folds: Sequence[Fold], features: RuleFeatures, vocab: Vocab, settings: MarginSettings, engine: Engine
+        self, folds: Sequence[Fold], features: FeatureNumbers, vocab: Vocab, settings: MarginSettings, engine: Engine
     ):
         self._folds, self._features, self._settings, self._engine = folds, features, settings, engine
         self._words = [vocab.word(number) for number in range(len(vocab))]
-        self._rules, self._borders = Weights(len(features)), Weights(0)
+        self._rules, self._borders = AveragedWeights(len(features)), AveragedWeights(0)
         self._border_number: dict[int, int] = {}
         self._background = BACKGROUND.copy()
         self._batches = 0
         self.trace: list[dict[str, Any]] = []
 
-    def run(self, pairs: Sequence[Pair]) -> Learned:
+    def run(self, pairs: Sequence[Pair]) -> LearnedWeights:
         """Passes over the pairs, until the held-out ones gain no more.
 
         Returns:
@@ -146,7 +146,7 @@ class Learner:
 
     # ---- translation of a pair ----
 
-    def _scores(self, pair: Pair, sentence: Sentence, learned: Learned) -> np.ndarray:
+    def _scores(self, pair: Pair, sentence: Sentence, learned: LearnedWeights) -> np.ndarray:
         """The score of each application with the learned weights, without the language model."""
         forest, fold = sentence.forest, self._folds[pair.fold]
         assert forest is not None
@@ -160,7 +160,7 @@ class Learner:
         of_node[nodes] = learned.of_borders(keys).sum(axis=1)
         return np.asarray(scores + of_node[forest.edge_head[forest.app_edge]])
 
-    def _translate(self, pair: Pair, learned: Learned, k: int) -> tuple[Sentence, KBest, np.ndarray] | None:
+    def _translate(self, pair: Pair, learned: LearnedWeights, k: int) -> tuple[Sentence, KBest, np.ndarray] | None:
         """The pair's forest and its k best translations with their statistics of BLEU; None without a parse."""
         fold = self._folds[pair.fold]
         sentence = fold.decoder.prepare(pair.number, pair.source)
@@ -171,7 +171,7 @@ class Learner:
         texts = [[self._words[word] for word in words[begin:end]] for begin, end in pairwise(bounds)]
         return sentence, found, SentenceReferences([pair.target]).stats(texts)
 
-    def _visit(self, pair: Pair, learned: Learned) -> Visit | None:
+    def _visit(self, pair: Pair, learned: LearnedWeights) -> Visit | None:
         found = self._translate(pair, learned, self._settings.kbest)
         if found is None:
             return None
@@ -230,14 +230,14 @@ class Learner:
         self._borders.grow(len(self._border_number))
         self._borders.follow(np.array(numbers, np.int64), visit.border_gradient, rate, before)
 
-    def _average(self) -> Learned:
+    def _average(self) -> LearnedWeights:
         rules, borders = (weights.average(self._batches) for weights in (self._rules, self._borders))
         return self._learned(rules, borders[: len(self._border_number)])
 
-    def _learned(self, rules: np.ndarray, borders: np.ndarray) -> Learned:
-        return Learned(rules, borders, self._border_number, len(self._words))
+    def _learned(self, rules: np.ndarray, borders: np.ndarray) -> LearnedWeights:
+        return LearnedWeights(rules, borders, self._border_number, len(self._words))
 
-    def _bleu(self, pairs: Sequence[Pair], learned: Learned) -> float:
+    def _bleu(self, pairs: Sequence[Pair], learned: LearnedWeights) -> float:
         """BLEU of the best translations; a pair without a parse has none."""
         found = self._engine.map(partial(self._translate, learned=learned, k=1), pairs)
         return corpus_bleu(_sum(stats[0] for one in found if one for stats in one[2:]))

@@ -21,12 +21,12 @@ from lscfg.kernel.base import Vocab
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.engine import in_threads
-from lscfg.tuning.margin.features import ENDS, SIDES, Links, RuleFeatures, border_of
-from lscfg.tuning.margin.folds import Rules, Text, make_folds
-from lscfg.tuning.margin.learn import Learned, Learner
+from lscfg.tuning.margin.features import ENDS, SIDES, FeatureNumbers, Links, border_of
+from lscfg.tuning.margin.folds import FoldedText, FoldRules, make_folds
+from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner
 from lscfg.tuning.margin.settings import MarginSettings
 
-RULE_WEIGHT, WORD_PAIRS = "RuleWeight", "WordPairs"
+MARGIN_RULE, MARGIN_WORDS = "MarginRule", "MarginWords"
 """Features of rules in a grammar: the weight of the rule, and of its linked words."""
 
 GRAMMAR, MODEL, INI, START, TRACE = "grammar.gz", "boundary.lscfg", "cdec.ini", "start.weights", "trace.json"
@@ -35,7 +35,7 @@ FILES = (GRAMMAR, MODEL, INI, START, TRACE)
 
 def learn_system(
     inputs: RuleInputs,
-    rules: Rules,
+    rules: FoldRules,
     config: DecoderConfig,
     weights: Mapping[str, float],
     settings: MarginSettings,
@@ -50,32 +50,34 @@ def learn_system(
         config: of the system without learned weights, its paths from the working directory; weights: its tuned ones.
 
     Raises:
-        InputError: the configuration has features of its own that are learned; see ``make_folds`` and ``Learner``.
+        InputError: the configuration has latent features or no language model; see ``make_folds``.
     """
     if config.latent is not None:
         raise InputError("has a latent model already, and lscfg margin adds one: name a system without", config.path)
     if config.language_model is None:
         raise InputError("has no language model, without which translations cannot be told apart", config.path)
-    vocab, text = Vocab(), Text.read(inputs, settings)
+    vocab, text = Vocab(), FoldedText.read(inputs, settings)
     pairs = text.pairs(settings)
     make_folder(folder)
     with tempfile.TemporaryDirectory(prefix=".margin-", dir=folder) as place, in_threads(jobs) as engine:
         own = replace(config, pop_limit=settings.pop_limit)
         folds, lexicon = make_folds(text, pairs, rules, own, weights, Path(place), vocab, jobs, settings.folds)
-        features = RuleFeatures([fold.decoder.grammar for fold in folds], Links(lexicon, vocab))
-        learner = Learner(folds, features, vocab, settings, engine)
+        features = FeatureNumbers([fold.decoder.grammar for fold in folds], Links(lexicon, vocab))
+        learner = MarginLearner(folds, features, vocab, settings, engine)
         learned = learner.run(pairs)
-    write_grammar(folder / GRAMMAR, config.grammars, features, learned, vocab)
+    write_weighed(folder / GRAMMAR, config.grammars, features, learned, vocab)
     Parameters.without_rules(boundary_model(learned, vocab)).save(folder / MODEL)
     lm = Path(os.path.relpath(config.language_model, folder))
     latent = LatentFeature({"model": MODEL, "features": "boundary"})
     write_ini(folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None))
     # They were learned beside these weights, on the scale of the model's score.
-    write_weights(folder / START, {**weights, RULE_WEIGHT: 1.0, WORD_PAIRS: 1.0, BOUNDARY_FEATURES[0]: 1.0})
+    write_weights(folder / START, {**weights, MARGIN_RULE: 1.0, MARGIN_WORDS: 1.0, BOUNDARY_FEATURES[0]: 1.0})
     write_json(folder / TRACE, learner.trace)
 
 
-def write_grammar(path: Path, grammars: Sequence[Path], features: RuleFeatures, learned: Learned, vocab: Vocab) -> None:
+def write_weighed(
+    path: Path, grammars: Sequence[Path], features: FeatureNumbers, learned: LearnedWeights, vocab: Vocab
+) -> None:
     """Writes the rules of grammars with two features more, where they are not 0.
 
     Raises:
@@ -84,7 +86,7 @@ def write_grammar(path: Path, grammars: Sequence[Path], features: RuleFeatures, 
     write_lines(path, (line for grammar in grammars for line in _lines(grammar, features, learned, vocab)))
 
 
-def _lines(path: Path, features: RuleFeatures, learned: Learned, vocab: Vocab) -> Iterator[str]:
+def _lines(path: Path, features: FeatureNumbers, learned: LearnedWeights, vocab: Vocab) -> Iterator[str]:
     grammar, rule = Grammar(vocab), 0
     grammar.read(path)
     for line in stream_lines(path):
@@ -99,17 +101,17 @@ def _lines(path: Path, features: RuleFeatures, learned: Learned, vocab: Vocab) -
         yield line
 
 
-def _values(grammar: Grammar, rule: int, features: RuleFeatures, learned: Learned) -> list[str]:
+def _values(grammar: Grammar, rule: int, features: FeatureNumbers, learned: LearnedWeights) -> list[str]:
     source, target = grammar.src(rule), grammar.tgt(rule)
     if grammar.lhs(rule) != X or any(symbol < -1 - X for symbol in source):
         return []
     numbers = np.array(features.of(source, target), np.int64)
     own, of_rule = learned.rules[numbers], numbers < features.n_rules
-    sums = {RULE_WEIGHT: float(own[of_rule].sum()), WORD_PAIRS: float(own[~of_rule].sum())}
+    sums = {MARGIN_RULE: float(own[of_rule].sum()), MARGIN_WORDS: float(own[~of_rule].sum())}
     return [f"{name}={value:.6g}" for name, value in sums.items() if value]
 
 
-def boundary_model(learned: Learned, vocab: Vocab) -> BoundaryModel:
+def boundary_model(learned: LearnedWeights, vocab: Vocab) -> BoundaryModel:
     """The weights of the words at borders of spans."""
     words = [vocab.word(number) for number in range(len(vocab))]
     found: dict[int, list[tuple[int, int, float]]] = {ENDS: [], SIDES: []}

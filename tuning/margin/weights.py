@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-class Weights:
+class AveragedWeights:
     """Weights by number, all 0 at first.
 
     Each gradient moves a weight by rate / sqrt(1 + sum of its squared gradients so far) (Duchi et al. 2011). The

@@ -167,8 +167,8 @@ def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 
 def _span_marginals(path: Path, settings: Facts, inputs: Files) -> list[list[list[float]]]:
-    from lscfg.decode.decoder import first_parse
     from lscfg.decode.latent import UNKNOWN
+    from lscfg.decode.parsing import first_parse
     from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
 
     grammar = Grammar.from_files([inputs["rules"]])

@@ -105,7 +105,7 @@ def union(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1)
 def given_grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The grammar of a file."""
-    from lscfg.decode.decoder import read_grammar
+    from lscfg.decode.parsing import read_grammar
 
     rules = len(read_grammar(DecoderConfig(grammars=(inputs["file"],))))
     copy_text(inputs["file"], folder / GRAMMAR)
