@@ -436,9 +436,9 @@ class SentenceDecoder:
                     self._warned.add(text)
                 log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, np.empty(0), None, why)
-        for rule in np.unique(forest.app_rule):
-            if np.isnan(self._rule_penalty[rule]):
-                self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(int(rule)))
+        rules = np.unique(forest.app_rule)
+        for rule in rules[np.isnan(self._rule_penalty[rules])].tolist():
+            self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(rule))
         extra = None
         if self._provider is not None:
             extra = np.asarray(self._provider.features(forest), np.float64)
