@@ -2,7 +2,7 @@
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
 ``context/loglinear``, ``sense/ls``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``,
-``serve``, ``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
+``serve``, ``margin``, ``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
 """
 
 import re
@@ -25,6 +25,7 @@ from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config
 from lscfg.tuning.experiment.monolingual import PARTS
+from lscfg.tuning.margin.settings import MarginSettings
 
 DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("CONFIGURATION.md", "SERVE.md"))
 GROUPS = {
@@ -43,7 +44,13 @@ def tables() -> dict[str, str]:
     """Every table by its name."""
     made = {name: part for name, part in config.PARTS.items() if name not in ("corpus", "monolingual")}
     made |= {f"propagate/{name}": part for name, part in PARTS.items()}
-    made |= {"tuning": config.Tuning, "alignment": config.Alignment, "prepare": PrepareSettings, "serve": ServeSettings}
+    made |= {
+        "margin": MarginSettings,
+        "tuning": config.Tuning,
+        "alignment": config.Alignment,
+        "prepare": PrepareSettings,
+        "serve": ServeSettings,
+    }
     for short, group in GROUPS.items():
         made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
     return {name: "\n".join(settings_table(settings)) for name, settings in made.items() if settings_of(settings)}

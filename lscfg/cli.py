@@ -29,7 +29,7 @@ GROUPS = {
     "data": ("prepare", "align", "derive", "grammar", "lm"),
     "estimation": ("estimate", "induce", "compress"),
     "decoding": ("decode", "pack", "serve", "cdec", "moses"),
-    "tuning and evaluation": ("tune", "rescore", "evaluate", "oracle"),
+    "tuning and evaluation": ("tune", "margin", "rescore", "evaluate", "oracle"),
     "study": ("explain", "inspect", "diagnose", "mrr", "marginals", "heatmap", "simulate"),
 }
 """Commands as the help lists them."""

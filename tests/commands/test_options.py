@@ -610,7 +610,7 @@ def test_moses_convert(double):
 
 
 def test_moses_weights(double):
-    double("lscfg.decode.decoder.read_grammar", MagicMock())
+    double("lscfg.decode.parsing.read_grammar", MagicMock())
     read = double("lscfg.moses_bridge.config.read_moses_weights", {"theirs": 3.0})
     conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
     double("lscfg.moses_bridge.config.Conventions.of", conventions)

@@ -31,7 +31,8 @@ OLD_NAMES = ("--threads", "--k-best", "--json")
 """Words of the last release that no command shows."""
 
 PARALLEL = {
-    *("align", "compress", "decode", "demo", "derive", "grammar", "heatmap", "marginals", "oracle", "run", "tune"),
+    *("align", "compress", "decode", "demo", "derive", "grammar", "heatmap", "margin", "marginals", "oracle"),
+    *("run", "tune"),
     *("estimate clusters", "estimate em", "estimate mle", "estimate spectral", "cdec decode", "cdec forest"),
     *("prepare corpus", "serve"),
     *("induce biparse", "induce graph", "induce phrases", "induce propagate", "induce sample"),

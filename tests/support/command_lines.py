@@ -10,8 +10,10 @@ from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
 from lscfg.estimate import checkpoints, estimator
+from lscfg.grammar.source import rule_source
 from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
+from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.tune import TuneSettings
 
 LINES = {
@@ -180,6 +182,14 @@ def scorer_words(name: str, scorer: str) -> list[str]:
     return words + option_words(declared, other_values(declared), "sense")
 
 
+def margin_words(name: str) -> list[str]:
+    """All settings of learning by hope and fear, and of a source of rules."""
+    declared = rule_source(name).Settings
+    words = shlex.split(f"margin f e a1 a2 --rule-source {name} -c cdec.ini -w weights -o folder --jobs 97")
+    words += option_words(MarginSettings, other_values(MarginSettings))
+    return words + option_words(declared, other_values(declared), "rules")
+
+
 EVERY_LINE = [
     *map(shlex.split, LINES.values()),
     *map(shlex.split, CLUSTER.values()),
@@ -190,4 +200,5 @@ EVERY_LINE = [
     *map(boundary_words, kinds(ESTIMATORS)),
     *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
+    *map(margin_words, ("hiero", "sampled", "induced")),
 ]

@@ -264,7 +264,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def learn(system: Path, out: Path, *more: str) -> int:
     files = [str(system / name) for name in "fea"]
-    options = ["--rules", "hiero", "-c", str(system / "cdec.ini"), "-w", str(system / "weights"), "-o", str(out)]
+    options = ["--rule-source", "hiero", "-c", str(system / "cdec.ini"), "-w", str(system / "weights"), "-o", str(out)]
     return main(["margin", *files, *options, "--quiet", *more])
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.settings import Declared
 
-HELP = "learn weights of single rules and words by translating the training text"
-EXAMPLE = "lscfg margin train.ja train.en union.align --rules hiero -c cdec.ini -w tuned/weights -o margin"
+HELP = "learn weights of single rules and words on the training text"
+EXAMPLE = "lscfg margin train.ja train.en union.align --rule-source hiero -c cdec.ini -w tuned/weights -o margin"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j")
     sources = _sources()
     parser.add_argument(
-        "--rules", required=True, choices=sources, help="source of the rules that the configuration's grammar has"
+        "--rule-source", required=True, choices=sources, help="source of the rules that the configuration's grammar has"
     )
     add_config(parser)
     add_weights(parser, "tuned weights of the configuration", required=True)
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.tuning.margin.system import INI, START, learn_system
 
     settings = from_options(MarginSettings, args)
-    own = from_kind_options(args.rules, _sources(), args, "rules")
-    rules = FoldRules(rule_source(args.rules), own, settings.order)
+    own = from_kind_options(args.rule_source, _sources(), args, "rules")
+    rules = FoldRules(rule_source(args.rule_source), own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
     learn_system(inputs, rules, config, weights, settings, folder, args.jobs)

@@ -24,7 +24,9 @@ class MarginSettings(Declared):
     order: int = setting(4, "order of the folds' language models", least=MIN_ORDER, most=MAX_ORDER)
     rate: float = setting(0.2, "learning rate, which each weight's gradients lower", above=0, most=100)
     scale: float = setting(5.0, "weight of BLEU beside the model's score, in units a reference word", above=0)
-    kbest: int = setting(50, "translations that hope and fear are chosen from", least=2, most=10_000)
+    kbest: int = setting(
+        50, "translations that hope and fear are chosen from", least=2, most=10_000, metavar="K", letter="k"
+    )
     pop_limit: int = setting(50, "candidates of each node in cube pruning", least=1, most=1_000_000)
     batch: int = setting(32, "pairs that are translated under the same weights", least=1, most=100_000)
     held_out: float = setting(

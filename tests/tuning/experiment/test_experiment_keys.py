@@ -299,7 +299,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
         found.put("lscfg.io.arpa.check_arpa")
         found.put("lscfg.lm.lmplz.build_lm")
-        found.put("lscfg.decode.decoder.read_grammar", [])
+        found.put("lscfg.decode.parsing.read_grammar", [])
         found.put("lscfg.extract.derive.derive_files", {"sentences": 2})
         found.put("lscfg.extract.derive.Derivations.load", "trees")
         found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict, history={}))
