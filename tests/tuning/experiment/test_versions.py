@@ -109,6 +109,15 @@ neighbours = 5
 rank = 4
 """
 
+MARGIN = """
+[systems.HIERO]
+grammar = "hiero"
+[systems.MARGIN]
+grammar = "hiero"
+start = "HIERO"
+margin = {passes = 1, kbest = 10, order = 2, held_out = 0.0}
+"""
+
 RAW = """
 [corpus]
 raw = true
@@ -171,7 +180,12 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
     cache = StageCache(folder / "cache")
     texts = {name: EXPERIMENT.replace("OPTIMISER", name) for name in ("mira", "mert", "forest-mert", "pro")}
-    texts |= {"mira": texts["mira"] + SYSTEMS, "raw": RAW, "mono": texts["mira"] + MONOLINGUAL}
+    texts |= {
+        "mira": texts["mira"] + SYSTEMS,
+        "raw": RAW,
+        "mono": texts["mira"] + MONOLINGUAL,
+        "margin": texts["mira"] + MARGIN,
+    }
     for name, text in texts.items():
         path = folder / f"{name}.toml"
         path.write_text(text)
