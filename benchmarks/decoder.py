@@ -1,17 +1,23 @@
-"""The embedded decoder beside cdec: the same translations, the same scores, and how long both take.
+"""The embedded decoder beside cdec or Moses: the same translations, the same scores, and how long both take.
 
     python benchmarks/decoder.py cdec.ini weights dev.ja --cdec-root ~/cdec
+    python benchmarks/decoder.py cdec.ini weights dev.ja --moses moses_lscfg
 
 Both read the same configuration; paths in it count from the working directory. Before anything is printed, derivations
 of both k-best lists that have the same words and features must have the same score, up to 1e-4 and cdec's rounding.
 Then come the sentences with the same first translation; those of the others where both scores are level in this sense,
 and where one is better; and our best score less cdec's. Times are user CPU of one process with lists of one, load times
 taken off; of several rounds the least counts.
+
+Moses has another search, so its lists are compared with longer ones of ours: how many of its hypotheses are there with
+the same words and features, and how many of these have a latent feature. Its scores of them may differ from ours by a
+constant, which is told with its range.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections import Counter
@@ -22,9 +28,12 @@ from cdec import user_seconds
 from lscfg.cdec_bridge.decoder import program_below
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.formats.kbest import parse_hypothesis
+from lscfg.formats.ini import read_ini
+from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.io.text import read_lines
+from lscfg.kernel import LatentOptions
+from lscfg.moses_bridge.decoder import MosesDecoder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
@@ -36,22 +45,65 @@ def is_level(ours: float, theirs: float) -> bool:
     return abs(ours - theirs) <= 1e-4 + 5e-6 * abs(theirs)
 
 
+def beside_moses(args: argparse.Namespace, lines: list[str], weights: dict[str, float]) -> None:
+    """Prints how far Moses agrees."""
+    decoder = MosesDecoder(args.ini, Path(args.moses))
+    theirs = decoder.decode(lines, weights, args.k, unique=False)
+    with EmbeddedDecoder.from_ini(args.ini) as embedded:
+        ours = embedded.decode(lines, weights, 4 * args.k)
+    config = read_ini(args.ini)
+    latent = LatentOptions.of(config.latent.options.items()).features.names if config.latent else ()
+    found, with_latent, gaps = 0, 0, []
+    for own, lists in zip(ours, theirs, strict=True):
+        by_text: dict[str, list[Hypothesis]] = {}
+        for hypothesis in own:
+            by_text.setdefault(hypothesis.text, []).append(hypothesis)
+        for other in lists:
+            same = next((one for one in by_text.get(other.text, ()) if is_same(one, other)), None)
+            if same is not None:
+                found += 1
+                with_latent += any(other.features.get(name) for name in latent)
+                gaps.append(other.score - same.score)
+    first = sum(own[0].text == lists[0].text for own, lists in zip(ours, theirs, strict=True))
+    print(f"{len(lines)} sentences: {first} with the same first translation")
+    print(f"of Moses' {sum(map(len, theirs))} hypotheses {found} are in our lists, {with_latent} with latent features")
+    print(f"Moses' scores of them less ours: {min(gaps):+.4f} to {max(gaps):+.4f}")
+
+
+def is_same(ours: Hypothesis, theirs: Hypothesis) -> bool:
+    """Whether the features are the same, as far as Moses prints them; its glue is worth ln 2.718."""
+    return all(
+        math.isclose(
+            ours.features.get(name, 0.0),
+            theirs.features.get(name, 0.0),
+            rel_tol=2e-5,
+            abs_tol=1e-3 if name == "Glue" else 5e-5,
+        )
+        for name in {*ours.features, *theirs.features}
+    )
+
+
 def main() -> None:
     """Prints agreement and times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ini")
     parser.add_argument("weights")
     parser.add_argument("text")
-    parser.add_argument("--cdec-root", required=True)
+    host = parser.add_mutually_exclusive_group(required=True)
+    host.add_argument("--cdec-root", help="source tree of cdec, built")
+    host.add_argument("--moses", help="program of lscfg moses build")
     parser.add_argument("-k", type=int, default=50, help="length of the lists that are compared (default: %(default)s)")
     parser.add_argument("--lines", type=int, help="of the text, from its beginning (default: all)")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
+    lines, weights = read_lines(args.text)[: args.lines], read_weights(args.weights)
+    if args.moses:
+        beside_moses(args, lines, weights)
+        return
     program = program_below(args.cdec_root)
     if program is None:
         parser.error(f"no cdec below {args.cdec_root}")
-    lines = read_lines(args.text)[: args.lines]
-    text, weights = "".join(f"{line}\n" for line in lines), read_weights(args.weights)
+    text = "".join(f"{line}\n" for line in lines)
     ini, weights_file = Path(args.ini), Path(args.weights)
 
     processes = CdecProcesses(program, ini, ["-w", args.weights], args.k)

@@ -6,6 +6,7 @@ the word of the rule's source side that it is a translation of most often, as th
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -120,13 +121,14 @@ class FeatureNumbers:
     def _row_table(self, place: int) -> tuple[np.ndarray, np.ndarray]:
         """Where the features of each rule begin, and all of them; the last row is empty."""
         grammar, numbers = self._grammars[place], self._number[place].tolist()
-        offsets, features = [0], []
+        offsets, features = array("q", [0]), array("q")
         for rule, number in enumerate(numbers):
             features.append(number)
             for pair in self._links.of(grammar.src(rule), grammar.tgt(rule)):
                 features.append(self.words.setdefault(pair, len(self)))
             offsets.append(len(features))
-        return np.array([*offsets, len(features)]), np.array(features, np.int64)
+        offsets.append(len(features))
+        return np.array(offsets), np.array(features)
 
 
 def border_keys(forest: Forest, words: int) -> tuple[np.ndarray, np.ndarray]:
