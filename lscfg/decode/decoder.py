@@ -489,7 +489,7 @@ class SentenceDecoder:
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
-        features = self.features(sentence, found)
+        features = self._features(sentence, forest, found)
         return Translations(texts, np.array(found.score), features, derivations), kept
 
     def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
@@ -526,10 +526,8 @@ class SentenceDecoder:
         words = tuple(self._text(ids[i : i + 1]) for i in range(len(ids)))
         return SentenceGraph(replace(graph, symbols=symbols), words, self.feature_names, features)
 
-    def features(self, sentence: Sentence, found: KBest) -> np.ndarray:
-        """Sums of the features over the applications of each derivation of a sentence with a forest."""
-        forest = sentence.forest
-        assert forest is not None
+    def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
+        """Sums of the features over the applications of each derivation."""
         features = self._rules.sums(forest.app_rule[found.apps], found.app_offsets)
         starts = found.app_offsets[:-1]  # no derivation is without an application
         if self._penalty_column is not None:

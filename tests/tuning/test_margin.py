@@ -270,7 +270,7 @@ def learn(system: Path, out: Path, *more: str) -> int:
 
 def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
     for name, jobs in (("one", "1"), ("three", "3")):
-        assert not learn(system, tmp_path / name, "--passes", "1", "--tuned-pairs", "0", "-j", jobs)
+        assert not learn(system, tmp_path / name, "--passes", "1", "-j", jobs)
     for name in ("grammar.gz", "boundary.lscfg", "start.weights", "cdec.ini"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "three" / name).read_bytes()
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -21,7 +19,6 @@ from lscfg.corpus.parallel import check_length, check_sentences
 from lscfg.decode.decoder import Sentence, SentenceDecoder
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
-from lscfg.formats.kbest import HypothesisList
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.source import RuleInputs, RuleSource
@@ -32,7 +29,6 @@ from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import KBest, search
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.lm.lmplz import build_lm
-from lscfg.parallel.engine import Engine
 from lscfg.tuning.margin.settings import MarginSettings
 
 
@@ -113,69 +109,34 @@ class FoldedText:
 
 
 class Fold:
-    """The decoder of a fold. Threads may use it at the same time, while its weights stay."""
+    """The decoder of a fold. Threads may use it at the same time.
+
+    Attributes:
+        decoder: for sentences of a forest; weights: by its columns.
+    """
 
     def __init__(self, config: DecoderConfig, weights: Mapping[str, float], vocab: Vocab, threads: int):
         self.decoder = SentenceDecoder(config, None, 0, vocab)
-        self.set_weights(weights)
+        self.weights = np.array([float(weights.get(name, 0.0)) for name in self.decoder.feature_names])
+        self._rule_scores = self.decoder.rule_scores(self.weights)
         self._models: SimpleQueue[LanguageModel | None] = SimpleQueue()
         for _ in range(threads):  # a search has one for itself
             path = config.language_model
             self._models.put(None if path is None else LanguageModel(path, vocab))
 
-    def set_weights(self, weights: Mapping[str, float]) -> None:
-        """Gives the decoder's features these weights, 0 where there is none."""
-        self._weights = np.array([float(weights.get(name, 0.0)) for name in self.decoder.feature_names])
-        self._rule_scores = self.decoder.rule_scores(self._weights)
-
     def scores(self, sentence: Sentence) -> np.ndarray:
         """The score of each application under the weights, without the language model."""
-        return self.decoder.scores(sentence, self._rule_scores, self._weights)
+        return self.decoder.scores(sentence, self._rule_scores, self.weights)
 
     def search(self, sentence: Sentence, scores: np.ndarray, k: int) -> KBest:
         """The k best translations of a sentence with a forest, no two of equal words."""
         assert sentence.forest is not None
         model = self._models.get()
         try:
-            options = self.decoder.search_options(self._weights, k, True)
+            options = self.decoder.search_options(self.weights, k, True)
             return search(sentence.forest, self.decoder.grammar, model, scores, options)
         finally:
             self._models.put(model)
-
-
-class PairDecoder:
-    """Translates some pairs, each by its fold, as a tuning asks for.
-
-    Args:
-        words: of the vocabulary.
-    """
-
-    def __init__(self, folds: Sequence[Fold], pairs: Sequence[Pair], words: Sequence[str], engine: Engine):
-        self._folds, self._pairs, self._words, self._engine = folds, pairs, words, engine
-
-    def decode(
-        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
-    ) -> list[HypothesisList]:
-        """The lists of the pairs, whose sources the sentences are; no translation is twice in a list."""
-        assert len(sentences) == len(self._pairs)
-        for fold in self._folds:
-            fold.set_weights(weights)
-        return list(self._engine.map(partial(self._list, k=k), self._pairs))
-
-    def _list(self, pair: Pair, k: int) -> HypothesisList:
-        fold = self._folds[pair.fold]
-        sentence, names = fold.decoder.prepare(pair.number, pair.source), fold.decoder.feature_names
-        if sentence.forest is None:
-            return HypothesisList(names, [pair.source], np.zeros((1, len(names))), np.zeros(1))
-        found = fold.search(sentence, fold.scores(sentence), k)
-        texts = [" ".join(words) for words in spelled(found, self._words)]
-        return HypothesisList(names, texts, fold.decoder.features(sentence, found), np.array(found.score))
-
-
-def spelled(found: KBest, words: Sequence[str]) -> list[list[str]]:
-    """The words of each translation."""
-    numbers = found.words.tolist()
-    return [[words[n] for n in numbers[begin:end]] for begin, end in pairwise(found.word_offsets.tolist())]
 
 
 Lexicon = Counter[tuple[str | None, str | None]]

@@ -3,7 +3,7 @@
 The objective is the margin of MIRA (Crammer et al. 2006; Chiang 2012) with the features of a synchronous grammar (Xiao
 & Xiong 2013): hope is the translation with the highest sum of score and BLEU, fear the one with the highest difference.
 Where the score of hope is not as far above that of fear as its BLEU is, weights move along the difference of their
-features. The weights of the decoder's own features stay meanwhile; they are tuned for the folds first.
+features. The weights of the decoder's own features stay.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -32,14 +33,10 @@ from lscfg.tuning.bleu import (
     corpus_bleu,
 )
 from lscfg.tuning.margin.features import FeatureNumbers, border_keys
-from lscfg.tuning.margin.folds import Fold, Pair, PairDecoder, spelled
+from lscfg.tuning.margin.folds import Fold, Pair
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.margin.weights import AveragedWeights
 from lscfg.tuning.mira import BACKGROUND
-from lscfg.tuning.tune import TuneSettings, tune
-
-TUNINGS = 5
-"""Decoding runs of the tuning that comes first."""
 
 DECAY = 0.999
 """Share of the background of BLEU that is kept at each pair, as in MIRA."""
@@ -147,25 +144,6 @@ class MarginLearner:
             chosen, best = average, record.get("held-out BLEU", best)
         return chosen
 
-    def tune(self, pairs: Sequence[Pair], weights: Mapping[str, float]) -> dict[str, float]:
-        """Weights of the decoder's own features that suit the folds, whose rules and language models are others.
-
-        Without them the sparse features would make up for what these do, such as the length of translations.
-
-        Args:
-            weights: where the tuning begins.
-        """
-        s = self._settings
-        drawn = np.random.default_rng([s.seed, 4]).permutation(len(pairs))[: s.tuned_pairs]
-        chosen = [pairs[k] for k in np.sort(drawn)]
-        decoder = PairDecoder(self._folds, chosen, self._words, self._engine)
-        sources, references = [pair.source for pair in chosen], [[pair.target for pair in chosen]]
-        settings = TuneSettings(iterations=TUNINGS, seed=s.seed)
-        found = tune(decoder, sources, references, weights, settings)
-        for fold in self._folds:
-            fold.set_weights(found.weights)
-        return found.weights
-
     # ---- translation of a pair ----
 
     def _scores(self, pair: Pair, sentence: Sentence, learned: LearnedWeights) -> np.ndarray:
@@ -189,7 +167,9 @@ class MarginLearner:
         if sentence.forest is None:
             return None
         found = fold.search(sentence, self._scores(pair, sentence, learned), k)
-        return sentence, found, SentenceReferences([pair.target]).stats(spelled(found, self._words))
+        bounds, words = found.word_offsets.tolist(), found.words.tolist()
+        texts = [[self._words[word] for word in words[begin:end]] for begin, end in pairwise(bounds)]
+        return sentence, found, SentenceReferences([pair.target]).stats(texts)
 
     def _visit(self, pair: Pair, learned: LearnedWeights) -> Visit | None:
         found = self._translate(pair, learned, self._settings.kbest)

@@ -21,9 +21,6 @@ class MarginSettings(Declared):
     folds: int = setting(
         2, "parts of the text, each translated by rules and language model of the others", least=2, most=100
     )
-    tuned_pairs: int = setting(
-        1000, "pairs for which the decoder's own weights are tuned first; 0: they stay as they are", least=0
-    )
     order: int = setting(4, "order of the folds' language models", least=MIN_ORDER, most=MAX_ORDER)
     rate: float = setting(0.2, "learning rate, which each weight's gradients lower", above=0, most=100)
     scale: float = setting(5.0, "weight of BLEU beside the model's score, in units a reference word", above=0)

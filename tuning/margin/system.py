@@ -64,18 +64,14 @@ def learn_system(
         folds, lexicon = make_folds(text, pairs, rules, own, weights, Path(place), vocab, jobs, settings.folds)
         features = FeatureNumbers([fold.decoder.grammar for fold in folds], Links(lexicon, vocab))
         learner = MarginLearner(folds, features, vocab, settings, engine)
-        tuned = learner.tune(pairs, weights) if settings.tuned_pairs else weights
         learned = learner.run(pairs)
     write_weighed(folder / GRAMMAR, config.grammars, features, learned, vocab)
     Parameters.without_rules(boundary_model(learned, vocab)).save(folder / MODEL)
     lm = Path(os.path.relpath(config.language_model, folder))
     latent = LatentFeature({"model": MODEL, "features": "boundary"})
     write_ini(folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None))
-    lm_weight = weights.get(config.language_model_name, 0.0), tuned.get(config.language_model_name, 0.0)
-    scale = lm_weight[0] / lm_weight[1] if min(lm_weight) > 0 else 1.0  # the tuned weights may be larger altogether
-    write_weights(
-        folder / START, {**weights, **dict.fromkeys((MARGIN_RULE, MARGIN_WORDS, BOUNDARY_FEATURES[0]), scale)}
-    )
+    # They were learned beside these weights, on the scale of the model's score.
+    write_weights(folder / START, {**weights, MARGIN_RULE: 1.0, MARGIN_WORDS: 1.0, BOUNDARY_FEATURES[0]: 1.0})
     write_json(folder / TRACE, learner.trace)
 
 
