@@ -1,6 +1,8 @@
 """The training text in folds, each with a decoder whose rules and language model are those of all others.
 
 A pair must not be translated by rules that it has shown itself: long ones that are seen once would always be right.
+Held-out pairs are in no fold. Their decoder has the rules of all folds, as that of new text will have. A fold that is
+held out would not do: its decoder lacks what the learned weights know of it.
 """
 
 from __future__ import annotations
@@ -61,13 +63,15 @@ class FoldedText:
     """A parallel text with its alignments, line by line, in folds.
 
     Attributes:
-        fold: int64 [pairs]; equal pairs are in one fold.
+        fold: int64 [pairs], ``held_out`` for those in none; equal pairs are in one.
+        held_out: the number of folds.
     """
 
     source: list[str]
     target: list[str]
     alignments: list[list[str]]
     fold: np.ndarray
+    held_out: int
 
     @classmethod
     def read(cls, inputs: RuleInputs, settings: MarginSettings) -> FoldedText:
@@ -86,22 +90,31 @@ class FoldedText:
             check_length(len(lines), path, len(source), inputs.source)
         first: dict[tuple[str, str], int] = {}
         same = [first.setdefault(pair, len(first)) for pair in zip(source, target, strict=True)]
-        if len(first) < settings.folds:
-            raise InputError(f"{len(first)} different pairs cannot be {settings.folds} folds", inputs.source)
-        drawn = np.random.default_rng([settings.seed, 0]).permutation(len(first)) % settings.folds
-        return cls(source, target, alignments, drawn[same])
+        n = round(settings.held_out * len(first))
+        if settings.held_out:
+            n = max(1, n)
+        if len(first) - n < settings.folds:
+            raise InputError(f"{len(first) - n} different pairs cannot be {settings.folds} folds", inputs.source)
+        drawn = np.random.default_rng([settings.seed, 0]).permutation(len(first))
+        fold = np.where(drawn < n, settings.folds, drawn % settings.folds)
+        return cls(source, target, alignments, fold[same], settings.folds)
 
-    def pairs(self, settings: MarginSettings) -> list[Pair]:
-        """Those that are translated, in the order of the text."""
-        numbers = np.arange(len(self.source))
+    def pairs(self, settings: MarginSettings) -> tuple[list[Pair], list[Pair]]:
+        """Those that are learned from, and those that are held out, in the order of the text."""
+        is_held_out = self.fold == self.held_out
+        learned, held_out = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
         if settings.pairs:
-            numbers = np.sort(np.random.default_rng([settings.seed, 1]).permutation(numbers)[: settings.pairs])
-        folds = self.fold.tolist()
-        return [Pair(n, folds[n], self.source[n], self.target[n]) for n in numbers.tolist()]
+            random, share = np.random.default_rng([settings.seed, 1]), settings.held_out / (1 - settings.held_out)
+            learned = np.sort(random.permutation(learned)[: settings.pairs])
+            held_out = np.sort(random.permutation(held_out)[: max(1, round(share * settings.pairs))])
+        return self._chosen(learned), self._chosen(held_out)
+
+    def _chosen(self, numbers: np.ndarray) -> list[Pair]:
+        return [Pair(n, int(self.fold[n]), self.source[n], self.target[n]) for n in numbers.tolist()]
 
     def write_others(self, fold: int, folder: Path) -> RuleInputs:
-        """All folds but one as files."""
-        kept = np.flatnonzero(self.fold != fold).tolist()
+        """All folds but one as files, without the held-out pairs."""
+        kept = np.flatnonzero((self.fold != fold) & (self.fold != self.held_out)).tolist()
         names = ["source", "target", *(f"alignment.{n}" for n in range(len(self.alignments)))]
         for name, lines in zip(names, (self.source, self.target, *self.alignments), strict=True):
             write_lines(folder / name, (lines[n] for n in kept))
@@ -152,11 +165,11 @@ def make_folds(
     folder: Path,
     vocab: Vocab,
     jobs: int,
-    folds: int,
 ) -> tuple[list[Fold], Lexicon]:
-    """A decoder for each fold, and the links of the whole text.
+    """A decoder for each fold, then one for held-out pairs if there are some, and the links of the whole text.
 
     Args:
+        pairs: all that will be translated.
         config: as the sentences are to be decoded, apart from its files; folder: for files of each fold.
         vocab: gets the words of all pairs, so that it does not grow while threads read it.
 
@@ -167,8 +180,9 @@ def make_folds(
         vocab.add_line(pair.source)
         vocab.add_line(pair.target)
     found, lexicon = [], Lexicon()
-    for number in range(folds):
-        log.info(f"rules and language model for fold {number + 1} of {folds}")
+    for number in range(max(pair.fold for pair in pairs) + 1):
+        name = f"fold {number + 1} of {text.held_out}" if number < text.held_out else "held-out pairs"
+        log.info(f"rules and language model for {name}")
         place = folder / f"fold.{number}"
         place.mkdir()
         own = replace(config, grammars=(place / "grammar",), language_model=place / "lm.arpa")

@@ -114,8 +114,8 @@ class MarginLearner:
         self._batches = 0
         self.trace: list[dict[str, Any]] = []
 
-    def run(self, pairs: Sequence[Pair]) -> LearnedWeights:
-        """Passes over the pairs, until the held-out ones gain no more.
+    def run(self, pairs: Sequence[Pair], held_out: Sequence[Pair] = ()) -> LearnedWeights:
+        """Passes over the pairs, until the held-out ones gain no more; without any, all passes.
 
         Returns:
             The averages after the last pass that held-out pairs gained by; 0 where there was none.
@@ -124,22 +124,18 @@ class MarginLearner:
             InputError: no pair has a parse.
         """
         s = self._settings
-        order = np.random.default_rng([s.seed, 2]).permutation(len(pairs))
-        n = min(len(pairs) - 1, max(1, round(s.held_out * len(pairs)))) if s.held_out else 0
-        held_out, learned = [pairs[k] for k in sorted(order[:n])], np.sort(order[n:])
         chosen = self._learned(np.zeros(len(self._features)), np.empty(0))
-        best = self._bleu(held_out, chosen) if n else 0.0
-        before = best
+        before = best = self._bleu(held_out, chosen) if held_out else 0.0
         for number in range(1, s.passes + 1):
             began = perf_counter()
-            order = np.random.default_rng([s.seed, 3, number]).permutation(learned)
+            order = np.random.default_rng([s.seed, 2, number]).permutation(len(pairs))
             record = {"pass": number, **self._pass([pairs[k] for k in order], f"pass {number}")}
             average = self._average()
-            if n:
+            if held_out:
                 record |= {"held-out BLEU": self._bleu(held_out, average), "held-out BLEU without learning": before}
             self.trace.append(record | {"seconds": perf_counter() - began})
             log.table(self.trace[-1])
-            if n and record["held-out BLEU"] <= best:
+            if held_out and record["held-out BLEU"] <= best:
                 break
             chosen, best = average, record.get("held-out BLEU", best)
         return chosen

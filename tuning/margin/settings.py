@@ -19,7 +19,7 @@ class MarginSettings(Declared):
     passes: int = setting(2, "passes over the pairs, at most", least=1, most=1000)
     pairs: int = setting(0, "sentence pairs that are translated, drawn at random; 0: all", least=0)
     folds: int = setting(
-        2, "parts of the text, each translated by rules and language model of the others", least=2, most=100
+        5, "parts of the text, each translated by rules and language model of the others", least=2, most=100
     )
     order: int = setting(4, "order of the folds' language models", least=MIN_ORDER, most=MAX_ORDER)
     rate: float = setting(0.2, "learning rate, which each weight's gradients lower", above=0, most=100)
@@ -30,7 +30,7 @@ class MarginSettings(Declared):
     pop_limit: int = setting(50, "candidates of each node in cube pruning", least=1, most=1_000_000)
     batch: int = setting(32, "pairs that are translated under the same weights", least=1, most=100_000)
     held_out: float = setting(
-        0.02,
+        0.05,
         "share of the pairs that tell when to stop, without learning from them; 0: never stop",
         least=0,
         below=1,

@@ -57,14 +57,14 @@ def learn_system(
     if config.language_model is None:
         raise InputError("has no language model, without which translations cannot be told apart", config.path)
     vocab, text = Vocab(), FoldedText.read(inputs, settings)
-    pairs = text.pairs(settings)
+    pairs, held_out = text.pairs(settings)
     make_folder(folder)
     with tempfile.TemporaryDirectory(prefix=".margin-", dir=folder) as place, in_threads(jobs) as engine:
         own = replace(config, pop_limit=settings.pop_limit)
-        folds, lexicon = make_folds(text, pairs, rules, own, weights, Path(place), vocab, jobs, settings.folds)
+        folds, lexicon = make_folds(text, [*pairs, *held_out], rules, own, weights, Path(place), vocab, jobs)
         features = FeatureNumbers([fold.decoder.grammar for fold in folds], Links(lexicon, vocab))
         learner = MarginLearner(folds, features, vocab, settings, engine)
-        learned = learner.run(pairs)
+        learned = learner.run(pairs, held_out)
     write_weighed(folder / GRAMMAR, config.grammars, features, learned, vocab)
     Parameters.without_rules(boundary_model(learned, vocab)).save(folder / MODEL)
     lm = Path(os.path.relpath(config.language_model, folder))

@@ -42,7 +42,7 @@ def test_margin_is_a_system(corpus, tmp_path):
     assert ini.latent is not None and ini.latent.options["features"] == "SpanBoundary"
     (trace,) = (tmp_path / "out" / "cache").glob("margin-*/trace.json")
     (record,) = json.loads(trace.read_text())
-    assert record["pairs"] == 196 and 0 <= record["BLEU of fear"] <= record["BLEU of hope"]
+    assert 150 < record["pairs"] < 200 and 0 <= record["BLEU of fear"] <= record["BLEU of hope"]
     for run in ("", "run2"):
         weights = read_weights(tmp_path / "out" / "systems" / "M" / run / "weights")
         assert {"MarginRule", "MarginWords", "SpanBoundary"} <= {*weights}
