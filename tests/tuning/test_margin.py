@@ -37,6 +37,8 @@ RULES = """\
 [X] ||| b ||| p q ||| F=0.25 ||| 0-1
 [X] ||| [X,1] c [X,2] ||| [2] r [1] ||| F=1
 [X] ||| a [X,1] ||| [1] p ||| F=2
+[X] ||| c ||| r |||
+[X] ||| c c ||| r
 """
 OTHERS = """\
 [X] ||| b ||| q ||| F=3
@@ -87,9 +89,9 @@ def test_rules_of_several_grammars_have_one_number(place: Path) -> None:
     vocab = Vocab()
     folds, features = opened(place, vocab)
     grammars = [fold.decoder.grammar for fold in folds]
-    assert features.n_rules == 7 and len(features) == 7 + len(features.words)
+    assert features.n_rules == 9 and len(features) == 9 + len(features.words)
     a, b, p, q = (vocab.find(word) for word in "abpq")
-    assert features.find([a], [p]) == 0 and features.find([b], [q]) == 2 and features.find([a, b], [q, p]) == 6
+    assert features.find([a], [p]) == 0 and features.find([b], [q]) == 2 and features.find([a, b], [q, p]) == 8
     assert features.find([b], [b]) == -1
     for grammar, where in zip(grammars, (0, 1), strict=True):
         rules = np.arange(len(grammar) + 3)  # with some of the decoder's own
@@ -177,6 +179,7 @@ def test_the_written_system_scores_as_the_learner(place: Path) -> None:
         assert len(theirs) == len(ours) > 1
         assert [h.score for h in theirs] == pytest.approx(ours.score, abs=2e-5)  # weights are written in six digits
         assert any({"MarginRule", "MarginWords", "SpanBoundary"} <= {*h.features} for h in theirs)
+    assert [line.count("|||") for line in read_lines(place / "made.gz")] == [3, 3, 3, 4, 3, 3, 3, 3]
     assert "||| F=0.25 " in read_lines(place / "made.gz")[3] and read_lines(place / "made.gz")[3].endswith("||| 0-1")
 
 

@@ -37,9 +37,7 @@ from lscfg.tuning.margin.folds import Fold, Pair
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.margin.weights import AveragedWeights
 from lscfg.tuning.mira import BACKGROUND
-
-DECAY = 0.999
-"""Share of the background of BLEU that is kept at each pair, as in MIRA."""
+from lscfg.tuning.mira import Settings as MiraSettings
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,7 @@ class MarginLearner:
                     continue
                 seen, loss = seen + 1, loss + visit.loss
                 sums += np.stack([visit.hope, visit.fear, visit.best])
-                self._background = DECAY * self._background + visit.hope
+                self._background = MiraSettings.decay * self._background + visit.hope
                 self._follow(visit)
         if not seen:
             raise InputError("no sentence pair has a parse: its rules do not go with this text")

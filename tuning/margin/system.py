@@ -95,7 +95,7 @@ def _lines(path: Path, features: FeatureNumbers, learned: LearnedWeights, vocab:
         values = _values(grammar, rule, features, learned)
         rule += 1
         if values:
-            fields = line.split(" ||| ")
+            fields = line.removesuffix(" |||").split(" ||| ")
             fields[3:4] = [" ".join([*fields[3:4], *values])]
             line = " ||| ".join(fields)
         yield line
