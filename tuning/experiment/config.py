@@ -471,7 +471,7 @@ def _is_plain(plain: System, latent: System) -> bool:
     """Whether the first system is the second one without latent features."""
     names = ("grammar", "grammar_file", "trees", "alignment", "own", "expand", "propagation")
     same = all(getattr(plain, name) == getattr(latent, name) for name in names)
-    return plain.estimator is None and same
+    return plain.estimator is None and plain.margin is None and same
 
 
 def _own_sources(

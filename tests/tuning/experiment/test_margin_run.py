@@ -67,3 +67,10 @@ def test_bad_settings(corpus, tmp_path, old, new, message):
     (tmp_path / "e.toml").write_text(CORPUS + SETTINGS.replace(old, new))
     with pytest.raises(InputError, match=message):
         read_experiment(tmp_path / "e.toml", Overrides(data=corpus))
+
+
+def test_a_latent_system_does_not_begin_with_learned_weights(corpus, tmp_path):
+    """By itself it begins with the first system of the same rules that has weights for no other features."""
+    plain = SETTINGS.replace('grammar = "hiero"\n', 'grammar = "hiero"\nhiero = {max_phrase = 5}\n', 1)
+    (tmp_path / "e.toml").write_text(CORPUS + plain + '[systems.L]\ngrammar = "hiero"\nestimator = "mle"\n')
+    assert read_experiment(tmp_path / "e.toml", Overrides(data=corpus)).systems["L"].start == ""
