@@ -17,7 +17,6 @@ constant, which is told with its range.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from collections import Counter
@@ -29,7 +28,7 @@ from lscfg.cdec_bridge.decoder import program_below
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import read_ini
-from lscfg.formats.kbest import Hypothesis, parse_hypothesis
+from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.io.text import read_lines
 from lscfg.kernel import LatentOptions
@@ -53,34 +52,15 @@ def beside_moses(args: argparse.Namespace, lines: list[str], weights: dict[str, 
         ours = embedded.decode(lines, weights, 4 * args.k)
     config = read_ini(args.ini)
     latent = LatentOptions.of(config.latent.options.items()).features.names if config.latent else ()
-    found, with_latent, gaps = 0, 0, []
-    for own, lists in zip(ours, theirs, strict=True):
-        by_text: dict[str, list[Hypothesis]] = {}
-        for hypothesis in own:
-            by_text.setdefault(hypothesis.text, []).append(hypothesis)
-        for other in lists:
-            same = next((one for one in by_text.get(other.text, ()) if is_same(one, other)), None)
-            if same is not None:
-                found += 1
-                with_latent += any(other.features.get(name) for name in latent)
-                gaps.append(other.score - same.score)
+    # Moses' glue is worth ln 2.718
+    common = list(common_hypotheses(ours, theirs, 5e-5, {"Glue": 1e-3}))
+    with_latent = sum(any(other.features.get(name) for name in latent) for _, other in common)
+    gaps = [other.score - own.score for own, other in common]
     first = sum(own[0].text == lists[0].text for own, lists in zip(ours, theirs, strict=True))
     print(f"{len(lines)} sentences: {first} with the same first translation")
-    print(f"of Moses' {sum(map(len, theirs))} hypotheses {found} are in our lists, {with_latent} with latent features")
+    total = sum(map(len, theirs))
+    print(f"of Moses' {total} hypotheses {len(common)} are in our lists, {with_latent} with latent features")
     print(f"Moses' scores of them less ours: {min(gaps):+.4f} to {max(gaps):+.4f}")
-
-
-def is_same(ours: Hypothesis, theirs: Hypothesis) -> bool:
-    """Whether the features are the same, as far as Moses prints them; its glue is worth ln 2.718."""
-    return all(
-        math.isclose(
-            ours.features.get(name, 0.0),
-            theirs.features.get(name, 0.0),
-            rel_tol=2e-5,
-            abs_tol=1e-3 if name == "Glue" else 5e-5,
-        )
-        for name in {*ours.features, *theirs.features}
-    )
 
 
 def main() -> None:

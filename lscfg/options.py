@@ -91,6 +91,18 @@ def add_output(
     return parser.add_argument("-o", "--output", type=type, metavar=metavar, help=help_text, **others)
 
 
+def add_text(parser: argparse._ActionsContainer, links: str = "word alignments i-j") -> None:
+    """The parallel text that is learned from.
+
+    Args:
+        links: what the files of alignments are, of which there are one or more; empty where there are none.
+    """
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    if links:
+        parser.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help=links)
+
+
 def add_source(parser: argparse._ActionsContainer, help_text: str, required: bool = False) -> None:
     """``--source``: source text."""
     parser.add_argument("-s", "--source", type=InputFile, metavar="TEXT", required=required, help=help_text)

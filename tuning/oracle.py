@@ -7,7 +7,6 @@ best that the grammar allows.
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -156,9 +155,6 @@ def _searcher(
         if forest is None:
             return [" ".join(line.split())], size, why
         found = oracle(forest, grammar, [grammar.vocab.add_line(text) for text in lines], options)
-        words, bounds = found.words.tolist(), found.word_offsets.tolist()
-        spell = grammar.vocab.word
-        texts = [" ".join(map(spell, words[begin:end])) for begin, end in itertools.pairwise(bounds)]
-        return texts, size, ""
+        return [" ".join(map(grammar.vocab.word, words)) for words in found.word_lists()], size, ""
 
     return search

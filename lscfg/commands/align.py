@@ -17,11 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.corpus.align import HEURISTICS, AlignmentSettings, aligners
     from lscfg.io.arguments import InputFile, OutputFile, OutputPattern
-    from lscfg.options import add_jobs
+    from lscfg.options import add_jobs, add_text
     from lscfg.settings import add_kind_options, add_options
 
-    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    add_text(parser, links="")
     parser.add_argument(
         "-o",
         "--output",

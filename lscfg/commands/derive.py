@@ -10,20 +10,11 @@ EXAMPLE = "lscfg derive train.ja train.en train.align -o train.deriv"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile
     from lscfg.kernel import DeriveOptions, TreeOptions
-    from lscfg.options import add_cluster, add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output, add_text
     from lscfg.settings import add_options, settings_of
 
-    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
-    parser.add_argument(
-        "alignment",
-        type=InputFile,
-        metavar="ALIGNMENT",
-        nargs="+",
-        help="word alignments i-j, source position first; each file gives every pair a tree",
-    )
+    add_text(parser, "word alignments i-j, source position first; each file gives every pair a tree")
     add_output(parser, "derivation file to write", required=True)
     parser.add_argument(
         "--forests", action="store_true", help="write all minimal derivations of each pair beside its tree"

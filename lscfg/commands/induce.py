@@ -23,12 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from lscfg.induce.propagate.spaces import GraphSettings
     from lscfg.induce.propagate.spread import PropagationSettings
     from lscfg.io.arguments import InputFile, OutputFile
-    from lscfg.options import add_cluster, add_jobs, add_output
+    from lscfg.options import add_cluster, add_jobs, add_output, add_text
     from lscfg.settings import add_options
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     phrases = add_action(actions, "phrases", "collect phrases with their translations and contexts")
-    _add_text(phrases)
+    add_text(phrases)
     for side in ("source", "target"):
         phrases.add_argument(
             f"--mono-{side}", type=InputFile, metavar="TEXT", nargs="+", default=[], help=f"further text of the {side}"
@@ -93,15 +93,6 @@ def run(args: argparse.Namespace) -> None:
     run_there(run, args)
 
 
-def _add_text(action: argparse.ArgumentParser, links: str = "word alignments i-j") -> None:
-    """Declares the text that is learned from."""
-    from lscfg.io.arguments import InputFile
-
-    action.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    action.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
-    action.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help=links)
-
-
 def _add_selection(action: argparse.ArgumentParser) -> None:
     """Declares which of the rules are written; see ``_write_rules``."""
     from lscfg.grammar.select import MAX_TARGETS
@@ -125,11 +116,11 @@ def _add_selection(action: argparse.ArgumentParser) -> None:
 def _add_biparse(actions: Any) -> None:
     from lscfg.induce.biparse.settings import BiparseSettings
     from lscfg.io.arguments import OutputFile
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_jobs, add_output, add_text
     from lscfg.settings import add_options
 
     biparse = add_action(actions, "biparse", "find rules by parsing both sides of sentence pairs at once")
-    _add_text(biparse, "word alignments i-j, for the lexicon only")
+    add_text(biparse, "word alignments i-j, for the lexicon only")
     _add_selection(biparse)
     biparse.add_argument(
         "--best-links", type=OutputFile, metavar="FILE", help="write the links of the best derivations"
@@ -154,11 +145,11 @@ def _add_biparse(actions: Any) -> None:
 
 def _add_lexicon(actions: Any) -> None:
     from lscfg.induce.biparse.settings import BiparseSettings
-    from lscfg.options import add_output
+    from lscfg.options import add_output, add_text
     from lscfg.settings import add_options, settings_of
 
     lexicon = add_action(actions, "lexicon", "make a lexicon, for biparsing a part of the text")
-    _add_text(lexicon)
+    add_text(lexicon)
     add_output(lexicon, "lexicon to write, .gz allowed", required=True)
     others = {item.name for item in settings_of(BiparseSettings)} - {"links_share", "model1_iterations", "max_words"}
     add_options(lexicon, BiparseSettings, leave=others)
@@ -167,11 +158,11 @@ def _add_lexicon(actions: Any) -> None:
 def _add_sample(actions: Any) -> None:
     from lscfg.induce.sample.rules import SamplingSettings
     from lscfg.io.arguments import InputFile, OutputFile
-    from lscfg.options import add_jobs, add_output
+    from lscfg.options import add_jobs, add_output, add_text
     from lscfg.settings import add_options
 
     sample = add_action(actions, "sample", "sample rules of any size from all derivations of aligned text")
-    _add_text(sample)
+    add_text(sample)
     _add_selection(sample)
     sample.add_argument(
         "--held-out",

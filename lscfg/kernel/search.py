@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,11 @@ class KBest:
 
     def __len__(self) -> int:
         return len(self.score)
+
+    def word_lists(self) -> list[list[int]]:
+        """The words of each derivation."""
+        words = self.words.tolist()
+        return [words[begin:end] for begin, end in pairwise(self.word_offsets.tolist())]
 
 
 @dataclass(frozen=True)

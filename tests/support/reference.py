@@ -4,7 +4,8 @@ ratios to one state by their definition; and the pseudo-corpus of MIRA. And what
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -141,16 +142,24 @@ class PseudoCorpus:
 
 
 def common_hypotheses(
-    ours: Iterable[Sequence[Hypothesis]], theirs: Iterable[Sequence[Hypothesis]]
+    ours: Iterable[Sequence[Hypothesis]],
+    theirs: Iterable[Sequence[Hypothesis]],
+    within: float = 2e-5,
+    others: Mapping[str, float] = MappingProxyType({}),
 ) -> Iterator[tuple[Hypothesis, Hypothesis]]:
-    """Each hypothesis of cdec's lists that ours have too, ours first: the same words and features.
+    """Each hypothesis of a host's lists that ours have too, ours first: the same words and features.
 
     cdec prints six digits, so that scores are left to the caller.
+
+    Args:
+        within: what a feature near 0 may differ by; others: that of features of these names.
     """
 
     def is_same(a: Hypothesis, b: Hypothesis) -> bool:
         return a.text == b.text and all(
-            math.isclose(a.features.get(name, 0.0), b.features.get(name, 0.0), rel_tol=2e-5, abs_tol=2e-5)
+            math.isclose(
+                a.features.get(name, 0.0), b.features.get(name, 0.0), rel_tol=2e-5, abs_tol=others.get(name, within)
+            )
             for name in {*a.features, *b.features}
         )
 

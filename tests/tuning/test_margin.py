@@ -150,13 +150,17 @@ def random_weights(features: FeatureNumbers, vocab: Vocab, sentences: list[str],
 SENTENCES = ["a b c a", "b", "a a b c b a"]
 
 
-def test_the_written_system_scores_as_the_learner(place: Path) -> None:
-    """Grammar and model with their features beside the old weights: the same lists, the same scores."""
+def with_random_weights(place: Path) -> tuple[Vocab, list[Fold], FeatureNumbers, LearnedWeights]:
     vocab = Vocab()
     for line in SENTENCES:
         vocab.add_line(line)
     folds, features = opened(place, vocab)
-    learned = random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
+    return vocab, folds, features, random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
+
+
+def test_the_written_system_scores_as_the_learner(place: Path) -> None:
+    """Grammar and model with their features beside the old weights: the same lists, the same scores."""
+    vocab, folds, features, learned = with_random_weights(place)
     settings = MarginSettings(kbest=40)
     with in_threads(1) as engine:
         learner = MarginLearner(folds, features, vocab, settings, engine)
@@ -185,11 +189,7 @@ def test_the_written_system_scores_as_the_learner(place: Path) -> None:
 
 def test_a_visit_takes_hope_and_fear_of_all_translations(place: Path) -> None:
     """Against an enumeration of the list, features summed rule by rule and span by span."""
-    vocab = Vocab()
-    for line in SENTENCES:
-        vocab.add_line(line)
-    folds, features = opened(place, vocab)
-    learned = random_weights(features, vocab, SENTENCES, folds[0].decoder.grammar)
+    vocab, folds, features, learned = with_random_weights(place)
     pair, settings = Pair(0, 0, SENTENCES[0], "q r p"), MarginSettings(kbest=1000, scale=3.0)
     with in_threads(1) as engine:
         learner = MarginLearner(folds, features, vocab, settings, engine)

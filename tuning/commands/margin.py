@@ -14,15 +14,13 @@ EXAMPLE = "lscfg margin train.ja train.en union.align --rule-source hiero -c cde
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_config, add_jobs, add_output, add_weights
+    from lscfg.io.arguments import output_folder
+    from lscfg.options import add_config, add_jobs, add_output, add_text, add_weights
     from lscfg.settings import add_kind_options, add_options
     from lscfg.tuning.margin.settings import MarginSettings
     from lscfg.tuning.margin.system import FILES
 
-    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
-    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
-    parser.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help="word alignments i-j")
+    add_text(parser)
     sources = _sources()
     parser.add_argument(
         "--rule-source", required=True, choices=sources, help="source of the rules that the configuration's grammar has"

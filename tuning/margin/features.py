@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from lscfg.extract.yields import expand_ranges
 from lscfg.kernel import Forest, Grammar, X
 from lscfg.kernel.base import Vocab
 from lscfg.tuning.margin.folds import Lexicon
@@ -105,9 +106,7 @@ class FeatureNumbers:
         offsets, features = self._rows[place]
         rules = np.minimum(rules, len(offsets) - 2)
         lengths = offsets[rules + 1] - offsets[rules]
-        ends = np.cumsum(lengths)
-        at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(offsets[rules] - (ends - lengths), lengths)
-        return features[at], lengths
+        return features[expand_ranges(offsets[rules], lengths)], lengths
 
     def _numbered(self, grammar: Grammar) -> np.ndarray:
         numbers = np.empty(len(grammar), np.int64)

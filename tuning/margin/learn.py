@@ -8,10 +8,9 @@ features. The weights of the decoder's own features stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -161,8 +160,7 @@ class MarginLearner:
         if sentence.forest is None:
             return None
         found = fold.search(sentence, self._scores(pair, sentence, learned), k)
-        bounds, words = found.word_offsets.tolist(), found.words.tolist()
-        texts = [[self._words[word] for word in words[begin:end]] for begin, end in pairwise(bounds)]
+        texts = [[self._words[word] for word in words] for words in found.word_lists()]
         return sentence, found, SentenceReferences([pair.target]).stats(texts)
 
     def _visit(self, pair: Pair, learned: LearnedWeights) -> Visit | None:
@@ -234,14 +232,7 @@ class MarginLearner:
     def _bleu(self, pairs: Sequence[Pair], learned: LearnedWeights) -> float:
         """BLEU of the best translations; a pair without a parse has none."""
         found = self._engine.map(partial(self._translate, learned=learned, k=1), pairs)
-        return corpus_bleu(_sum(stats[0] for one in found if one for stats in one[2:]))
-
-
-def _sum(stats: Iterable[np.ndarray]) -> np.ndarray:
-    total = np.zeros(WIDTH, np.int64)
-    for row in stats:
-        total += row
-    return total
+        return corpus_bleu(sum((one[2][0] for one in found if one), np.zeros(WIDTH, np.int64)))
 
 
 def _gains(stats: np.ndarray, background: np.ndarray) -> np.ndarray:
