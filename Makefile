@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test docs sanitize valgrind fuzz attack clean
+.PHONY: demo test types docs sanitize valgrind fuzz attack clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
@@ -13,8 +13,14 @@ demo: $(VENV)/demo.done
 test: $(VENV)/test.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pytest
+	$(MAKE) types
+	$(BIN)/python -P -m pytest
+
+# See [tool.mypy] of pyproject.toml.
+types: $(VENV)/test.done
+	rm -rf build/types && mkdir -p build/types
+	$(BIN)/python -W ignore setup.py --quiet egg_info --egg-base build build_py --build-lib build/types
+	$(BIN)/python -P -m mypy
 
 # The pages of docs/ and of the root as a site, with the reference of the Python packages.
 docs: $(VENV)/docs.done

@@ -1,12 +1,6 @@
 """The site of the documentation. Sphinx starts in the root of the checkout, so that links work as they do there."""
 
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-import lscfg  # noqa: E402
+import lscfg
 
 project = "lscfg"
 release = lscfg.__version__

@@ -1,8 +1,6 @@
 """Latent-variable synchronous context-free grammars for machine translation."""
 
 from importlib import import_module
-from pathlib import Path
-from pkgutil import extend_path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,9 +32,6 @@ __all__ = [
     "lm",
     "load",
 ]
-
-if not any(Path(__file__).parent.glob("_kernel.*")):  # a checkout without its own kernel has that of an installation
-    __path__ = extend_path(__path__, __name__)
 
 _PLACES = {
     "Clusters": ("api.estimators", "Clusters"),

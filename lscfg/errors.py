@@ -64,7 +64,7 @@ class NotBuilt(LscfgError, ImportError):
     """The C kernel is not there, as in a checkout before its first build."""
 
     def __init__(self) -> None:
-        super().__init__("the C kernel is not built: pip install . (or: python setup.py build_ext --inplace)")
+        super().__init__("the C kernel is not built: pip install . (in a checkout: pip install -e .)")
 
 
 class TooLarge(KernelError):

@@ -60,7 +60,7 @@ def wheel(tmp_path_factory):
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / "checkout")
     for name in ("lscfg", "tuning", "cdec_bridge", "moses_bridge", "plugin"):
-        shutil.copytree(ROOT / name, folder / "checkout" / name, symlinks=True, ignore=LEFT_OUT)
+        shutil.copytree(ROOT / name, folder / "checkout" / name, ignore=LEFT_OUT)
     archive = built("sdist", folder / "checkout", folder)
     subprocess.run(["tar", "-xzf", archive, "-C", folder], check=True)  # Python unpacks safely from 3.11.4 on only
     (unpacked,) = folder.glob("lscfg-*/")
@@ -103,19 +103,31 @@ def test_an_installation_runs_and_imports_every_module(installed):
     assert run.returncode == 0, run.stderr
 
 
-def test_a_checkout_takes_the_kernel_of_an_installation(wheel, installed):
+def test_an_editable_install_finds_every_folder(wheel, tmp_path):
+    """Without a kernel, which setuptools would compile; by the import hook, whose rows are those of package-dir."""
     checkout = wheel.parent / "checkout"
-    code = "import lscfg.tuning, lscfg.kernel; print(lscfg.tuning.__file__, lscfg._kernel.__file__)"
-    run = python("-c", code, PYTHONPATH=f"{checkout}{os.pathsep}{installed}")
-    assert run.stdout.split() == [f"{checkout}/lscfg/tuning/__init__.py", f"{installed}/lscfg/_kernel.abi3.so"]
+    (checkout / "setup.py").write_text((checkout / "setup.py").read_text().partition(", cffi_modules=")[0] + ")\n")
+    run = python("-c", BUILD.format(kind="editable"), tmp_path, cwd=checkout, PYTHONWARNINGS="ignore")
+    assert run.returncode == 0, run.stderr[-2000:]
+    shutil.unpack_archive(tmp_path / run.stdout.split()[-1], tmp_path / "site", "zip")
+    names = ("lscfg", "lscfg.tuning.decoders", "lscfg.cdec_bridge.commands", "lscfg.moses_bridge.rule_table")
+    code = f"import site; site.addsitedir({str(tmp_path / 'site')!r}); from importlib.util import find_spec\n"
+    run = python("-I", "-S", "-c", f"{code}for name in {names}: print(find_spec(name).origin)")
+    files = (
+        "lscfg/__init__.py",
+        "tuning/decoders.py",
+        "cdec_bridge/commands/__init__.py",
+        "moses_bridge/rule_table.py",
+    )
+    assert run.stdout.split() == [str(checkout / file) for file in files], run.stderr
 
 
 def test_a_checkout_without_a_kernel_names_the_cure(wheel, tmp_path):
     path = {"PYTHONPATH": str(wheel.parent / "checkout")}
     run = python("-I", "-c", f"import sys; sys.path.insert(0, {path['PYTHONPATH']!r}); import lscfg.kernel")
     if "installed" in run.stderr or run.returncode == 0:
-        pytest.skip("lscfg is installed beside this Python, and its kernel is taken")
-    assert run.stderr.endswith("the C kernel is not built: pip install . (or: python setup.py build_ext --inplace)\n")
+        pytest.skip("lscfg is installed in this Python, and its kernel is taken")
+    assert run.stderr.endswith("the C kernel is not built: pip install . (in a checkout: pip install -e .)\n")
 
 
 # ---- what there may be on other machines ----

@@ -11,10 +11,10 @@ from helpers import derivations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lattices import encode, random_lattice
-from lscfg._kernel import ffi, lib
 from scipy.stats import chi2, kstest
 from trees import linked_lengths, texts
 
+from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError
 from lscfg.extract.decomposition import REST, decompose
 from lscfg.kernel import Binding, Forest, ForestBuilder, Grammar, ParseOptions, S, X, scalar

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from lscfg._kernel import ffi, lib
 
+from lscfg._kernel import ffi, lib
 from lscfg.decode.derivations import rule_sides
 from lscfg.kernel import Grammar, ParseOptions, S
 from lscfg.kernel.text import Shown, Strings, number_strings, print_applications, print_rows, quote_sides
