@@ -23,7 +23,7 @@ from lscfg.kinds import (
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
-from lscfg.tuning.experiment import config
+from lscfg.tuning.experiment import config, schema
 from lscfg.tuning.experiment.monolingual import PARTS
 from lscfg.tuning.margin.settings import MarginSettings
 
@@ -46,8 +46,8 @@ def tables() -> dict[str, str]:
     made |= {f"propagate/{name}": part for name, part in PARTS.items()}
     made |= {
         "margin": MarginSettings,
-        "tuning": config.Tuning,
-        "alignment": config.Alignment,
+        "tuning": schema.Tuning,
+        "alignment": schema.Alignment,
         "prepare": PrepareSettings,
         "serve": ServeSettings,
     }

@@ -34,7 +34,8 @@ from lscfg.moses_bridge.rule_table import write_rule_table
 from lscfg.study.diagnose import format_diagnosis
 from lscfg.study.inspect import show_tree
 from lscfg.study.mrr import format_scores
-from lscfg.tuning.experiment.config import START_WEIGHTS, Chosen, read_experiment
+from lscfg.tuning.experiment.config import read_experiment
+from lscfg.tuning.experiment.schema import START_WEIGHTS, Chosen
 
 PAGES = "".join(path.read_text("utf-8") for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md")))
 """All pages of the documentation."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 from lscfg.errors import quote
-
-if TYPE_CHECKING:
-    from lscfg.tuning.experiment.config import System
+from lscfg.tuning.experiment.schema import System
 
 
 def agreement_fault(system: System, systems: Mapping[str, System], before: Collection[str]) -> tuple[str, str] | None:

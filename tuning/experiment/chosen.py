@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, DEFAULT_SENSE_MODEL, SENSE_MODELS, kind, kinds
-from lscfg.settings import Declared
 from lscfg.tuning.experiment.reader import Keys, Reader
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A kind and its settings."""
-
-    name: str
-    settings: Declared
+from lscfg.tuning.experiment.schema import Chosen
 
 
 def read_kind(

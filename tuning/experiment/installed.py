@@ -7,7 +7,7 @@ from pathlib import Path
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec, find_library
 from lscfg.errors import InputError
 from lscfg.moses_bridge.decoder import VARIABLE, find_moses
-from lscfg.tuning.experiment.config import DecoderSettings, Experiment
+from lscfg.tuning.experiment.schema import DecoderSettings, Experiment
 
 
 def check_host(experiment: Experiment) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lscfg.errors import InputError
 from lscfg.grammar.source import rule_source
 from lscfg.tuning.experiment.reader import Keys, Reader
+from lscfg.tuning.experiment.schema import System
 from lscfg.tuning.margin.settings import MarginSettings
-
-if TYPE_CHECKING:
-    from lscfg.tuning.experiment.config import System
 
 MARGIN = "margin"
 """The table of a system that asks for them."""

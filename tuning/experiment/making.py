@@ -8,7 +8,7 @@ import queue
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lscfg import log
 from lscfg.errors import LscfgError, WorkerError
@@ -19,9 +19,7 @@ from lscfg.parallel.place import Place
 from lscfg.tuning.experiment.cache import Made, make_apart
 from lscfg.tuning.experiment.progress import Progress, duration
 from lscfg.tuning.experiment.stage import Output, Stage
-
-if TYPE_CHECKING:
-    from lscfg.tuning.experiment.run import Run
+from lscfg.tuning.experiment.state import Run
 
 MOST_BESIDE = 4
 """Stages at the same time, at most."""

@@ -4,49 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from lscfg.induce.propagate.phrases import PhraseSettings
 from lscfg.induce.propagate.spaces import GraphSettings
 from lscfg.induce.propagate.spread import GOLD, PropagationSettings
 from lscfg.settings import Declared, settings_of
 from lscfg.tuning.experiment.reader import Keys, Reader
+from lscfg.tuning.experiment.schema import Monolingual, Propagation, System
 
 TABLE = "propagate"
 """The table of experiment files, and of their systems, with the settings of propagation."""
-
-
-@dataclass(frozen=True)
-class Monolingual:
-    """Text of either side that is no translation of the other one; paths as in ``Corpus``."""
-
-    source: list[Path] = field(default_factory=list)
-    target: list[Path] = field(default_factory=list)
-    lm: bool = True
-    """Whether the language model of all systems is of the target text, too."""
-    gold_source: Path | None = None
-    """A fuller parallel text: its rules say how good the lists are, and are those of systems with method gold."""
-    gold_target: Path | None = None
-
-    @property
-    def files(self) -> list[Path]:
-        """All of them."""
-        return [*self.source, *self.target, *(path for path in (self.gold_source, self.gold_target) if path)]
-
-
-@dataclass(frozen=True)
-class Propagation:
-    """How a grammar is widened: the keys of [propagate] are those of its three parts."""
-
-    phrases: PhraseSettings = field(default_factory=PhraseSettings)
-    graph: GraphSettings = field(default_factory=GraphSettings)
-    rules: PropagationSettings = field(default_factory=PropagationSettings)
-
-    def files(self) -> dict[str, Path]:
-        """Files that the settings name."""
-        return {**self.graph.files(), **self.rules.files()}
 
 
 PARTS: dict[str, type[Declared]] = {"phrases": PhraseSettings, "graph": GraphSettings, "rules": PropagationSettings}
@@ -70,19 +38,6 @@ def read_propagation(table: Mapping[str, Any], keys: Keys, reader: Reader) -> Pr
     return dataclasses.replace(Propagation(), **made)
 
 
-class Expanded(Protocol):
-    """What matters here of a system."""
-
-    @property
-    def propagation(self) -> Propagation | None: ...
-    @property
-    def estimator(self) -> object: ...
-    @property
-    def before(self) -> str: ...
-    @property
-    def states(self) -> bool: ...
-
-
 class Fault(NamedTuple):
     """What is wrong with a key of a system."""
 
@@ -90,7 +45,7 @@ class Fault(NamedTuple):
     message: str
 
 
-def expansion_fault(texts: Monolingual, system: Expanded, raw: bool) -> Fault | None:
+def expansion_fault(texts: Monolingual, system: System, raw: bool) -> Fault | None:
     """What a system that is expanded lacks.
 
     Args:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.settings import SettingError
 from lscfg.tuning.decoders import DECODERS
-
-if TYPE_CHECKING:
-    from lscfg.tuning.experiment.config import Experiment
+from lscfg.tuning.experiment.schema import Experiment
 
 
 @dataclass(frozen=True)

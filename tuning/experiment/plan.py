@@ -22,9 +22,8 @@ from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.record import RECORD
 from lscfg.settings import Declared
 from lscfg.tuning.evaluate import restored_tokens
-from lscfg.tuning.experiment.config import Experiment, System
-from lscfg.tuning.experiment.corpora import RawCorpus
 from lscfg.tuning.experiment.installed import programs
+from lscfg.tuning.experiment.schema import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import agreement, decoding, margin, model, monolingual, rules, text

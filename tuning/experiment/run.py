@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
 import platform
 import re
@@ -13,10 +12,8 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from safetensors import safe_open
 
@@ -40,15 +37,15 @@ from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
 from lscfg.tuning.experiment.cache import StageCache, locked
-from lscfg.tuning.experiment.config import NO_ESTIMATOR, Experiment, read_experiment
-from lscfg.tuning.experiment.corpora import Corpus, RawCorpus
+from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.overrides import Overrides
-from lscfg.tuning.experiment.plan import Plan, format_plan, make_plan
+from lscfg.tuning.experiment.plan import format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
-from lscfg.tuning.experiment.stage import Input, Output
+from lscfg.tuning.experiment.schema import NO_ESTIMATOR, Corpus, Experiment, RawCorpus
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
+from lscfg.tuning.experiment.state import Run, Times
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
 from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline
 from lscfg.tuning.report.page import render
@@ -156,55 +153,6 @@ def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Exper
     check_host(experiment)
     check_corpus(experiment)
     return experiment
-
-
-@dataclass(frozen=True)
-class Run:
-    """An experiment with its plan and what was made of it."""
-
-    experiment: Experiment
-    plan: Plan
-    cache: StageCache
-
-    def json(self, output: Output) -> Any:
-        """What a stage wrote."""
-        return json.loads(self.cache.path(output).read_text(encoding="utf-8"))
-
-    def lines(self, *files: Input) -> list[list[str]]:
-        """The lines of texts."""
-        named = {str(number): file for number, file in enumerate(files)}
-        return [read_lines(path) for path in self.cache.inputs(named).values()]
-
-    def outputs(self, system: str) -> list[list[str]]:
-        """The translations of each run."""
-        return [read_lines(self.cache.path(stage / decoding.OUTPUT)) for stage in self.plan.systems[system].decoded]
-
-    def times(self, system: str) -> Times:
-        """What a system took, had it been the only one; tuning and decoding are means over the runs."""
-        stages = self.plan.systems[system]
-        spent = {key: made.record["cpu_seconds"] for key, made in self.cache.made.items()}
-        return Times(
-            _total(spent[stage.key] for stage in stages.training()),
-            statistics.fmean(self.json(stage / decoding.DEV)["seconds"] for stage in stages.tuned),
-            _total((spent[stage.key] for stage in stages.translated()), len(stages.decoded)),
-        )
-
-
-class Times(NamedTuple):
-    """Seconds of a system: CPU time of training, wall time of tuning, interrupted or not, CPU time of decoding.
-
-    CPU times are none where an older lscfg made a stage.
-    """
-
-    training: float | None
-    tuning: float
-    decoding: float | None
-
-
-def _total(seconds: Iterable[float | None], among: int = 1) -> float | None:
-    """Their sum, or its share of one among several; none if one is not known."""
-    known = [*seconds]
-    return None if None in known else math.fsum(filter(None, known)) / among
 
 
 def check_corpus(experiment: Experiment) -> None:

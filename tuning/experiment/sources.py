@@ -9,7 +9,7 @@ from typing import Any
 
 from lscfg.grammar.source import DECODE, EXTRACT, LEARNED, RuleInputs, rule_source
 from lscfg.settings import Declared
-from lscfg.tuning.experiment.config import Experiment, System
+from lscfg.tuning.experiment.schema import Experiment, System
 from lscfg.tuning.experiment.stage import Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import rules
 

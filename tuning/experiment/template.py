@@ -16,8 +16,8 @@ from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, Setting, settings_of
-from lscfg.tuning.experiment import config
-from lscfg.tuning.experiment.defaults import DEFAULT_SYSTEMS, START_WEIGHTS
+from lscfg.tuning.experiment import schema
+from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.stages.decoding import decoder_config
 
 CORPUS = {
@@ -43,14 +43,14 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
     """
     source = {name: rule_source(name) for name in ("minimal", "hiero")}
     parts: list[tuple[str, type[Declared], dict[str, Any]]] = [
-        ("alignment", config.Alignment, {}),
+        ("alignment", schema.Alignment, {}),
         ("derive", TreeOptions, {}),
         *((part.TABLE, part.Settings, {}) for part in source.values()),
-        ("language_model", config.LanguageModelSettings, {}),
-        ("decoder", config.DecoderSettings, {}),
-        ("tuning", config.Tuning, {}),
-        ("evaluation", config.EvaluationSettings, {"against": ["HIERO"]}),
-        ("report", config.Report, {}),
+        ("language_model", schema.LanguageModelSettings, {}),
+        ("decoder", schema.DecoderSettings, {}),
+        ("tuning", schema.Tuning, {}),
+        ("evaluation", schema.EvaluationSettings, {"against": ["HIERO"]}),
+        ("report", schema.Report, {}),
     ]
     lines = ["# An experiment for lscfg run. Files count from the folder of this file.", "", "[corpus]"]
     files = [(key, corpus.get(key, name), text) for key, (name, text) in CORPUS.items()]
@@ -123,7 +123,7 @@ def decoder_files(
     sources = source_names(grammar)
     families = ("context",) if sources == ("hiero",) else ("ratios", "context")
     settings = {
-        "decoder": config.DecoderSettings().facts(),
+        "decoder": schema.DecoderSettings().facts(),
         "decoding": Decoding.joined([_decoding(name) for name in sources]).facts(),
         "features": FeatureOptions(names=families).facts(),
     }

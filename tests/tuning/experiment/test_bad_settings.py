@@ -11,8 +11,9 @@ from lscfg.grammar.source import rule_source
 from lscfg.kernel import LATENT_FEATURES
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.settings import LARGEST, settings_of
-from lscfg.tuning.experiment.config import PARTS, Alignment, Tuning, read_experiment
+from lscfg.tuning.experiment.config import PARTS, read_experiment
 from lscfg.tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.schema import Alignment, Tuning
 
 CORPUS = TOML[: TOML.index("[language_model]")]
 SYSTEMS = TOML[TOML.index("[systems.MIN]") :]

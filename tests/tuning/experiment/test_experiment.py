@@ -31,12 +31,13 @@ from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.installed import check_host
 from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import make_plan
-from lscfg.tuning.experiment.run import Run, _manifest, run_experiment
+from lscfg.tuning.experiment.run import _manifest, run_experiment
 from lscfg.tuning.experiment.stage import Output, Stage
 from lscfg.tuning.experiment.stages.agreement import SCALES
 from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
 from lscfg.tuning.experiment.stages.model import MODEL
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS, GRAMMAR
+from lscfg.tuning.experiment.state import Run
 from lscfg.tuning.replication import compare_runs
 
 

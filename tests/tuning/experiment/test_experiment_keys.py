@@ -31,9 +31,10 @@ from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import bleu_signature
 from lscfg.tuning.experiment.cache import Costs, StageCache
-from lscfg.tuning.experiment.config import PARTS, SYSTEM_KEYS, Alignment, Tuning, read_experiment
+from lscfg.tuning.experiment.config import PARTS, SYSTEM_KEYS, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.schema import Alignment, Tuning
 from lscfg.tuning.pro import Settings as ProSettings
 from lscfg.tuning.replication import compare_runs
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings

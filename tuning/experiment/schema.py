@@ -1,0 +1,353 @@
+"""Dataclasses of an experiment: tables of its file, its systems, and the defaults of both."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lscfg import kernel
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings
+from lscfg.errors import quote
+from lscfg.grammar.source import TREES, Decoding, rule_source, source_names
+from lscfg.induce.propagate.phrases import PhraseSettings
+from lscfg.induce.propagate.spaces import GraphSettings
+from lscfg.induce.propagate.spread import PropagationSettings
+from lscfg.kernel import (
+    BOUNDARY_FEATURES,
+    CONTEXT_FEATURES,
+    LATENT_FEATURES,
+    SENSE_FEATURES,
+    FeatureOptions,
+    TreeOptions,
+    feature_names,
+)
+from lscfg.kinds import ALIGNERS, DEFAULT_ESTIMATOR, kinds
+from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
+from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.settings import LARGEST, Declared, SettingError, setting
+from lscfg.tuning.decoders import DECODERS
+from lscfg.tuning.evaluate import MAX_SAMPLES
+from lscfg.tuning.margin.settings import MarginSettings
+from lscfg.tuning.tune import TuneSettings, is_feature_name
+
+START_WEIGHTS = {
+    "LanguageModel": 2.0,
+    "LanguageModel_OOV": -1.0,
+    "WordPenalty": -2.5,
+    "EgivenF": -0.5,
+    "FgivenE": -0.7,
+    "MaxLexEgivenF": -0.2,
+    "MaxLexFgivenE": -0.7,
+    "PassThrough": -1.0,
+    **kernel.START_WEIGHTS,
+}
+"""Where tuning begins: the signs that the features ought to have, and a word penalty (less than 0 for every word, so
+that a negative weight rewards words) that makes the first translations about as long as the references. Features that
+are not named start at 0; a system passes over latent features that it does not have."""
+
+DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
+    "MIN": {},
+    "HIERO": {"grammar": "hiero"},
+    "LATENT": {"estimator": DEFAULT_ESTIMATOR},
+    "HIERO+LATENT": {"estimator": DEFAULT_ESTIMATOR, "grammar": "both", "start": "LATENT"},
+    "SAMPLED+LATENT": {"estimator": DEFAULT_ESTIMATOR, "grammar": "sampled+minimal", "start": "LATENT"},
+    "AGREED": {"agree": ["HIERO+LATENT", "SAMPLED+LATENT"]},
+}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Files of text, tokenised, one sentence a line; relative paths count from the data folder, where the caller names
+    one, or else from the experiment file."""
+
+    source: Path
+    target: Path
+    dev_source: Path
+    dev_reference: list[Path]
+    test_source: Path
+    test_reference: list[Path]
+    alignment: list[Path] = field(default_factory=list)
+    """Pharaoh alignments of source and target; made by the align stage if not given."""
+
+
+@dataclass(frozen=True)
+class RawCorpus:
+    """Files of raw text, which [prepare] makes a corpus of; paths as in ``Corpus``."""
+
+    source: Path
+    target: Path | None = None
+    """None where one file has both sides."""
+    dev_source: Path | None = None
+    """None where pairs of the text are set off."""
+    dev_reference: list[Path] = field(default_factory=list)
+    test_source: Path | None = None
+    test_reference: list[Path] = field(default_factory=list)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the training text."""
+        return (self.source, self.target) if self.target else (self.source,)
+
+    def held_out(self, name: str) -> tuple[Path, ...]:
+        """Source and references of the dev or test set; none if its pairs are set off."""
+        source, references = getattr(self, f"{name}_source"), getattr(self, f"{name}_reference")
+        return (source, *references) if source else ()
+
+
+@dataclass(frozen=True)
+class Monolingual:
+    """Text of either side that is no translation of the other one; paths as in ``Corpus``."""
+
+    source: list[Path] = field(default_factory=list)
+    target: list[Path] = field(default_factory=list)
+    lm: bool = True
+    """Whether the language model of all systems is of the target text, too."""
+    gold_source: Path | None = None
+    """A fuller parallel text: its rules say how good the lists are, and are those of systems with method gold."""
+    gold_target: Path | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them."""
+        return [*self.source, *self.target, *(path for path in (self.gold_source, self.gold_target) if path)]
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """How a grammar is widened: the keys of [propagate] are those of its three parts."""
+
+    phrases: PhraseSettings = field(default_factory=PhraseSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
+    rules: PropagationSettings = field(default_factory=PropagationSettings)
+
+    def files(self) -> dict[str, Path]:
+        """Files that the settings name."""
+        return {**self.graph.files(), **self.rules.files()}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A kind and its settings."""
+
+    name: str
+    settings: Declared
+
+
+@dataclass(frozen=True)
+class Alignment(Declared):
+    """Word alignment; see ``lscfg.corpus.align.AlignmentSettings``. The aligner's own settings are keys beside these.
+
+    Raises:
+        InputError: a setting is unknown or out of its range, or there is no heuristic.
+    """
+
+    model: str = setting(AlignmentSettings.model, "aligner", choices=kinds(ALIGNERS))
+    heuristics: tuple[str, ...] = setting(
+        (AlignmentSettings.heuristic, "grow-diag-final-and"),
+        "ways to join the two directions; each gives every pair a tree and Hiero rules",
+        choices=HEURISTICS,
+    )
+    aligner: Declared | None = None
+    """Settings of the aligner; its own defaults if None is given."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
+
+    def joined_by(self, heuristic: str) -> AlignmentSettings:
+        """The settings of one alignment."""
+        return AlignmentSettings(self.model, heuristic, self.aligner)
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings(Declared):
+    """The language model of the target side."""
+
+    order: int = setting(4, "order of the n-grams", least=MIN_ORDER, most=MAX_ORDER)
+    file: Path | None = setting(None, "ARPA file to use; without one, the model is estimated from the target side")
+    estimator: str = setting(
+        "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
+    )
+    discount_fallback: bool = setting(False, "default discounts where the text is too small to estimate them")
+
+
+@dataclass(frozen=True)
+class DecoderSettings(Declared):
+    """The decoder."""
+
+    name: str = setting("embedded", "decoder: built in (embedded), or an installed cdec or Moses", choices=DECODERS)
+    plugin: Path | None = setting(None, "cdec's library with the latent features", shown="`LSCFG_CDEC_PLUGIN`")
+    max_span: int = setting(100, "most words that a rule covers", least=1)
+    pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
+
+
+@dataclass(frozen=True)
+class Tuning(TuneSettings):
+    """Weights learned on the development set."""
+
+    runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
+    latent_starts: tuple[float, ...] = setting(
+        (0.0, 0.4),
+        "where latent features begin after another tuning: shares of the language model's weight; the best on dev wins",
+        least=0,
+        most=10,
+    )
+    weights: dict[str, float] = field(default_factory=lambda: dict(START_WEIGHTS))
+    """Start weights."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.seed + self.runs - 1 > LARGEST:
+            raise SettingError("seed", f"of the last of {self.runs} runs must be at most {LARGEST}")
+        for name, weight in self.weights.items():
+            if not is_feature_name(name):
+                raise SettingError("weights", f"must be of features; {quote(name)} cannot name one")
+            if not math.isfinite(weight):
+                raise SettingError("weights", f"must be finite numbers; that of {name} is {weight}")
+
+
+@dataclass(frozen=True)
+class EvaluationSettings(Declared):
+    """The table."""
+
+    baseline: str = setting("MIN", "system that all others are tested against")
+    against: tuple[str, ...] = setting((), "further systems that all others are tested against")
+    samples: int = setting(1000, "samples of the bootstrap", least=1, most=MAX_SAMPLES)
+    trials: int = setting(10000, "trials of the approximate randomisation", least=1, most=MAX_SAMPLES)
+    seed: int = setting(12345, "seed of both tests", least=1)
+
+
+@dataclass(frozen=True)
+class Report(Declared):
+    """What report.html shows beside the results."""
+
+    charts: tuple[str, ...] = setting(
+        (), "systems whose charts are drawn; each needs a model", shown="of each estimator the one with the most states"
+    )
+    sentences: tuple[int, ...] = setting(
+        (),
+        "lines of the test set whose charts are drawn, counted from 1",
+        least=1,
+        shown="those that the systems translate most differently",
+    )
+    derivations: int = setting(
+        40,
+        "sentences whose derivations are shown, in the embedded decoder: those that systems translate differently",
+        least=0,
+    )
+    examples: int = setting(5, "sentences shown of the largest gains, and as many of the largest losses", least=0)
+
+
+@dataclass(frozen=True)
+class System:
+    """One row of the table: a grammar, and latent features of the minimal one if there is an estimator."""
+
+    grammar: str = "minimal"
+    """Sources of rules, joined by +; ``both`` is Hiero's rules and the minimal ones, decoded without glue rules."""
+    grammar_file: Path | None = None
+    """A grammar in cdec's format (.gz allowed) in place of the extracted one; it is decoded as ``grammar`` says."""
+    trees: str = TREES
+    """What its model and its minimal rules come of: a source of rules that has trees; minimal ones, unless told."""
+    alignment: str = ""
+    """A source of rules whose links of words its rules and its model come of; empty: those of [alignment]."""
+    features: list[str] = field(default_factory=list)
+    """Names of its latent features; none: those of [features]."""
+    start: str = ""
+    """A system before this one, from whose tuned weights its own tuning begins; empty: from those of [tuning]."""
+    weights_of: str = ""
+    """A system before this one whose tuned weights it has, without a tuning of its own; empty: it is tuned."""
+    agree: list[str] = field(default_factory=list)
+    """Systems before this one whose translations it chooses from: what they agree on most. It has no rules then."""
+    estimator: Chosen | None = None
+    """None for the plain grammar."""
+    expand: bool = False
+    """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagate])."""
+    states: bool = False
+    """Whether the model learns of these rules which hidden states they have, from their neighbours."""
+    context: Chosen | None = None
+    """Its context model, where it has a table for it; None: that of [context]."""
+    sense: Chosen | None = None
+    """Its scorer of target sides, where it has a table for it; None: that of [sense]."""
+    margin: MarginSettings | None = None
+    """How weights of its rules and words are learned on the training text; None: it has none."""
+    own: dict[str, Declared] = field(default_factory=dict)
+    """By the source of rules: its settings, where the system has tables of its own for them."""
+    propagation: Propagation | None = None
+    """How it is expanded, if it is."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of its rules."""
+        return source_names(self.grammar)
+
+    @property
+    def over_forests(self) -> bool:
+        """Whether its estimator needs all minimal derivations of each pair."""
+        return self.estimator is not None and bool(self.estimator.settings.facts().get("forests"))
+
+    @property
+    def before(self) -> str:
+        """The system whose tuned weights it begins with."""
+        return self.weights_of or self.start
+
+
+NO_ESTIMATOR = "none"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A whole experiment file.
+
+    Attributes:
+        sources: settings of every source of rules by its name.
+    """
+
+    corpus: Corpus | RawCorpus
+    systems: dict[str, System]
+    sources: dict[str, Declared]
+    context: Chosen
+    sense: Chosen
+    monolingual: Monolingual = field(default_factory=Monolingual)
+    prepare: PrepareSettings = field(default_factory=PrepareSettings)
+    alignment: Alignment = field(default_factory=Alignment)
+    derive: TreeOptions = field(default_factory=TreeOptions)
+    language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
+    decoder: DecoderSettings = field(default_factory=DecoderSettings)
+    features: FeatureOptions = field(default_factory=FeatureOptions)
+    tuning: Tuning = field(default_factory=Tuning)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    report: Report = field(default_factory=Report)
+
+    def context_model(self, system: System) -> Chosen | None:
+        """The context model that the system's model has to have, if its features need one."""
+        if system.estimator is None or {*CONTEXT_FEATURES}.isdisjoint(self.of(system).features.names):
+            return None
+        return system.context or self.context
+
+    def scorer(self, system: System) -> Chosen | None:
+        """The scorer that the system's model has to have, if its features need one."""
+        if system.estimator is None or {*SENSE_FEATURES}.isdisjoint(self.of(system).features.names):
+            return None
+        return system.sense or self.sense
+
+    def needs_boundary(self, system: System) -> bool:
+        """Whether the system's model has to have weights of spans."""
+        return system.estimator is not None and not {*BOUNDARY_FEATURES}.isdisjoint(self.of(system).features.names)
+
+    def decoding(self, system: System) -> Decoding:
+        """How the decoder takes the system's rules."""
+        sources = self.of(system).sources
+        return Decoding.joined([rule_source(name).decoding(sources[name]) for name in system.sources])
+
+    def of(self, system: System) -> Experiment:
+        """The experiment as the system has it: with its rules and features, without start weights of other ones."""
+        names = BOUNDARY_FEATURES if system.margin else system.features or self.features.names
+        features = dataclasses.replace(self.features, names=feature_names(names))
+        absent = {*LATENT_FEATURES} - ({*features.names} if system.estimator or system.margin else set())
+        weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
+        tuning = dataclasses.replace(self.tuning, weights=weights)
+        return dataclasses.replace(self, features=features, tuning=tuning, sources=self.sources | system.own)
