@@ -1,7 +1,6 @@
-"""The command line: finds the commands of all installed packages, parses, runs, turns errors into one line.
+"""The command line: parses the arguments, runs one command, and turns each error into one line.
 
-A command is a module with ``HELP``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(args)``, named in the entry-point
-group ``lscfg.commands``. So the packages above this one add commands without being imported here.
+``lscfg.command_table`` lists the commands; only the module of the command that is called is loaded.
 """
 
 from __future__ import annotations
@@ -14,28 +13,19 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
+from lscfg import __version__, log
+from lscfg.command_table import COMMANDS, Command, by_group, every_command
 from lscfg.errors import LscfgError
+from lscfg.extras import cure
+from lscfg.io.arguments import checked_files
+from lscfg.io.text import FULL
 from lscfg.parallel.worker import ONE_THREAD
 from lscfg.parser import SHELLS, CommandParser, completion_script
-
-GROUPS = {
-    "whole jobs": ("run", "demo", "init"),
-    "data": ("prepare", "align", "derive", "grammar", "lm"),
-    "estimation": ("estimate", "induce", "compress"),
-    "decoding": ("decode", "pack", "serve", "cdec", "moses"),
-    "tuning and evaluation": ("tune", "margin", "rescore", "evaluate", "oracle"),
-    "study": ("explain", "inspect", "diagnose", "mrr", "marginals", "heatmap", "simulate"),
-}
-"""Commands as the help lists them."""
-
-OTHERS = "further commands"
-"""Group of the commands that other packages add."""
 
 SESSION = (
     "lscfg demo -o demo",
@@ -50,33 +40,16 @@ GOOD, BAD_INPUT, BAD_USAGE, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 QUIET = "show no log and no progress; warnings and errors stay"
 
 
-def load_commands() -> dict[str, ModuleType]:
-    """The command modules by name, in the order of the help."""
-    found = {point.name: point for point in entry_points(group="lscfg.commands")}
-    return {name: found[name].load() for names in command_groups(found).values() for name in names}
-
-
-def command_groups(commands: Collection[str]) -> dict[str, list[str]]:
-    """Names of commands by the title of their group, without empty groups."""
-    groups = {title: [name for name in names if name in commands] for title, names in GROUPS.items()}
-    groups[OTHERS] = sorted(set(commands).difference(*GROUPS.values()))
-    return {title: names for title, names in groups.items() if names}
-
-
 class MainParser(CommandParser):
-    """The parser of all commands, which lists them by group.
+    """The parser of all commands, which lists them by group."""
 
-    Attributes:
-        commands: their modules by name.
-    """
-
-    commands: Mapping[str, ModuleType]
+    commands: tuple[Command, ...]
 
     def format_help(self) -> str:
-        width = max(map(len, self.commands), default=0)
+        width = max(len(command.name) for command in self.commands)
         parts = ["usage: lscfg COMMAND [OPTIONS]", "       lscfg COMMAND --help", "", str(self.description), ""]
-        for title, names in command_groups(self.commands).items():
-            parts += [f"{title}:", *(f"  {name:<{width}}  {self.commands[name].HELP}" for name in names), ""]
+        for title, commands in by_group(self.commands).items():
+            parts += [f"{title}:", *(f"  {command.name:<{width}}  {command.help}" for command in commands), ""]
         options = [(", ".join(one.option_strings), str(one.help)) for one in self.arguments() if one.option_strings]
         width = max(len(names) for names, _ in options)
         parts += ["options:", *(f"  {names:<{width}}  {text}" for names, text in options), ""]
@@ -84,37 +57,35 @@ class MainParser(CommandParser):
         return "\n".join([*parts, "exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of lscfg\n"])
 
 
-def build_parser(commands: Mapping[str, ModuleType], chosen: str | None = None) -> MainParser:
-    """The parser of all commands.
+def build_parser(commands: Sequence[Command], chosen: str | None = None) -> MainParser:
+    """Builds the parser of some commands.
 
     Args:
-        chosen: the one command whose options are declared, since some ask their packages for them; None: all.
+        chosen: the one command that is loaded and declares its options; None: all.
     """
-    from lscfg import __version__
-
     parser = MainParser(
         prog="lscfg",
         usage="lscfg COMMAND [OPTIONS]",
         description="Latent-variable synchronous CFGs as features for machine-translation decoders.",
         add_help=False,
     )
-    parser.commands = commands
+    parser.commands = tuple(commands)
     parser.add_argument("-h", "--help", action="help", help="show this help")
     parser.add_argument("--version", action="version", version=f"lscfg {__version__}", help="show the version")
     parser.add_argument(
         "--print-completion", choices=SHELLS, help=f"print a script that completes commands in {' or '.join(SHELLS)}"
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog="lscfg", parser_class=CommandParser)
-    for name, module in commands.items():
+    for command in commands:
         sub = subparsers.add_parser(
-            name,
-            help=module.HELP,
-            description=module.HELP,
-            epilog=f"example: {module.EXAMPLE}",
+            command.name,
+            help=command.help,
+            description=command.help,
+            epilog=f"example: {command.example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,  # an example stays on its line
         )
-        if chosen in (None, name):
-            module.add_arguments(sub)
+        if chosen in (None, command.name):
+            command.load().add_arguments(sub)
         sub.add_argument("--quiet", action="store_true", help=QUIET)
     return parser
 
@@ -135,21 +106,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     _open_standard_files()
-    commands = load_commands()
     given = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in given if not word.startswith("-")), "")
+    own = {command.name for command in COMMANDS}
     try:
-        parser = build_parser(commands, chosen)
-    except (ImportError, LscfgError) as error:  # some commands ask their packages for options
+        parser = build_parser(COMMANDS if chosen in own else every_command(), chosen)
+    except (ImportError, LscfgError) as error:  # a command may need a package that is not installed
         print(f"lscfg {chosen}: {explain(error)[0]}", file=sys.stderr)
         return explain(error)[1]
     args, unknown = parser.parse_known_args(given)
     if unknown:
         parser.chosen(args).refuse(unknown)
-
-    from lscfg import log
-    from lscfg.io.arguments import checked_files
-
     log.quiet = getattr(args, "quiet", False)
     name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
@@ -157,10 +124,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if args.command is None:
             shell = args.print_completion
-            print(completion_script(build_parser(commands), shell) if shell else parser.format_help(), end="")
+            print(completion_script(build_parser(every_command()), shell) if shell else parser.format_help(), end="")
         else:
+            command = next(command for command in parser.commands if command.name == args.command)
             with _ending_when_told(), checked_files(args):
-                commands[args.command].run(args)
+                command.load().run(args)
         sys.stdout.flush()
     except Told as told:
         with suppress(OSError):  # the terminal may have gone
@@ -215,9 +183,6 @@ def explain(error: Exception) -> tuple[str, int]:
     An exception that is none of lscfg's own, nor one that any program may meet, is a fault of lscfg's. It has a status
     of its own, so that nobody takes it for bad input, and its traceback shows where ``LSCFG_TRACEBACK`` is set.
     """
-    from lscfg.extras import cure
-    from lscfg.io.text import FULL
-
     said = " ".join(str(error).split())
     if isinstance(error, LscfgError):
         return str(error), BAD_INPUT

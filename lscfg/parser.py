@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from lscfg.errors import did_you_mean
+from lscfg.io.arguments import InputFile, OutputFile
 
 SHELLS = ("bash", "zsh")
 
@@ -92,6 +93,4 @@ def completion_script(parser: CommandParser, shell: str) -> str:
 
 
 def _is_file(kind: Any) -> bool:
-    from lscfg.io.arguments import InputFile, OutputFile  # it loads numpy, which main has to prepare first
-
     return isinstance(kind, type) and issubclass(kind, (InputFile, OutputFile, Path))

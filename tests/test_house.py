@@ -25,7 +25,7 @@ FLOORS = (
     ("lscfg.study", "lscfg.bundle"),
     ("lscfg.api",),
     ("lscfg.serve",),
-    ("lscfg.options", "lscfg.parser"),
+    ("lscfg.options", "lscfg.parser", "lscfg.command_table"),
     ("lscfg.cli",),
     ("lscfg.commands", "lscfg.__main__"),
     ("lscfg.cdec_bridge", "lscfg.moses_bridge"),

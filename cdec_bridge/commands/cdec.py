@@ -7,9 +7,6 @@ from pathlib import Path
 
 from lscfg.cli import add_action
 
-HELP = "latent features in cdec: build, check, fold, decode"
-EXAMPLE = "lscfg cdec build --cdec-root ~/cdec -o liblscfg_cdec.so"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""

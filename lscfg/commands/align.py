@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.corpus.align import AlignmentSettings
 
-HELP = "align the words of a parallel corpus"
-EXAMPLE = "lscfg align train.ja train.en -o train.align"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

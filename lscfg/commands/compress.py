@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "reduce the tensors of a model to low rank"
-EXAMPLE = "lscfg compress model.lscfg --cp 8 -o small.lscfg"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

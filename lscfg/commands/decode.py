@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "translate text with the built-in decoder"
-EXAMPLE = "lscfg decode -c cdec.ini -w weights test.ja > test.out"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "build minimal derivation trees of a word-aligned corpus"
-EXAMPLE = "lscfg derive train.ja train.en train.align -o train.deriv"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

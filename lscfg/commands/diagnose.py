@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "measure what models know of held-out derivations"
-EXAMPLE = "lscfg diagnose spectral8.lscfg clusters16.lscfg --train train.deriv --held-out dev.deriv"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

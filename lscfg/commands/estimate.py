@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 
 NONE = "none"
 
-HELP = "estimate the parameters of a latent grammar"
-EXAMPLE = "lscfg estimate clusters train.deriv --context train.ja -o clusters16.lscfg"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares an action for each estimator, with its own settings as options."""

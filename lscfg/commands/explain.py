@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "explain a sentence: best derivation, targets, gains, states"
-EXAMPLE = "lscfg explain clusters16.lscfg 'ein mann schläft .'"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
 
-HELP = "extract a minimal grammar, phrases, a Hiero grammar, or both"
-EXAMPLE = "lscfg grammar train.deriv -o min.grammar.gz"
-
 FORMATS = "lscfg.grammar_formats"
 """Entry-point group of further formats: functions as ``lscfg.grammar.write.write_grammar``, by name."""
 

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.kernel import Inference
 
-HELP = "draw the span marginals of sentences, models side by side"
-EXAMPLE = "lscfg heatmap MLE=mle.lscfg SPECTRAL=spectral8.lscfg --text dev.ja --sentences 1,7-9 -o charts"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

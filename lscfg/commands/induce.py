@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from lscfg.grammar.counts import RuleCounts
     from lscfg.parallel.engine import Engine
 
-HELP = "find rules by sampling, biparsing or in monolingual text"
-EXAMPLE = "lscfg induce phrases train.ja train.en train.align --mono-source mono.ja --mono-target mono.en -o phrases"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "show the content of a model, derivations or grammar"
-EXAMPLE = "lscfg inspect spectral8.lscfg --rules 5"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "estimate an n-gram language model"
-EXAMPLE = "lscfg lm train.en -o lm.arpa"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

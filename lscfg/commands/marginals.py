@@ -6,9 +6,6 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 
-HELP = "write the marginals and features of sentences as JSON"
-EXAMPLE = "lscfg marginals spectral8.lscfg dev.ja > dev.marginals.jsonl"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

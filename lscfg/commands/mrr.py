@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "measure how well models tell translations by context"
-EXAMPLE = "lscfg mrr model.lscfg --train train.deriv --held-out dev.deriv --lm lm.arpa"
-
 PROTOCOLS = ("held-out", "thesis")
 
 

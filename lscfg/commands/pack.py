@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "put a system into one folder that can be moved"
-EXAMPLE = "lscfg pack ja-en/systems/LATENT -o bundle"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

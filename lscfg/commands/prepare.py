@@ -7,9 +7,6 @@ from pathlib import Path
 
 from lscfg.cli import add_action
 
-HELP = "make a corpus of raw parallel text, and text of translations"
-EXAMPLE = "lscfg prepare corpus raw.de raw.en --dev 1000 --test 1000 -o de-en.words"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "translate requests over HTTP, with JSON"
-EXAMPLE = "lscfg serve bundle --port 8080"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "sample a corpus from a model with known parameters"
-EXAMPLE = "lscfg simulate -m 4 --pairs 10000 -o simulated"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

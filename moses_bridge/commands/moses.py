@@ -6,9 +6,6 @@ import argparse
 
 from lscfg.cli import add_action
 
-HELP = "latent features in Moses: build, check, convert"
-EXAMPLE = "lscfg moses build --moses-root ~/mosesdecoder -o moses_lscfg"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""

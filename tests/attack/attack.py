@@ -34,7 +34,7 @@ from mutations import mutate_arrays, mutate_text, mutations  # noqa: E402
 from sums import TOLERANCE, compare  # noqa: E402
 from world import Attack, attacks, file_of, make_world  # noqa: E402
 
-from lscfg.cli import load_commands  # noqa: E402
+from lscfg.command_table import COMMANDS  # noqa: E402
 
 FOUND = HERE.parents[1] / "build" / "attack"
 """Where the files of faults are kept."""
@@ -257,7 +257,8 @@ def main() -> int:
     parser.add_argument("--only", default=",".join(ROWS), help="comma-separated kinds of attack: %(default)s")
     args = parser.parse_args()
     print(f"seed {args.seed}, " + (f"{args.seconds:g} s" if args.cases is None else f"{args.cases} cases of each kind"))
-    load_commands()
+    for command in COMMANDS:
+        command.load()
     adopt_orphans()
     shutil.rmtree(FOUND, ignore_errors=True)
     FOUND.mkdir(parents=True)

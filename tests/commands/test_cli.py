@@ -8,12 +8,12 @@ import shlex
 import signal
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from lscfg.cli import GROUPS, SESSION, build_parser, load_commands, main
+from lscfg.cli import SESSION, build_parser, main
+from lscfg.command_table import COMMANDS, OTHERS, by_group
 from lscfg.errors import InputError, KernelError
 from lscfg.io.text import write_lines
 
@@ -58,13 +58,41 @@ def files(tmp_path_factory):
 
 
 def test_every_command_is_in_a_group_of_the_help():
-    names = [name for group in GROUPS.values() for name in group]
-    assert len({*names}) == len(names) and {point.name for point in entry_points(group="lscfg.commands")} == {*names}
+    assert len({command.name for command in COMMANDS}) == len(COMMANDS)
     run = lscfg("--help")
     assert run.returncode == 0 and max(map(len, run.stdout.splitlines())) <= 80
     sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", run.stdout, re.M))
-    for title, group in GROUPS.items():
-        assert re.findall(r"^  (\w+)  +\w", sections[title], re.M) == list(group)
+    for title, group in by_group(COMMANDS).items():
+        assert re.findall(r"^  (\w+)  +\w", sections[title], re.M) == [command.name for command in group]
+
+
+def test_the_help_loads_no_command():
+    """``lscfg --help`` starts fast because it imports neither NumPy nor a module of a command."""
+    code = "import sys; from lscfg.cli import main; main([]); print(*sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stderr.split()
+    assert "numpy" not in loaded and not {command.module for command in COMMANDS} & {*loaded}
+    own = {name for name in loaded if name.startswith("lscfg.")}
+    assert len(own) <= 15 and len(loaded) <= 350, sorted(own)
+
+
+def test_another_package_adds_a_command(tmp_path):
+    (tmp_path / "toys-1.dist-info").mkdir()
+    (tmp_path / "toys-1.dist-info" / "METADATA").write_text("Name: toys\nVersion: 1\n")
+    (tmp_path / "toys-1.dist-info" / "entry_points.txt").write_text("[lscfg.commands]\ntoy = toys\n")
+    (tmp_path / "toys.py").write_text(
+        "HELP, EXAMPLE = 'play', 'lscfg toy --times 2'\n"
+        "def add_arguments(parser): parser.add_argument('--times', type=int)\n"
+        "def run(args): print('played', args.times)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def run(*words):
+        command = [sys.executable, "-P", "-m", "lscfg", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout
+
+    assert re.search(rf"^{OTHERS}:\n  toy +play$", run("--help"), re.M)
+    assert run("toy", "--times", "3") == "played 3\n"
 
 
 def test_lscfg_alone_prints_the_help():
@@ -82,12 +110,11 @@ def commands_of(page):
 
 
 def test_commands_in_help_and_pages_are_understood():
-    commands = load_commands()
-    parser = build_parser(commands)
-    lines = [*SESSION, *(module.EXAMPLE for module in commands.values())]
+    parser = build_parser(COMMANDS)
+    lines = [*SESSION, *(command.example for command in COMMANDS)]
     for page in PAGES:
         lines += commands_of(page)
-    assert {line.split()[1] for line in lines} == {*commands}
+    assert {line.split()[1] for line in lines} == {command.name for command in COMMANDS}
     for line in lines:
         words = shlex.split(re.split(" [<>] ", line)[0])
         assert words[0] == "lscfg" and parser.parse_args(words[1:]).command == words[1], line
@@ -96,10 +123,11 @@ def test_commands_in_help_and_pages_are_understood():
 def test_the_page_of_commands_has_every_command_in_its_group():
     text = (ROOT / "docs" / "COMMANDS.md").read_text(encoding="utf-8")
     parts = dict(part.split("\n", 1) for part in re.split(r"^## ", text, flags=re.M)[1:])
-    assert [title.lower() for title in parts] == list(GROUPS)
+    groups = by_group(COMMANDS)
+    assert [title.lower() for title in parts] == list(groups)
     for title, part in parts.items():
         named = re.findall(r"^\| `lscfg (\w+)", part, re.M)
-        assert list(dict.fromkeys(named)) == list(GROUPS[title.lower()])
+        assert list(dict.fromkeys(named)) == [command.name for command in groups[title.lower()]]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""Options of the commands reach what does the work: lines with all of them, and the settings that its functions get.
-
-What is set differs from all defaults and from everything else on its line, so that nothing can take another's place.
-"""
+"""Options of the commands reach what does the work: lines with all of them, and the settings that its functions get."""
 
 from __future__ import annotations
 
@@ -21,7 +18,8 @@ import pytest
 from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, scorer_words, tune_words
 from other_settings import option_words, other_value, other_values
 
-from lscfg.cli import build_parser, load_commands, main
+from lscfg.cli import build_parser, main
+from lscfg.command_table import COMMANDS
 from lscfg.corpus.align import AlignmentSettings, aligners
 from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
@@ -58,7 +56,7 @@ def options(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
 
 
 def test_no_option_is_missing():
-    parser = build_parser(load_commands())
+    parser = build_parser(COMMANDS)
     given = set()
     for line in EVERY_LINE:
         path: tuple[str, ...] = ()

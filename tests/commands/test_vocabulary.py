@@ -8,7 +8,8 @@ from collections import defaultdict
 import pytest
 
 from lscfg import log
-from lscfg.cli import build_parser, load_commands, main
+from lscfg.cli import build_parser, main
+from lscfg.command_table import COMMANDS
 from lscfg.errors import InputError, did_you_mean
 from lscfg.kinds import ESTIMATORS, kind
 from lscfg.parallel.engine import available_cores
@@ -42,7 +43,7 @@ PARALLEL = {
 @pytest.fixture(scope="module")
 def parsers():
     """The parsers of all commands and actions by name."""
-    return {parser.prog.removeprefix("lscfg "): parser for parser in build_parser(load_commands()).every()}
+    return {parser.prog.removeprefix("lscfg "): parser for parser in build_parser(COMMANDS).every()}
 
 
 @pytest.fixture(scope="module")

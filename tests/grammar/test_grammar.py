@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from lscfg.cdec_bridge.decoder import find_cdec
 from lscfg.cli import build_parser, main
+from lscfg.command_table import COMMANDS
 from lscfg.commands import grammar as command
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
@@ -384,7 +385,7 @@ def test_moses_escapes_can_be_undone():
 
 
 def lscfg_grammar(*arguments):
-    args = build_parser({"grammar": command}).parse_args(["grammar", *map(str, arguments)])
+    args = build_parser(COMMANDS, "grammar").parse_args(["grammar", *map(str, arguments)])
     command.run(args)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.cli import build_parser, load_commands
+from lscfg.cli import build_parser
+from lscfg.command_table import COMMANDS
 from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import (
@@ -46,11 +47,11 @@ def test_every_argument_that_is_a_file_says_so():
     """An argument of plain text is a file that is not checked, unless it is known to be none."""
     plain = {
         f"{where.split()[0]} {(action.option_strings or [action.dest])[-1]}"
-        for where, action in arguments(build_parser(load_commands()))
+        for where, action in arguments(build_parser(COMMANDS))
         if action.type in (None, str) and action.nargs != 0 and not action.choices
     }
     assert plain == NO_FILES
-    kinds = [action.type for _, action in arguments(build_parser(load_commands()))]
+    kinds = [action.type for _, action in arguments(build_parser(COMMANDS))]
     assert sum(kind in (InputFile, NamedFile, IniFile) for kind in kinds) > 40
     assert sum(kind in (OutputFile, OutputPattern) for kind in kinds) > 15
 

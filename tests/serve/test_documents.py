@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.cli import build_parser, load_commands
+from lscfg.cli import build_parser
+from lscfg.command_table import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "SERVE.md").read_text(encoding="utf-8")
@@ -16,7 +17,7 @@ DOCKERFILE = (ROOT / "docs" / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_commands_are_understood():
-    parser = build_parser(load_commands())
+    parser = build_parser(COMMANDS)
     blocks = re.findall(r"^```\w*\n(.*?)^```", TEXT, re.M | re.S)
     lines = [line for block in blocks for line in block.splitlines()]
     commands = [line.removeprefix("lscfg ") for line in lines if line.startswith("lscfg ")]
@@ -46,7 +47,7 @@ def test_the_image_fetches_packages_alone_and_starts_the_service():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {*re.search(r"'lscfg\[(.*?)\]'", plain)[1].split(",")} <= {*extras}
     command = json.loads(re.search(r"^CMD (.*)$", plain, re.M)[1])
-    args = build_parser(load_commands()).parse_args(command)
+    args = build_parser(COMMANDS).parse_args(command)
     assert (args.command, args.system, args.address, args.port) == ("serve", "/bundle", "0.0.0.0", 8080)
     stages = re.findall(r"^FROM (\S+) AS (\S+)$", plain, re.M)
     assert [name for _, name in stages] == ["wheels", "installed", "with-cdec", "lscfg"]

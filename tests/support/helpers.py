@@ -13,6 +13,7 @@ from unittest.mock import create_autospec
 import numpy as np
 import pytest
 
+from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import SENSE_WORDS, Forest
@@ -254,3 +255,8 @@ def double(patch: pytest.MonkeyPatch, name: str, result: Any = None, does: Any =
     made.return_value = result
     patch.setattr(name, made)
     return made
+
+
+def example(name: str) -> list[str]:
+    """The words that follow the name of a command in its example."""
+    return next(command.example for command in COMMANDS if command.name == name).split()[2:]

@@ -9,6 +9,7 @@ import random
 
 import numpy as np
 import pytest
+from helpers import example
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.errors import InputError
@@ -268,7 +269,7 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
 
 
 def test_command_example_and_refusals(files, tmp_path):
-    assert parse(*command.EXAMPLE.split()[2:]).systems == ["MIN=min.out", "LATENT=latent.out"]
+    assert parse(*example("evaluate")).systems == ["MIN=min.out", "LATENT=latent.out"]
     write_lines(tmp_path / "a", ["x"])
     for item in ("a", "=a", "name="):
         with pytest.raises(InputError, match="expected NAME=FILE, found"):

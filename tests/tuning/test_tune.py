@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import rerankers
+from helpers import example
 from rerankers import SETTINGS, START, Reranker, run
 from sacrebleu.metrics import BLEU
 
@@ -401,7 +402,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     write_weights(tmp_path / "start", START)
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    assert from_options(TuneSettings, parser.parse_args(command.EXAMPLE.split()[2:])) == TuneSettings()
+    assert from_options(TuneSettings, parser.parse_args(example("tune"))) == TuneSettings()
     options = ["--config", "cdec.ini", "--source", "dev.ja", "--reference", "dev.en", "--weights", "start", "-o", "out"]
     monkeypatch.chdir(tmp_path)
     short = ["--iterations", "2", "--kbest", "5", "--jobs", "2", "--seed", "7"]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "run an experiment on Japanese and English that lscfg draws"
-EXAMPLE = "lscfg demo -o demo"
-
 EXPERIMENT = """\
 # The experiment of lscfg demo: every setting that is not here has its default.
 [corpus]

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from lscfg.tuning.evaluate import Evaluation
     from lscfg.tuning.replication import ReplicatedScore
 
-HELP = "score translations and test their differences"
-EXAMPLE = "lscfg evaluate --reference test.en --baseline MIN MIN=min.out LATENT=latent.out"
-
 _METRICS = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "write an experiment file, a cdec.ini and start weights"
-EXAMPLE = "lscfg init ja-en -s train.ja -t train.en"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.settings import Declared
 
-HELP = "learn weights of single rules and words on the training text"
-EXAMPLE = "lscfg margin train.ja train.en union.align --rule-source hiero -c cdec.ini -w tuned/weights -o margin"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

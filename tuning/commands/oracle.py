@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "find the best BLEU that grammars can reach"
-EXAMPLE = "lscfg oracle -s test.ja --reference test.en HIERO=hiero.grammar.gz MIN=min/cdec.ini"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.tuning.rescore import Lists
 
-HELP = "choose anew from k-best lists: by new scores, or by least risk"
-EXAMPLE = "lscfg rescore test.kbest --scores Neural=test.scores -w rescoring.weights -o test.out"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

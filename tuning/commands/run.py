@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "run an experiment, from parallel text to BLEU and a report"
-EXAMPLE = "lscfg run ja-en.toml -o ja-en"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

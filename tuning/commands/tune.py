@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lscfg.settings import Declared
 
-HELP = "tune feature weights for BLEU on a development set"
-EXAMPLE = "lscfg tune -c cdec.ini -w start.weights -s dev.ja --reference dev.en -o tuned"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
