@@ -79,7 +79,7 @@ attack: $(VENV)/test.done $(if $(SANITIZED_KERNEL),$(SANITIZED)/done)
 SECONDS = 60
 HARNESSES = $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 KERNEL = $(shell $(PYTHON) -c 'import json; print(*json.load(open("plugin/include/kernel.json"))["$(1)"])')
-FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard $(patsubst %,plugin/%/*.c,$(call KERNEL,floors))) tests/fuzz/fuzz.c)
+FUZZED = $(patsubst %.c,build/fuzz/%.o,$(wildcard $(patsubst %,plugin/%/*.c,$(call KERNEL,layers))) tests/fuzz/fuzz.c)
 FUZZ = clang $(call KERNEL,flags) -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
   -Iplugin -Iplugin/include
 

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lscfg.version import __version__
+
 if TYPE_CHECKING:
     from lscfg import lm
     from lscfg.api.decoder import Decoder
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from lscfg.api.text import derive_lines as derive
     from lscfg.errors import InputError, LscfgError
     from lscfg.extract.derive import Derivations
-
-__version__ = "0.2.0"
 
 __all__ = [
     "EM",

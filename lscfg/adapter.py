@@ -1,6 +1,6 @@
 """The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
 
-Their sources ship with the package: the floors of the kernel that a decoder needs, ``adapter``, which all decoders
+Their sources ship with the package: the layers of the kernel that a decoder needs, ``adapter``, which all decoders
 share, and a folder for each of them.
 """
 
@@ -43,14 +43,14 @@ EXAMPLE_RULES = (
 
 @contextlib.contextmanager
 def sources() -> Iterator[Path]:
-    """The folder that holds ``include``, the kernel's floors, ``adapter`` and the decoders' folders."""
+    """The folder that holds ``include``, the kernel's layers, ``adapter`` and the decoders' folders."""
     with resources.as_file(resources.files("lscfg") / "sources") as folder:
         # in a checkout that is not installed they are beside the package
         yield folder if folder.is_dir() else Path(__file__).resolve().parents[1] / "plugin"
 
 
 def kernel_facts(plugin: Path) -> dict[str, list[str]]:
-    """``floors`` of the kernel, lowest first, those that a ``decoder`` needs, and ``flags`` of the C compiler."""
+    """``layers`` of the kernel, lowest first, those that a ``decoder`` needs, and ``flags`` of the C compiler."""
     facts: dict[str, list[str]] = json.loads((plugin / "include" / "kernel.json").read_text(encoding="utf-8"))
     return facts
 
@@ -79,7 +79,7 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
         adapter.write_text("".join(f'#include "{path}"\n' for path in parts), encoding="utf-8")
         # and first: what is wrong with the decoder shows there
         jobs = [[*cpp, "-c", str(adapter)]]
-        jobs += [[*c, "-c", str(path)] for floor in kernel["decoder"] for path in sorted((plugin / floor).glob("*.c"))]
+        jobs += [[*c, "-c", str(path)] for layer in kernel["decoder"] for path in sorted((plugin / layer).glob("*.c"))]
         made = [str(folder / f"{number}.o") for number in range(len(jobs))]
         with in_threads(available_cores()) as engine:
             for _ in engine.map(_run, [[*job, "-o", to] for job, to in zip(jobs, made, strict=True)]):

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from lscfg import __version__, log
+from lscfg import log
 from lscfg.command_table import COMMANDS, Command, by_group, every_command
 from lscfg.errors import LscfgError
 from lscfg.extras import cure
@@ -26,6 +26,7 @@ from lscfg.io.arguments import checked_files
 from lscfg.io.text import FULL
 from lscfg.parallel.worker import ONE_THREAD
 from lscfg.parser import SHELLS, CommandParser, completion_script
+from lscfg.version import __version__
 
 SESSION = (
     "lscfg demo -o demo",

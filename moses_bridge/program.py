@@ -155,7 +155,7 @@ def build_program(tree: MosesTree, output: str | os.PathLike[str], options: Sequ
 JAMFILE = """\
 # latent features of lscfg
 objects = ;
-for local file in [ glob *.cpp FLOORS ]
+for local file in [ glob *.cpp LAYERS ]
 {
   obj lscfg_$(file:B).o : $(file) ../..//headers
     : <include>. <include>include <include>$(TOP) <cflags>-ffp-contract=off ;
@@ -189,15 +189,15 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
         if path.suffix in (".h", ".c", ".cpp"):
             path.unlink()
     with sources() as plugin:
-        floors = kernel_facts(plugin)["decoder"]
-        places = {**{floor: floor for floor in [*floors, "include"]}, "adapter": ".", "moses": "."}
+        layers = kernel_facts(plugin)["decoder"]
+        places = {**{layer: layer for layer in [*layers, "include"]}, "adapter": ".", "moses": "."}
         for part, place in places.items():
             for path in sorted((plugin / part).rglob("*")):
                 if path.suffix in (".h", ".c", ".cpp") and path.name != "main.cpp":
                     copy = target / place / path.relative_to(plugin / part)
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, copy)
-    (target / "Jamfile").write_text(JAMFILE.replace("FLOORS", " ".join(f"{floor}/*.c" for floor in floors)))
+    (target / "Jamfile").write_text(JAMFILE.replace("LAYERS", " ".join(f"{layer}/*.c" for layer in layers)))
     (target / "README").write_text(
         "Latent features of lscfg as a feature function of Moses' chart decoder.\n\n" + STEPS
     )

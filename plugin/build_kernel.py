@@ -1,6 +1,6 @@
-"""cffi builder of ``lscfg._kernel``: compiles the floors of plugin/ against plugin/include.
+"""cffi builder of ``lscfg._kernel``: compiles the layers of plugin/ against plugin/include.
 
-``include/kernel.json`` says which floors there are, lowest first, which of them a decoder needs, and how C is compiled.
+``include/kernel.json`` lists the layers, lowest first, the layers that a decoder needs, and the flags of the compiler.
 Contraction is off: the same input gives the same bytes whether or not the compiler knows fused multiply-add.
 """
 
@@ -19,12 +19,12 @@ def declarations(header: str) -> str:
 
 
 def files(pattern: str) -> list[str]:
-    """Those of the floors, relative to the project's root, as setuptools wants them."""
-    found = (path for floor in KERNEL["floors"] for path in (HERE / floor).glob(pattern))
+    """Files of the layers, relative to the project's root, as setuptools wants them."""
+    found = (path for layer in KERNEL["layers"] for path in (HERE / layer).glob(pattern))
     return sorted(f"plugin/{path.relative_to(HERE).as_posix()}" for path in found)
 
 
-headers = [HERE / "include" / "lscfg" / f"{floor}.h" for floor in KERNEL["floors"]]
+headers = [HERE / "include" / "lscfg" / f"{layer}.h" for layer in KERNEL["layers"]]
 ffibuilder = FFI()
 ffibuilder.cdef(
     "".join(declarations(header.read_text(encoding="utf-8")) for header in headers)

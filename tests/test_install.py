@@ -223,7 +223,7 @@ def test_the_kernel_compiles_for_arm(tmp_path):
         pytest.skip("no cross-compiler: apt install gcc-aarch64-linux-gnu")
     plugin = ROOT / "plugin"
     kernel = json.loads((plugin / "include" / "kernel.json").read_text("utf-8"))
-    files = [str(path) for floor in kernel["floors"] for path in sorted((plugin / floor).glob("*.c"))]
+    files = [str(path) for layer in kernel["layers"] for path in sorted((plugin / layer).glob("*.c"))]
     assert len(files) > 30
     flags = [*kernel["flags"], "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{plugin}", f"-I{plugin / 'include'}"]
     run = subprocess.run([compiler, *flags, *files], capture_output=True, text=True, check=False)

@@ -39,7 +39,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg import __version__
 from lscfg import log as lscfg_log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
@@ -50,6 +49,7 @@ from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.optimisers import Learned, Optimiser, Step, optimiser, optimiser_kind
 from lscfg.tuning.pool import Pool
+from lscfg.version import __version__
 
 if TYPE_CHECKING:
     from lscfg.decode.decoder import SentenceGraph

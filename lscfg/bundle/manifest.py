@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from lscfg import __version__
 from lscfg.errors import InputError, cut, quote
 from lscfg.io.text import decode_text, file_hash, parse_json, read_bytes, write_json
+from lscfg.version import __version__
 
 MANIFEST = "bundle.json"
 FORMAT = 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg import __version__, log
+from lscfg import log
 from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError
 from lscfg.extract.forests import LAYOUT as FORESTS
@@ -25,6 +25,7 @@ from lscfg.io.text import read_blocks
 from lscfg.kernel import DeriveOptions, Deriver, LineError, Trees
 from lscfg.parallel.engine import in_threads
 from lscfg.settings import settings_of
+from lscfg.version import __version__
 
 NODES = {
     "trees": "int64 [trees + 1]",

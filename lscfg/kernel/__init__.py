@@ -1,4 +1,4 @@
-"""The C kernel for Python, by the kernel's own floors; the only package that holds its pointers.
+"""The C kernel for Python, by the kernel's own layers; the only package that holds its pointers.
 
 Arrays that a wrapper returns are views of kernel memory, read-only, and keep their owner alive.
 """

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from lscfg import __version__
 from lscfg.errors import InputError
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel
+from lscfg.version import __version__
 
 MAX_RANK = 1024
 """Most hidden states of a model, here and in the kernel."""

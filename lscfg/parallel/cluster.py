@@ -18,13 +18,14 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from lscfg import __version__, log
+from lscfg import log
 from lscfg.errors import InputError, WorkerError
 from lscfg.extras import need
 from lscfg.parallel import engine as engines
 from lscfg.parallel.place import Place, read_place
 from lscfg.parallel.processes import portable
 from lscfg.parallel.worker import ONE_THREAD
+from lscfg.version import __version__
 
 if TYPE_CHECKING:
     from lscfg.parallel.engine import Arriving

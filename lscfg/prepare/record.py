@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from lscfg import __version__
 from lscfg.errors import InputError
 from lscfg.extras import installed_versions
 from lscfg.io.text import decode_text, read_bytes, write_json
 from lscfg.kinds import TOKENISERS, kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.version import __version__
 
 RECORD = "prepare.json"
 FORMAT = 1

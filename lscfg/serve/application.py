@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from lscfg import __version__
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import WorkerError, cut, did_you_mean, quote
 from lscfg.io.text import parse_json
@@ -18,6 +17,7 @@ from lscfg.serve.bench import Bench
 from lscfg.serve.http import Head, Refusal, Response
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import BadSentence, LongSentence, SentenceWork, Wish, open_translator, translate_sentence
+from lscfg.version import __version__
 
 ROUTES = {"/translate": "POST", "/health": "GET"}
 KEYS = ("source", "kbest", "derivations", "raw")

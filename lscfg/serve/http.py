@@ -13,8 +13,8 @@ from typing import Any
 
 import h11
 
-from lscfg import __version__
 from lscfg.errors import LscfgError
+from lscfg.version import __version__
 
 CHUNK = 1 << 14
 LONGEST_HEAD = 1 << 14

@@ -10,7 +10,7 @@
  * -1-c. On the target side a word is its vocabulary id and the k-th nonterminal of the source side (k = 0, 1, ...) is
  * -1-k. Spans are half-open: [i, j) covers words i .. j-1.
  *
- * Each floor of the library has a header of its own. A decoder needs inference.h and what that includes. The
+ * Each layer of the library has a header of its own. A decoder needs inference.h and what that includes. The
  * declarations between the two marks of each are also what the Python wrapper reads: plain C declarations only.
  */
 #ifndef LSCFG_H

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = f"-I{ROOT / 'plugin' / 'include'}"
 INTERNAL = f"-I{ROOT / 'plugin'}"  # for the kernel itself
 FACTS = kernel_facts(ROOT / "plugin")
-KERNEL = [path for floor in FACTS["floors"] for path in sorted((ROOT / "plugin" / floor).glob("*.c"))]
+KERNEL = [path for layer in FACTS["layers"] for path in sorted((ROOT / "plugin" / layer).glob("*.c"))]
 PROGRAMS = ROOT / "tests" / "c"
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 # leaks too, where the machine can look for them

@@ -17,7 +17,7 @@ from typing import Any
 
 from safetensors import safe_open
 
-from lscfg import __version__, log
+from lscfg import log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
 from lscfg.extras import installed_versions
@@ -49,6 +49,7 @@ from lscfg.tuning.experiment.state import Run, Times
 from lscfg.tuning.replication import ReplicatedScore, compare_runs
 from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline
 from lscfg.tuning.report.page import render
+from lscfg.version import __version__
 
 RESULTS = ("results.json", "manifest.json", "report.html")
 
