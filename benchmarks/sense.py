@@ -25,14 +25,14 @@ from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import align_columns, read_lines
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
-from lscfg.kernel.senses import SenseTrainer
+from lscfg.kernel.context import ScoreTrainer
 from lscfg.kinds import SENSE_MODELS, kind, kinds
 
 CLOSE = 1e-4
 """How far parameters in C and in NumPy may be apart."""
 
 
-def reference_pass(trainer: SenseTrainer, order: np.ndarray) -> np.ndarray:
+def reference_pass(trainer: ScoreTrainer, order: np.ndarray) -> np.ndarray:
     """The parameters after one pass in NumPy, token by token; those of ``trainer`` stay as they are."""
     parameters, squares = trainer.parameters.copy(), np.zeros(len(trainer.parameters))
     mine = dataclasses.replace(trainer)
@@ -84,7 +84,7 @@ def compare(task: Task, loss: str, tokens: int, hidden: int) -> list[str]:
     contexts, side = rng.normal(size=(len(asked), 100)), task.side[asked]
     first, size = task.begin[side], np.diff(task.begin)[side]
     vectors = rng.normal(size=(task.rows, 100)) if loss == "match" else None
-    made = SenseTrainer(
+    made = ScoreTrainer(
         loss, contexts, task.own[asked], first, size, np.maximum(task.counts, 0.5), hidden, 0.01, 1e-8, vectors
     )
     for number, name in enumerate(("hidden", "other", "out")):

@@ -11,7 +11,7 @@ from lscfg.context.cca import Correlation
 from lscfg.context.views import Views
 from lscfg.estimate.svd import normalised_rows
 from lscfg.io.vectors import read_vectors
-from lscfg.kernel import SENSE_WORDS
+from lscfg.kernel import CONTEXT_EXTRA_WORDS
 
 VECTORS = "word vectors of the source, as text, in place of learned dimensions; rare words are told apart, too"
 """What the setting is that names the file."""
@@ -25,7 +25,7 @@ def given_directions(path: Path, views: Views, vocabulary: Sequence[str]) -> Cor
     """
     of_word = normalised_rows(read_vectors(path, vocabulary))
     look, split, outer = views.look, views.split, views.outer
-    slot, word = np.divmod(views.items.astype(np.int64), len(vocabulary) + SENSE_WORDS)
+    slot, word = np.divmod(views.items.astype(np.int64), len(vocabulary) + CONTEXT_EXTRA_WORDS)
     plain = views.is_word(len(vocabulary))
     distance = np.where(slot < 2 * look.window, slot % look.window + 1, 1)
     found = np.zeros((len(word), of_word.shape[1]))

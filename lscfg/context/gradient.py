@@ -8,7 +8,7 @@ from lscfg import log
 from lscfg.context.task import Fitted, Task
 from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows
-from lscfg.kernel.senses import SenseTrainer
+from lscfg.kernel.context import ScoreTrainer
 
 STEP = 20_000
 """Tokens between two moves of the progress bar."""
@@ -32,7 +32,7 @@ def trainer_of(
     penalty: float = 0.0,
     rules: np.ndarray | None = None,
     spread: bool = False,
-) -> SenseTrainer:
+) -> ScoreTrainer:
     """A trainer of the used tokens that have a choice; their contexts have length 1 where rules have vectors.
 
     Raises:
@@ -47,10 +47,10 @@ def trainer_of(
         contexts = normalised_rows(contexts)
     first, size = task.begin[side], np.diff(task.begin)[side]
     counts = np.maximum(task.counts, 0.5)
-    return SenseTrainer(loss, contexts, task.own[asked], first, size, counts, hidden, rate, penalty, rules, spread)
+    return ScoreTrainer(loss, contexts, task.own[asked], first, size, counts, hidden, rate, penalty, rules, spread)
 
 
-def train_passes(trainer: SenseTrainer, passes: int, seed: int, name: str) -> None:
+def train_passes(trainer: ScoreTrainer, passes: int, seed: int, name: str) -> None:
     """Learns from all tokens, in another order each pass.
 
     Raises:
@@ -66,7 +66,7 @@ def train_passes(trainer: SenseTrainer, passes: int, seed: int, name: str) -> No
             raise InputError(f"{name} diverged in pass {number}; choose a smaller rate")
 
 
-def linear(trainer: SenseTrainer, vectors: np.ndarray, shift: np.ndarray) -> Fitted:
+def linear(trainer: ScoreTrainer, vectors: np.ndarray, shift: np.ndarray) -> Fitted:
     """What a trainer without or with a hidden layer has learned."""
     parts = {name: part.copy() for name, part in trainer.parts().items()}
     if not trainer.hidden:

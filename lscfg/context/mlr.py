@@ -12,7 +12,7 @@ from lscfg.context.online import COSTS, costs_setting
 from lscfg.context.task import Fitted, SentenceSettings, Task
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
-from lscfg.kernel.senses import WeightsTrainer
+from lscfg.kernel.context import WeightsTrainer
 from lscfg.parallel.engine import in_threads
 from lscfg.settings import setting
 

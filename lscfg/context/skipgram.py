@@ -10,8 +10,8 @@ from lscfg import log
 from lscfg.context.task import Fitted, Task, ViewSettings
 from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows
-from lscfg.kernel import SENSE_WORDS
-from lscfg.kernel.senses import skip_grams
+from lscfg.kernel import CONTEXT_EXTRA_WORDS
+from lscfg.kernel.context import skip_grams
 from lscfg.settings import setting
 
 HELP = "skip-grams of rules and the words around them, with negative samples"
@@ -46,7 +46,7 @@ def fit(task: Task, settings: Settings) -> Fitted:
         InputError: the vectors grew beyond all bounds.
     """
     views = task.views
-    word = views.items % (len(task.tokens.rules.words) + SENSE_WORDS)
+    word = views.items % (len(task.tokens.rules.words) + CONTEXT_EXTRA_WORDS)
     plain = views.is_word(len(task.tokens.rules.words))
     names, number = np.unique(word[plain], return_inverse=True)
     of_item = np.full(len(views.items), -1)

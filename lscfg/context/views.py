@@ -12,7 +12,7 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
-from lscfg.kernel import CONTEXT_LENGTHS, SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS
+from lscfg.kernel import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_EXTRA_WORDS, CONTEXT_LENGTHS, CONTEXT_UNKNOWN
 from lscfg.model.sense import end_of_items, first_gap_item, first_length_item
 
 
@@ -80,7 +80,7 @@ class Views:
 
     def is_word(self, n_words: int) -> np.ndarray:
         """bool [items], which of them are words of a vocabulary of so many."""
-        plain = self.items % (n_words + SENSE_WORDS) < n_words
+        plain = self.items % (n_words + CONTEXT_EXTRA_WORDS) < n_words
         found: np.ndarray = plain & (self.items < first_length_item(self.look.window, n_words))
         return found
 
@@ -97,13 +97,13 @@ class Views:
         Raises:
             InputError: there is no word on one of the sides that is frequent enough.
         """
-        base, window = n_words + SENSE_WORDS, look.window
+        base, window = n_words + CONTEXT_EXTRA_WORDS, look.window
         first, lengths = first_gap_item(window, n_words), first_length_item(window, n_words)
         rows, found = _around(words, n_words, places, look)
         counts = np.bincount(found, minlength=end_of_items(window, n_words))
         item = np.arange(len(counts))
         rare = (item % base < n_words) & (item < lengths) & (counts < look.least)
-        found = np.where(rare, item // base * base + n_words + SENSE_UNKNOWN, item)[found]
+        found = np.where(rare, item // base * base + n_words + CONTEXT_UNKNOWN, item)[found]
         kept = np.unique(found)
         split, both, outer = np.searchsorted(kept, [window * base, 2 * window * base, first]).tolist()
         if not split or split == both:
@@ -142,11 +142,11 @@ class Views:
         Args:
             words, n_words, places: as of ``Views.of``; an empty span is a boundary.
         """
-        base = n_words + SENSE_WORDS
+        base = n_words + CONTEXT_EXTRA_WORDS
         rows, found = _around(words, n_words, places, self.look)
         known = np.isin(found, self.items) | (found % base >= n_words)
         known |= found >= first_length_item(self.look.window, n_words)
-        found = np.where(known, found, found // base * base + n_words + SENSE_UNKNOWN)
+        found = np.where(known, found, found // base * base + n_words + CONTEXT_UNKNOWN)
         there = np.isin(found, self.items)
         entries = (np.ones(there.sum()), (rows[there], np.searchsorted(self.items, found[there])))
         return sparse.csr_matrix(entries, (len(places), len(self.items)))
@@ -167,8 +167,8 @@ def _around(
         begin, lengths = first[places[:, 0]], np.diff(first)[places[:, 0]]
         word = ids[expand_ranges(begin, lengths)]
         rows.append(np.repeat(np.arange(len(places)), lengths))
-        whole = 2 * look.window * (n_words + SENSE_WORDS)
-        items.append(whole + np.where(word < 0, n_words + SENSE_UNKNOWN, word))
+        whole = 2 * look.window * (n_words + CONTEXT_EXTRA_WORDS)
+        items.append(whole + np.where(word < 0, n_words + CONTEXT_UNKNOWN, word))
     return np.concatenate(rows), np.concatenate(items)
 
 
@@ -180,8 +180,8 @@ def _gaps(words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray
         begin, end = places[:, 3 + 2 * gap], places[:, 4 + 2 * gap]
         for last in (0, 1):
             word = ids[first[places[:, 0]] + np.where(begin < 0, 0, end - 1 if last else begin)]
-            slot = first_gap_item(window, n_words) + (2 * gap + last) * (n_words + SENSE_WORDS)
-            found.append(slot + np.where(word < 0, n_words + SENSE_UNKNOWN, word))
+            slot = first_gap_item(window, n_words) + (2 * gap + last) * (n_words + CONTEXT_EXTRA_WORDS)
+            found.append(slot + np.where(word < 0, n_words + CONTEXT_UNKNOWN, word))
         length = np.minimum(end - begin, CONTEXT_LENGTHS) - 1
         found.append(first_length_item(window, n_words) + gap * CONTEXT_LENGTHS + length)
         found[-3:] = [np.where(begin < 0, -1, items) for items in found[-3:]]
@@ -193,17 +193,17 @@ def _side(
 ) -> np.ndarray:
     """int64 [tokens, window], the items of one side of each token before any is too rare, -1: none."""
     ids, first = words
-    base = n_words + SENSE_WORDS
+    base = n_words + CONTEXT_EXTRA_WORDS
     distance = np.arange(window)
     begin, end = first[places[:, 0]], first[places[:, 0] + 1]
     nearest = begin + (places[:, 2] if side else places[:, 1] - 1)
     at = nearest[:, None] + (distance if side else -distance)
     inside = (at >= begin[:, None]) & (at < end[:, None])
     word = ids[np.where(inside, at, 0)] if len(ids) else np.zeros(at.shape, np.int64)
-    word = np.where(word < 0, n_words + SENSE_UNKNOWN, word)
+    word = np.where(word < 0, n_words + CONTEXT_UNKNOWN, word)
     slot = side * window + (0 if bag else distance)
     found = np.where(inside, slot * base + word, -1)
     beyond = ~inside  # the end of the sentence counts once, wherever it is
     once = beyond & (np.cumsum(beyond, axis=1) == 1)
-    found[once] = side * window * base + n_words + (SENSE_END if side else SENSE_BEGIN)
+    found[once] = side * window * base + n_words + (CONTEXT_END if side else CONTEXT_BEGIN)
     return found

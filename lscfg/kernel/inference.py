@@ -70,24 +70,24 @@ CONTEXT_LENGTHS = int(lib.LSCFG_CONTEXT_LENGTHS)
 """Sizes of context models: shapes of rules, places of words around a rule, classes of a nonterminal's length."""
 
 
-SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS = (
-    int(lib.LSCFG_SENSE_BEGIN),
-    int(lib.LSCFG_SENSE_END),
-    int(lib.LSCFG_SENSE_UNKNOWN),
-    int(lib.LSCFG_SENSE_WORDS),
+CONTEXT_BEGIN, CONTEXT_END, CONTEXT_UNKNOWN, CONTEXT_EXTRA_WORDS = (
+    int(lib.LSCFG_CONTEXT_BEGIN),
+    int(lib.LSCFG_CONTEXT_END),
+    int(lib.LSCFG_CONTEXT_UNKNOWN),
+    int(lib.LSCFG_CONTEXT_EXTRA_WORDS),
 )
 """What a scorer has behind the words of the vocabulary: the ends of a sentence, any other word; and how many."""
 
 
-def _scorer_names() -> Iterator[str]:
+def _score_functions() -> Iterator[str]:
     for kind in count():
-        name = lib.lscfg_scorer_name(kind)
+        name = lib.lscfg_score_function_name(kind)
         if name == ffi.NULL:
             return
         yield ffi.string(name).decode("ascii")
 
 
-SENSE_KINDS = tuple(_scorer_names())
+SCORE_FUNCTIONS = tuple(_score_functions())
 """How scorers compare the words around a rule with it (docs/FORMATS.md)."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lscfg.io.layout import check_layout, check_offsets, check_range
-from lscfg.kernel import CONTEXT_LENGTHS, SENSE_KINDS, SENSE_WORDS
+from lscfg.kernel import CONTEXT_EXTRA_WORDS, CONTEXT_LENGTHS, SCORE_FUNCTIONS
 
 LAYOUT = {
     "window": "int32 [2]",
@@ -25,12 +25,12 @@ WEIGHTS = {"offsets": "int64 [rows + 1]", "columns": "int32 [weights]", "weights
 
 def first_gap_item(window: int, words: int) -> int:
     """The first item of the words in gaps of a scorer of a vocabulary; there are four of each word."""
-    return (2 * window + 1) * (words + SENSE_WORDS)
+    return (2 * window + 1) * (words + CONTEXT_EXTRA_WORDS)
 
 
 def first_length_item(window: int, words: int) -> int:
     """The first item of the lengths of gaps, which come behind all items of words."""
-    return (2 * window + 5) * (words + SENSE_WORDS)
+    return (2 * window + 5) * (words + CONTEXT_EXTRA_WORDS)
 
 
 def end_of_items(window: int, words: int) -> int:
@@ -43,7 +43,7 @@ class SenseModel:
     """A scorer of the rules of a context model (plugin/inference/scorer.h).
 
     Attributes:
-        kind: one of ``SENSE_KINDS``, how words around and rules are compared.
+        kind: one of ``SCORE_FUNCTIONS``, how words around and rules are compared.
         window: words on each side; bag: whether their distance counts for nothing.
         items: int32 [items], ascending; vectors: float32 [items, m] of them; shift: float32 [m], added to their sum.
         row: int32 [rules], of the context model, -1: none; rules: float32 [rows, width]; bias: float32 [rows].
@@ -79,8 +79,8 @@ class SenseModel:
 
     def with_more(self, words: int, new_words: int, new_rules: int) -> SenseModel:
         """The scorer of a context model with more words behind its own, and more rules, which it does not know."""
-        slot, word = np.divmod(self.items.astype(np.int64), words + SENSE_WORDS)
-        moved = slot * (words + new_words + SENSE_WORDS) + word + np.where(word >= words, new_words, 0)
+        slot, word = np.divmod(self.items.astype(np.int64), words + CONTEXT_EXTRA_WORDS)
+        moved = slot * (words + new_words + CONTEXT_EXTRA_WORDS) + word + np.where(word >= words, new_words, 0)
         behind = first_length_item(self.window, words)
         lengths = self.items - behind + first_length_item(self.window, words + new_words)
         moved = np.where(self.items >= behind, lengths, moved)
@@ -98,7 +98,7 @@ class SenseModel:
             ValueError: something is missing or wrong; the array is named.
         """
         own = {name.removeprefix("sense."): array for name, array in arrays.items() if name.startswith("sense.")}
-        if kind not in SENSE_KINDS:
+        if kind not in SCORE_FUNCTIONS:
             raise ValueError(f"no scorer of target sides is of the kind {kind!r:.30}")
         hidden, weighted = "hidden" in own, "weights" in own
         parts = (WEIGHTS if weighted else VECTORS) | (HIDDEN if hidden else {})

@@ -5,7 +5,8 @@
  * one is better, so that none is met twice. */
 #include <math.h>
 
-#include "biparse/pair.h"
+#include "biparse/chart.h"
+#include "biparse/costs.h"
 
 /* ---- points ---- */
 

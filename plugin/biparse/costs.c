@@ -1,7 +1,7 @@
 /* What the words of a pair cost: tables that the parser looks up, and estimates of the cost outside of spans. */
 #include <math.h>
 
-#include "biparse/pair.h"
+#include "biparse/costs.h"
 
 void pair_release(pair_work *p) {
   void *const all[] = {p->log_tgt.data,  p->log_src.data,  p->prob_tgt.data, p->prob_src.data,  p->linked.data,

@@ -2,7 +2,7 @@
  * pair's own rules have (Xiao et al. 2012, Eq. 6). The targets of a source side are summed once, not at each place. */
 #include <math.h>
 
-#include "biparse/visits.h"
+#include "biparse/neighbours.h"
 
 /* ---- rules ---- */
 

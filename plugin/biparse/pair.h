@@ -71,15 +71,6 @@ typedef struct {
   int32_t root;                         /* node, -1: no parse */
 } pair_work;
 
-void pair_release(pair_work *);
-/* Tables of costs for a pair of the model's text; first: with the weights of the beginning. */
-int pair_open(pair_work *, const lscfg_biparse_model *, int32_t pair, int first);
-/* The sets of target words of all source words. */
-int pair_word_items(pair_work *, int32_t most);
-int pair_parse(pair_work *, const beams *);
-/* Drops edges far below the best derivation and gives probabilities to the others; the logarithm of their sum. */
-double pair_prune(pair_work *, double beam);
-
 /* An estimate of the best that is outside of a source and a target span. */
 static inline double pair_future(const pair_work *p, int32_t i, int32_t j, int32_t k, int32_t l) {
   const double *src = p->past_src.data + (int64_t)(k * (p->m + 1) + l) * (p->n + 1);

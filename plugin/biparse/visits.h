@@ -54,7 +54,4 @@ struct lscfg_biparse_visits {
 /* Adds a value to the gradient of a feature of the pair at hand; and to those of the links of a rule. */
 int visits_add(lscfg_biparse_visits *, int kind, int64_t key, double value);
 int visits_add_links(lscfg_biparse_visits *, const lscfg_biparse_rule *, double value);
-/* Parses the source side of the pair at hand with the rules of its source sides, and adds expectations, taken away. */
-int visits_neighbours(lscfg_biparse_visits *, lscfg_biparse_result *);
-
 #endif

@@ -3,7 +3,7 @@
  *
  * Tokens come in batches. Gradients of a batch are made of the weights before it, by tokens; then the weights change
  * one gradient after the other, by outcomes. So threads share both, and the weights depend on the batches alone. */
-#include "estimate/loglinear.h"
+#include "estimate/loglinear_weights.h"
 
 #include <math.h>
 

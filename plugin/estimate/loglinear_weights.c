@@ -1,5 +1,5 @@
 /* Which weights a log-linear model of target sides has (see loglinear.c), and where they are. */
-#include "estimate/loglinear.h"
+#include "estimate/loglinear_weights.h"
 #include "inference/context.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef LSCFG_DECOMPOSITION_H
 #define LSCFG_DECOMPOSITION_H
 
-#include "extract/derivations.h"
+#include "extract/pair.h"
 
 typedef struct {
   span_pair span; /* in words of the sentence */

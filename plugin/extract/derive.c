@@ -1,7 +1,7 @@
 /* Minimal derivation trees of word-aligned sentence pairs (Zhang, Gildea & Chiang 2008): the normalized decomposition
  * tree by shift-reduce. A node is a tight phrase pair, the root the whole sentence. Words without a link are terminals
  * of the lowest node whose span covers them. */
-#include "extract/derivations.h"
+#include "extract/derive_forests.h"
 
 /* ---- closed words: target words all of whose links lie in the source words shifted so far ---- */
 

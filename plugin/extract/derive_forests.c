@@ -1,5 +1,6 @@
 /* The phrase-decomposition forests of a corpus beside its derivation trees, roots first: all minimal derivations of
  * each pair, of which its tree is one. */
+#include "extract/derive_forests.h"
 #include "extract/decomposition.h"
 
 int forests_init(lscfg_derivations *d) {

@@ -1,5 +1,5 @@
 /* One word-aligned sentence pair: words without links set aside, and the rule of a pair of spans spelt out. */
-#include "extract/derivations.h"
+#include "extract/pair.h"
 
 int pair_condense(lscfg_derivations *d, linked_words *c) {
   int64_t length[2] = {d->pair.words[SRC].size, d->pair.words[TGT].size}, n_links = d->pair.links.size / 2;

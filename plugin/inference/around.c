@@ -1,20 +1,21 @@
 /* The items of a scorer around the boundaries of a sentence and in gaps, and the sums of their vectors. */
 #include "inference/around.h"
+#include "inference/map_scores.h"
 
 #include <math.h>
 
 /* The word at a place by the model's numbers. */
 static int64_t word_at(const words_around *w, int32_t place) {
   const lscfg_binding *b = w->binding;
-  int64_t n_words = w->model->base - SENSE_WORDS;
+  int64_t n_words = w->model->base - CONTEXT_EXTRA_WORDS;
   int32_t id = w->forest->words[place];
   int64_t word = id >= 0 && id < b->n_vocab ? b->word_in_context[id] : -1;
-  return word < 0 ? n_words + SENSE_UNKNOWN : word;
+  return word < 0 ? n_words + CONTEXT_UNKNOWN : word;
 }
 
 /* 1 if the model has the item. */
 static int add_item(words_around *w, int side, int64_t boundary, int32_t distance, int64_t word) {
-  const sense_model *s = w->model;
+  const context_scores *s = w->model;
   int64_t item = find_item(s, ((int64_t)side * s->window + distance - 1) * s->base + word);
   if (item < 0) return 0;
   w->items[boundary * w->most + w->n_items[boundary]++] = (int32_t)item;
@@ -25,23 +26,23 @@ static int add_item(words_around *w, int side, int64_t boundary, int32_t distanc
 
 /* Adds up what is on one side of a boundary, which has the number `boundary` among all. */
 static void add_side(words_around *w, int side, int32_t at, int64_t boundary) {
-  const sense_model *s = w->model;
-  int64_t n_words = s->base - SENSE_WORDS;
+  const context_scores *s = w->model;
+  int64_t n_words = s->base - CONTEXT_EXTRA_WORDS;
   for (int32_t d = 1; d <= s->window; d++) {
     int32_t place = side ? at + d - 1 : at - d, distance = s->bag ? 1 : d;
     if (place < 0 || place >= w->n) {
-      add_item(w, side, boundary, 1, n_words + (side ? SENSE_END : SENSE_BEGIN));
+      add_item(w, side, boundary, 1, n_words + (side ? CONTEXT_END : CONTEXT_BEGIN));
       return;
     }
     if (!add_item(w, side, boundary, distance, word_at(w, place)))
-      add_item(w, side, boundary, distance, n_words + SENSE_UNKNOWN);
+      add_item(w, side, boundary, distance, n_words + CONTEXT_UNKNOWN);
   }
 }
 
 /* Adds up the shift and, where the model has such items, what is anywhere in the sentence. */
 static void add_sentence(words_around *w) {
-  const sense_model *s = w->model;
-  int64_t unknown = s->base - SENSE_WORDS + SENSE_UNKNOWN;
+  const context_scores *s = w->model;
+  int64_t unknown = s->base - CONTEXT_EXTRA_WORDS + CONTEXT_UNKNOWN;
   for (int64_t k = 0; k < s->m; k++) w->sums[w->whole * s->m + k] = s->shift[k];
   if (!s->n_items || s->items[s->n_items - 1] < 2 * (int64_t)s->window * s->base) return;
   for (int32_t place = 0; place < w->n; place++)
@@ -50,8 +51,8 @@ static void add_sentence(words_around *w) {
 
 /* Finds the items of all words in gaps, if the model has any such items. */
 static int add_gaps(words_around *w) {
-  const sense_model *s = w->model;
-  int64_t unknown = s->base - SENSE_WORDS + SENSE_UNKNOWN, first = first_gap_item(s);
+  const context_scores *s = w->model;
+  int64_t unknown = s->base - CONTEXT_EXTRA_WORDS + CONTEXT_UNKNOWN, first = first_gap_item(s);
   if (!s->n_items || s->items[s->n_items - 1] < first) return LSCFG_OK;
   if (!(w->gap_items = malloc(((size_t)w->n * 4 + 1) * sizeof *w->gap_items))) return LSCFG_ENOMEM;
   for (int64_t k = 0; k < 4; k++)
@@ -63,7 +64,7 @@ static int add_gaps(words_around *w) {
 }
 
 int start_around(words_around *w, const lscfg_binding *binding, const lscfg_forest *forest) {
-  const sense_model *s = &binding->model->context->sense;
+  const context_scores *s = &binding->model->context->scores;
   *w = (words_around){.binding = binding, .forest = forest, .model = s, .n = forest->n_words};
   w->most = s->window <= w->n ? s->window : w->n + 1;
   size_t boundaries = 2 * ((size_t)w->n + 1);
@@ -104,7 +105,7 @@ static void look_into_gaps(words_around *w, const int32_t *tail) {
 }
 
 int take_edge(words_around *w, int32_t edge) {
-  const sense_model *s = w->model;
+  const context_scores *s = w->model;
   const int32_t *span = w->forest->node_span.data + 2 * (int64_t)w->forest->edge_head.data[edge];
   w->left = span[0];
   w->right = (int64_t)w->n + 1 + span[1];
@@ -122,7 +123,7 @@ int take_edge(words_around *w, int32_t edge) {
 }
 
 double score_around(const words_around *w, int64_t row) {
-  const sense_model *s = w->model;
+  const context_scores *s = w->model;
   double score;
   if (s->kind->score_items) {
     const int64_t sides[] = {w->left, w->right, w->whole};

@@ -1,10 +1,10 @@
-/* What a scorer (scorer.h) sees of the words around the edges of a forest, and in their gaps. */
+/* What a scorer (scores.h) sees of the words around the edges of a forest, and in their gaps. */
 #ifndef LSCFG_AROUND_H
 #define LSCFG_AROUND_H
 
 #include "forest/forest.h"
 #include "inference/binding.h"
-#include "inference/scorer.h"
+#include "inference/scores.h"
 
 enum { MOST_IN_GAPS = 6 };
 
@@ -12,7 +12,7 @@ enum { MOST_IN_GAPS = 6 };
 typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
-  const sense_model *model;
+  const context_scores *model;
   int32_t n;
   int64_t most;     /* items on one side */
   int32_t *items;   /* [2][n + 1][most], [n]: numbers of the model's items */

@@ -1,4 +1,5 @@
 /* Which tensor belongs to which rule of a grammar. */
+#include "inference/bind.h"
 #include "inference/compose.h"
 #include "inference/sums.h"
 #include "forest/forest.h"

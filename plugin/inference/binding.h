@@ -35,9 +35,6 @@ struct lscfg_binding {
   lscfg_binding *one_state; /* the same of the model with one state; NULL where there is none, and in itself */
 };
 
-/* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
-int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
-
 enum { NO_ROW = -1, OOV_ROW = -2 }; /* no tensor; that of the OOV rule */
 
 static inline int32_t binding_row(const lscfg_binding *b, int32_t rule) {

@@ -155,7 +155,7 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
     c->first[word] = place + 2;
   }
   qsort(c->present, (size_t)c->n_present, sizeof *c->present, compare_words);
-  c->joint = model->sense.kind == &joint_scorer;
+  c->joint = model->scores.kind == &joint_score;
   return c->joint ? start_around(&c->words, b, f) : LSCFG_OK;
 }
 
@@ -385,11 +385,11 @@ static double score_rule(const contexts *c, const known_rule *rule, const edge_p
 }
 
 /* Adds to the scores of an edge's known rules what the scorer says of them. */
-static void add_scorer(contexts *c, int32_t edge, const known_side *side, double *here) {
+static void add_scores(contexts *c, int32_t edge, const known_side *side, double *here) {
   if (!take_edge(&c->words, edge)) return;
   for (int32_t k = 0; k < side->n; k++) {
     if (c->known_of_sides.data[side->begin + k] < 0) continue;
-    int32_t row = c->model->sense.row[context_rule(c->binding, c->rules_of_sides.data[side->begin + k])];
+    int32_t row = c->model->scores.row[context_rule(c->binding, c->rules_of_sides.data[side->begin + k])];
     if (row >= 0) *here += score_around(&c->words, row);
     here++;
   }
@@ -417,7 +417,7 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   edge_places around = look_around_edge(c, edge);
   for (int32_t k = 0; k < side.n; k++)
     if (known[k] >= 0) here[n++] = score_rule(c, &rules[known[k]], &around) + rules[known[k]].plain;
-  if (c->joint) add_scorer(c, edge, &side, here);
+  if (c->joint) add_scores(c, edge, &side, here);
   if (column) {
     double shift = side.plain_sum - log_sum(here, n);
     n = 0;

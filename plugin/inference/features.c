@@ -1,5 +1,6 @@
 /* The decoder features of rule applications, by families. docs/FEATURES.md defines them for the user. */
 #include "inference/families.h"
+#include "inference/bind.h"
 
 /* One row for each family. */
 static const feature_family *const families[] = {&paper_family,    &span_family,  &ratio_family,
@@ -56,7 +57,7 @@ int lscfg_needs_inference(const lscfg_feature_options *options) { return (needs_
 /* A context with a scorer may be without weights of its own. */
 static uint32_t lacks_of(const context_model *context) {
   if (!context) return NEEDS_CONTEXT | NEEDS_SENSE;
-  if (!context->sense.kind) return NEEDS_SENSE;
+  if (!context->scores.kind) return NEEDS_SENSE;
   return context->offsets[context_outcomes(&context->rules)] ? 0 : NEEDS_CONTEXT;
 }
 

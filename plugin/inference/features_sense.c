@@ -1,4 +1,4 @@
-/* What the source words around an application say of its target side, by the scorer of the model file (scorer.h): what
+/* What the source words around an application say of its target side, by the scorer of the model file (scores.h): what
  * its scores add to frequencies, and their ranks (thesis, section 4.2). */
 #include "inference/families.h"
 #include "inference/around.h"
@@ -8,7 +8,7 @@ typedef struct {
   words_around around;
   ARRAY(double) scores;  /* of the scored applications of an edge, by score; then those by frequency */
   ARRAY(int32_t) scored; /* these applications */
-} sense_work;
+} score_work;
 
 /* Leaves log-shares of exp(scores) in place. */
 static void to_shares(double *scores, int64_t n) {
@@ -19,14 +19,14 @@ static void to_shares(double *scores, int64_t n) {
 }
 
 /* The row of an application's rule in the scorer, -1: none. */
-static int64_t row_of(const sense_work *w, int32_t application) {
+static int64_t row_of(const score_work *w, int32_t application) {
   const lscfg_binding *b = w->work->binding;
   int32_t rule = w->work->forest->app_rule.data[application];
   int32_t known = rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
   return known < 0 ? -1 : w->around.model->row[known];
 }
 
-static void put_scores(const sense_work *w, int32_t target, int64_t n) {
+static void put_scores(const score_work *w, int32_t target, int64_t n) {
   const double *scores = w->scores.data;
   for (int64_t k = 0; k < n; k++) {
     int32_t a = w->scored.data[k], rank = 1;
@@ -50,10 +50,10 @@ static void put_scores(const sense_work *w, int32_t target, int64_t n) {
   }
 }
 
-static int edge_features(sense_work *w, int32_t edge) {
+static int edge_features(score_work *w, int32_t edge) {
   const lscfg_forest *f = w->work->forest;
   const lscfg_binding *b = w->work->binding;
-  const sense_model *s = w->around.model;
+  const context_scores *s = w->around.model;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], rule = f->app_rule.data[begin];
   int leaf = f->edge_tail.data[2 * (int64_t)edge] < 0, bare = grammar_is_bare(b->grammar, rule);
   int64_t n = 0;
@@ -81,7 +81,7 @@ static int compute(const feature_work *work, lscfg_error *error) {
   const lscfg_forest *f = work->forest;
   /* of a lattice, or a forest that a decoder has built of one: no words around */
   if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
-  sense_work w = {.work = work};
+  score_work w = {.work = work};
   int code = start_around(&w.around, work->binding, f);
   for (int32_t e = 0; e < f->edge_head.size && !code; e++)
     if (f->node_cat.data[f->edge_head.data[e]] == CATEGORY_X) code = edge_features(&w, e);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "forest/forest.h"
+#include "inference/bind.h"
 #include "inference/compose.h"
 #include "inference/expand.h"
 #include "inference/inside_outside.h"

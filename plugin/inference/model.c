@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "inference/map_scores.h"
 #include "base/text.h"
 
 static int check_values(const char *name, const void *values, int single, int64_t n, lscfg_error *error) {
@@ -255,7 +256,7 @@ static int map_context(lscfg_model *model, lscfg_error *error) {
                         (long long)r);
   }
   if (!code) code = map_context_weights(&model->file, context, error);
-  return code ? code : map_sense(&model->file, rules->n, rules->n_words, &context->sense, error);
+  return code ? code : map_scores(&model->file, rules->n, rules->n_words, &context->scores, error);
 }
 
 static int map_boundary_kind(lscfg_model *model, int kind, const char *words, const char *weights, lscfg_error *error) {

@@ -5,7 +5,7 @@
 #include "base/rule_table.h"
 #include "base/safetensors.h"
 #include "forest/grammar.h"
-#include "inference/scorer.h"
+#include "inference/scores.h"
 
 /* A log-linear model of a rule's target side among the words around it; see context.c. Its rules need not be those that
  * there are tensors of. All of it but the index is in the mapped file. */
@@ -15,7 +15,7 @@ typedef struct {
   const int64_t *offsets; /* items and weights of outcome k are offsets[k] .. offsets[k+1]-1 */
   const int32_t *items;
   const float *weights;
-  sense_model sense; /* its kind is NULL where there is none */
+  context_scores scores; /* its kind is NULL where there is none */
   rule_table index; /* the rules by what they say, under their numbers */
 } context_model;
 

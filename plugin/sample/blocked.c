@@ -5,7 +5,10 @@
  * of its rules one after the other, by that of the same rules apart, against this ratio of the current tree. */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/blocked.h"
+#include "sample/local.h"
+#include "sample/options.h"
+#include "sample/tree.h"
 
 enum { MAX_FRAGMENTS = 5000, MAX_HELD_OUT = 1000000 };
 

@@ -21,6 +21,4 @@ typedef struct {
   index_table index; /* those of the head at hand */
 } fragment_table;
 
-void fragments_release(fragment_table *);
-
 #endif

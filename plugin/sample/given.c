@@ -1,5 +1,6 @@
 /* Beginning with given trees: those of a file of samples, or of any other derivations of the same pairs. */
-#include "sample/sampler.h"
+#include "sample/options.h"
+#include "sample/tree.h"
 
 /* The node of a span on both sides among those of an alignment, first .. last: its number, or -1. */
 static int32_t find_node(const lscfg_sampler *s, const int32_t span[4], int32_t first, int32_t last) {

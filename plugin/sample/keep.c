@@ -1,5 +1,5 @@
 /* What is kept of a sample: how often each rule is in the trees, and where. */
-#include "sample/sampler.h"
+#include "sample/tree.h"
 
 /* Whether a source word with a link is in the rule at head; a word of the tight spans that is linked to it is, too. */
 static int has_link(const lscfg_sampler *s, int32_t head, int32_t arity) {

@@ -1,7 +1,10 @@
 /* Node by node down the tree (Chung, Fang, Gildea & Stefankovic 2014, algorithm 4). An option of an edge is weighed by
  * the rules that it makes, and by how improbable all variables in its tree below the node are as values outside of it:
  * the density factor. */
-#include "sample/sampler.h"
+#include "sample/local.h"
+#include "sample/options.h"
+#include "sample/tree.h"
+#include "sample/types.h"
 
 /* An option of a node's edge, with the rules of its tree: that at head, in which the node is, and all below. */
 static int weigh_edge(lscfg_sampler *s, int32_t node, int32_t head, int32_t option, int32_t current) {
@@ -74,7 +77,7 @@ int sampler_draw_nodes(lscfg_sampler *s) {
     if (at->level <= s->max_level) {
       if (at->n_edges > 1 && draw_edge(s, v.node, s->cut_of[v.node] ? v.node : v.above)) return LSCFG_ENOMEM;
       int done = at->is_choice || (at->must_cut && s->rules.options.states == 1);
-      if (!done && s->places_of.next && sampler_draw_type(s, v.node, v.above, &done)) return LSCFG_ENOMEM;
+      if (!done && s->sites_of.next && sampler_draw_type(s, v.node, v.above, &done)) return LSCFG_ENOMEM;
       if (!done && draw_cut(s, v.node, v.above)) return LSCFG_ENOMEM;
     }
     int32_t n, above = s->cut_of[v.node] ? v.node : v.above;

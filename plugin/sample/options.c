@@ -1,7 +1,8 @@
 /* What may be chosen: rules in place of others, their probability, and how they join the restaurants. */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/options.h"
+#include "sample/tree.h"
 
 /* ---- rules ---- */
 
@@ -126,7 +127,7 @@ void sampler_leave(lscfg_sampler *s, int32_t head) {
   int32_t rule = s->rule_of[head], seat = restaurant_any_seat(r, rule, &s->random);
   restaurant_remove(r, rule, seat);
   s->sum_of_ways -= s->ways_of[head];
-  if (s->places_of.next) places_remove(&s->places_of, rule, (int32_t)s->pair->node + head);
+  if (s->sites_of.next) sites_remove(&s->sites_of, rule, (int32_t)s->pair->node + head);
   if (!r->seated) return;
   s->left.data[s->left.size++] = (left_token){(int32_t)s->pair->node + head, rule, seat, s->ways_of[head]};
   rule_form f = restaurant_form(r, rule, head);
@@ -145,7 +146,7 @@ static void seat_token(lscfg_sampler *s, left_token t) {
   s->rule[t.head] = t.rule;
   s->log_ways[t.head] = t.log_ways;
   s->sum_of_ways += t.log_ways;
-  if (s->places_of.next) places_add(&s->places_of, t.rule, t.head);
+  if (s->sites_of.next) sites_add(&s->sites_of, t.rule, t.head);
 }
 
 int sampler_accepts(lscfg_sampler *s, double log_ratio) {
@@ -168,7 +169,7 @@ int sampler_take(lscfg_sampler *s, int32_t option, int32_t current) {
     const rule_form *f = &s->forms.data[k];
     int32_t rule = restaurant_intern(r, s->symbols.data, f);
     if (rule < 0) return LSCFG_ENOMEM;
-    if (s->places_of.next && places_reserve(&s->places_of, r->count.size)) return LSCFG_ENOMEM;
+    if (s->sites_of.next && sites_reserve(&s->sites_of, r->count.size)) return LSCFG_ENOMEM;
     left_token joins = {f->head, rule, restaurant_new_seat(r, rule, &s->random), f->log_ways};
     if (r->seated) {
       rule_form now = restaurant_form(r, rule, f->head);
@@ -182,7 +183,7 @@ int sampler_take(lscfg_sampler *s, int32_t option, int32_t current) {
     const left_token *t = &s->left.data[--s->left.size];
     restaurant_remove(r, t->rule, t->seat);
     s->sum_of_ways -= t->log_ways;
-    if (s->places_of.next) places_remove(&s->places_of, t->rule, t->head);
+    if (s->sites_of.next) sites_remove(&s->sites_of, t->rule, t->head);
   }
   while (s->left.size) seat_token(s, s->left.data[--s->left.size]);
   return 0;

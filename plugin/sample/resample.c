@@ -3,7 +3,7 @@
  * Gamma(2, 1) of the mean length. */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/tree.h"
 
 #define LEAST_DISCOUNT 1e-4 /* below, and as near to 1, is not looked at */
 #define MOST_LOG 14.0       /* nor are others beyond e^14 and e^-14 */

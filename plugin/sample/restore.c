@@ -1,7 +1,8 @@
 /* Going on where another sampler was. */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/options.h"
+#include "sample/tree.h"
 
 /* The tree of the pair at hand as it was, and its rules, which must be those that it had. */
 static int restore_pair(lscfg_sampler *s, const lscfg_sampler_view *v) {
@@ -109,7 +110,7 @@ int lscfg_sampler_restore(lscfg_sampler *s, const lscfg_sampler_view *v, const l
     code = restaurant_restore(&s->rules, &v->tables, lscfg_vocab_size(&s->forests->text->tables.vocab));
   if (!code) code = restore_settings(s, v);
   s->sum_of_ways = 0;
-  s->places_of.first.size = 0;
+  s->sites_of.first.size = 0;
   for (int64_t k = 0; k < s->n_pairs && !code; k++) {
     sampler_open_pair(s, k, 0);
     code = restore_pair(s, v);

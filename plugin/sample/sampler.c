@@ -1,5 +1,11 @@
 /* A chain of samples: its memory, its beginning and its sweeps (Chung, Fang, Gildea & Stefankovic 2014). */
 #include "sample/sampler.h"
+#include "sample/blocked.h"
+#include "sample/local.h"
+#include "sample/options.h"
+#include "sample/tree.h"
+#include "sample/types.h"
+#include "sample/whole.h"
 
 /* What the trees of all pairs are. */
 static int reserve_trees(lscfg_sampler *s) {
@@ -53,7 +59,7 @@ void sampler_release_work(lscfg_sampler *s) {
   free(s->below);
   free(s->way);
   free(s->search);
-  places_release(&s->places_of);
+  sites_release(&s->sites_of);
   free(s->child_spans);
   free(s->child_states);
   free(s->child_at);
@@ -112,7 +118,7 @@ lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscf
   const corpus_tables *text = &forests->text->tables;
   int failed = restaurant_init(&s->rules, options, text, forests->n_types, longest) || reserve_trees(s) ||
                sampler_reserve_work(s);
-  if (!failed && options->moves == LSCFG_MOVES_TYPE) failed = sampler_init_places(s);
+  if (!failed && options->moves == LSCFG_MOVES_TYPE) failed = sampler_init_sites(s);
   if (!failed && options->informed) failed = sampler_init_informed(s);
   for (int64_t k = 0; k < s->n_pairs && !failed; k++) {
     sampler_open_pair(s, k, 0);

@@ -1,7 +1,7 @@
 /* Trees of a forest: their nodes, and the rules that cuts make of them. */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/tree.h"
 
 void sampler_view_pair(lscfg_sampler *s, int64_t number) {
   const lscfg_phrase_forests *f = s->forests;

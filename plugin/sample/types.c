@@ -8,7 +8,9 @@
  * as probable. */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/types.h"
+#include "sample/options.h"
+#include "sample/tree.h"
 
 enum { WHOLE, TOP, BOTTOM, N_RULES };
 enum { MOST = 64 }; /* places of the rules that a type may have; of others, nodes are cut one by one */
@@ -20,8 +22,8 @@ typedef struct {
   int32_t slot;        /* nonterminal of the rule above that the node is */
 } cut_type;
 
-int sampler_init_places(lscfg_sampler *s) {
-  place_index *p = &s->places_of;
+int sampler_init_sites(lscfg_sampler *s) {
+  site_index *p = &s->sites_of;
   size_t n = (size_t)s->forests->nodes.size + 1;
   p->next = malloc(n * sizeof *p->next);
   p->previous = malloc(n * sizeof *p->previous);
@@ -113,7 +115,7 @@ static int compare_pairs(const void *a, const void *b) {
 
 /* All pairs but one in which a rule of the type is, in order. */
 static int list_candidates(lscfg_sampler *s, const cut_type *type, int64_t but) {
-  place_index *p = &s->places_of;
+  site_index *p = &s->sites_of;
   p->candidates.size = 0;
   for (int k = WHOLE; k <= TOP; k++) {
     if (type->id[k] < 0) continue;
@@ -133,7 +135,7 @@ static int list_candidates(lscfg_sampler *s, const cut_type *type, int64_t but) 
 
 /* The places of the type, that of a node of the pair at hand first. */
 static int list_sites(lscfg_sampler *s, int32_t above, int32_t node, const cut_type *type) {
-  place_index *p = &s->places_of;
+  site_index *p = &s->sites_of;
   site first = {.pair = s->number, .above = above, .node = node, .cut = s->cut_of[node]};
   p->sites.size = 0;
   if (list_candidates(s, type, first.pair) || ARRAY_RESERVE(p->sites, p->candidates.size + 1)) return LSCFG_ENOMEM;
@@ -152,8 +154,8 @@ static int list_sites(lscfg_sampler *s, int32_t above, int32_t node, const cut_t
 /* The rules of all places into an option, as the nodes are cut. */
 static int add_sites(lscfg_sampler *s, int32_t option, int known) {
   int (*add)(lscfg_sampler *, int32_t) = known ? sampler_recall : sampler_spell;
-  for (int64_t k = 0; k < s->places_of.sites.size; k++) {
-    const site *at = &s->places_of.sites.data[k];
+  for (int64_t k = 0; k < s->sites_of.sites.size; k++) {
+    const site *at = &s->sites_of.sites.data[k];
     sampler_view_pair(s, at->pair);
     s->cut_of[at->node] = at->cut;
     if (add(s, at->above) || add(s, at->node)) return LSCFG_ENOMEM;
@@ -164,8 +166,8 @@ static int add_sites(lscfg_sampler *s, int32_t option, int known) {
 
 /* Where a rule counts once for all its derivations, these say how probable a cut is at a place. */
 static int find_odds(lscfg_sampler *s) {
-  for (int64_t k = 0; k < s->places_of.sites.size; k++) {
-    site *at = &s->places_of.sites.data[k];
+  for (int64_t k = 0; k < s->sites_of.sites.size; k++) {
+    site *at = &s->sites_of.sites.data[k];
     at->log_odds = 0;
     if (!s->rules.options.corrected) continue;
     rule_form whole, top, bottom;
@@ -189,7 +191,7 @@ static void weigh_cuts(lscfg_sampler *s, cut_type *type, int32_t n, double *log_
   double *sums[N_RULES];
   int32_t group[N_RULES], is_one = type->id[TOP] == type->id[BOTTOM];
   for (int k = 0; k < N_RULES; k++) {
-    sums[k] = s->places_of.sums + k * (2 * MOST + 1);
+    sums[k] = s->sites_of.sums + k * (2 * MOST + 1);
     restaurant_find(r, s->symbols.data, &type->form[k]);
     restaurant_log_run(r, &type->form[k], 2 * n, sums[k]);
     group[k] = type->form[k].group;
@@ -213,9 +215,9 @@ static void weigh_cuts(lscfg_sampler *s, cut_type *type, int32_t n, double *log_
 
 /* New cuts of all places; the log of the probability that the new ones are drawn by that of the old ones. */
 static double draw_cuts(lscfg_sampler *s, cut_type *type) {
-  site *sites = s->places_of.sites.data;
-  int32_t n = (int32_t)s->places_of.sites.size, m = 0, n_before = 0;
-  double *table = s->places_of.sums + N_SUMS, *log_cuts = table + N_TABLE, most = -HUGE_VAL, sum = 0, ratio = 0;
+  site *sites = s->sites_of.sites.data;
+  int32_t n = (int32_t)s->sites_of.sites.size, m = 0, n_before = 0;
+  double *table = s->sites_of.sums + N_SUMS, *log_cuts = table + N_TABLE, most = -HUGE_VAL, sum = 0, ratio = 0;
   weigh_cuts(s, type, n, log_cuts);
   /* table[k][j]: over all ways to cut j of the first k places, the sum of the products of their odds */
   memset(table, 0, (size_t)(n + 1) * (MOST + 1) * sizeof *table);
@@ -246,7 +248,7 @@ static double draw_cuts(lscfg_sampler *s, cut_type *type) {
 
 /* Whether the same places would be found if all were cut as they are to be: 1, 0 or LSCFG_ENOMEM. */
 static int leads_back(lscfg_sampler *s, const cut_type *type) {
-  place_index *p = &s->places_of;
+  site_index *p = &s->sites_of;
   int64_t tokens = 0;
   int same = 1;
   for (int k = WHOLE; k <= TOP; k++) tokens += type->form[k].n_rule;
@@ -270,7 +272,7 @@ static int leads_back(lscfg_sampler *s, const cut_type *type) {
 
 /* The tokens of all places are taken out; the options are as they were, and as they are drawn. */
 static int propose(lscfg_sampler *s, cut_type *type, int *accepted) {
-  place_index *p = &s->places_of;
+  site_index *p = &s->sites_of;
   if (ARRAY_RESERVE(s->left, 2 * p->sites.size)) return LSCFG_ENOMEM;
   for (int64_t k = 0; k < p->sites.size; k++) {
     sampler_view_pair(s, p->sites.data[k].pair);
@@ -288,7 +290,7 @@ static int propose(lscfg_sampler *s, cut_type *type, int *accepted) {
 }
 
 int sampler_draw_type(lscfg_sampler *s, int32_t node, int32_t above, int *done) {
-  place_index *p = &s->places_of;
+  site_index *p = &s->sites_of;
   int64_t pair = s->number;
   cut_type type;
   int accepted;

@@ -3,7 +3,9 @@
  * algorithm 3). */
 #include <math.h>
 
-#include "sample/sampler.h"
+#include "sample/whole.h"
+#include "sample/options.h"
+#include "sample/tree.h"
 
 /* Weighs the tree by its rules, and by how improbable it is as a proposal. */
 static int weigh_tree(lscfg_sampler *s, int32_t option, int32_t n_below) {

@@ -42,8 +42,4 @@ static inline int is_rest(const hypergraph *g, const item_edge *edge) {
   return edge->tail[1] >= 0 && edge->app >= 0 && !g->app_length[edge->app];
 }
 
-/* The target side of each application, as it was added to the grammar or follows from an extra rule; none of an
- * application that joins the rest of an edge's tails. tgt, length: [n_apps]. */
-int collect_targets(const lscfg_forest *, const lscfg_grammar *, const int32_t **tgt, int32_t *length, lscfg_error *);
-
 #endif

@@ -13,6 +13,7 @@
 #include "forest/grammar.h"
 #include "search/kbest.h"
 #include "search/references.h"
+#include "search/targets.h"
 
 typedef struct {
   double score; /* BLEU of the item's words, from 0 to 1 */

@@ -11,7 +11,16 @@ from lscfg.context.views import Look, Views, number_words
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
-from lscfg.kernel import CONTEXT_LENGTHS, SENSE_UNKNOWN, SENSE_WORDS, Binding, FeatureOptions, Model, ParseOptions, X
+from lscfg.kernel import (
+    CONTEXT_EXTRA_WORDS,
+    CONTEXT_LENGTHS,
+    CONTEXT_UNKNOWN,
+    Binding,
+    FeatureOptions,
+    Model,
+    ParseOptions,
+    X,
+)
 from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.model.parameters import Parameters
 
@@ -22,7 +31,7 @@ SMALL = {"window": 1, "min_word": 1, "min_count": 1, "gaps": True}
 
 def in_gaps(views, n_words):
     """The items of each token that are of gaps, as text."""
-    first, base, found = 3 * (n_words + SENSE_WORDS), n_words + SENSE_WORDS, []
+    first, base, found = 3 * (n_words + CONTEXT_EXTRA_WORDS), n_words + CONTEXT_EXTRA_WORDS, []
     for token in range(views.matrix.shape[0]):
         items = views.items[views.matrix[token].indices] - first
         items = items[items >= 0].tolist()
@@ -49,8 +58,8 @@ def test_views_by_hand():
     assert [side.shape[1] for side in views.sides] == [plain.split, plain.outer - plain.split]
     assert views.is_word(3).sum() == plain.is_word(3).sum()  # lengths are none, though their numbers are small
     other = views.matrix_of(number_words(["x c c"], ["a", "b", "c"]), 3, np.array([[0, 0, 3, 0, 2, -1, -1]]))
-    items = views.items[other.indices] - 3 * (3 + SENSE_WORDS)
-    assert items[items >= 0].tolist() == [3 + SENSE_UNKNOWN, 9 + SENSE_UNKNOWN, 4 * (3 + SENSE_WORDS) + 1]
+    items = views.items[other.indices] - 3 * (3 + CONTEXT_EXTRA_WORDS)
+    assert items[items >= 0].tolist() == [3 + CONTEXT_UNKNOWN, 9 + CONTEXT_UNKNOWN, 4 * (3 + CONTEXT_EXTRA_WORDS) + 1]
 
 
 def test_further_text_has_no_gaps():
@@ -67,8 +76,8 @@ def test_vectors_in_gaps_are_those_of_the_words(tmp_path):
     found = given_directions(tmp_path / "vectors", views, ["a", "b", "c"]).gaps
     names = [name for token in in_gaps(views, 3) for name in (*token[0], *token[1])]
     assert len(found) == len(set(names))
-    words = (views.items[views.outer :] - 3 * (3 + SENSE_WORDS)) % (3 + SENSE_WORDS)
-    lengths = views.items[views.outer :] >= 7 * (3 + SENSE_WORDS)
+    words = (views.items[views.outer :] - 3 * (3 + CONTEXT_EXTRA_WORDS)) % (3 + CONTEXT_EXTRA_WORDS)
+    lengths = views.items[views.outer :] >= 7 * (3 + CONTEXT_EXTRA_WORDS)
     expected = np.array([[0.6, 0.8], [0, 0], [0, 1]])[words] * ~lengths[:, None]
     assert found == pytest.approx(expected)
 
@@ -134,7 +143,7 @@ def test_more_words_leave_gaps_as_they_are(tmp_path, planted):
     more = sense.with_more(words, 3, 0)
     found = []
     for items, n in ((sense.items, words), (more.items, words + 3)):
-        slot, word = np.divmod(items, n + SENSE_WORDS)
+        slot, word = np.divmod(items, n + CONTEXT_EXTRA_WORDS)
         found.append(list(zip(slot.tolist(), (word - np.where(word >= n, n, 0)).tolist(), strict=True)))
     assert found[0] == found[1] and found[0][-1] == (7, 1)  # a gap of two words
 
@@ -148,6 +157,6 @@ def test_command(tmp_path, planted):
     for more in ([], ["--sense-gaps"]):
         assert main([*words, *options, *more]) == 0
         made = Parameters.load(tmp_path / "m")
-        ends.append(made.context.sense.items[-1] // (len(made.context.rules.words) + SENSE_WORDS))
+        ends.append(made.context.sense.items[-1] // (len(made.context.rules.words) + CONTEXT_EXTRA_WORDS))
         assert made.about["sense"]["gaps"] == bool(more)
     assert ends == [1, 7]

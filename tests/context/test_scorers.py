@@ -17,9 +17,19 @@ from lscfg.extract.derive import derive
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import write_lines
-from lscfg.kernel import SENSE_BEGIN, SENSE_END, SENSE_UNKNOWN, SENSE_WORDS, Binding, FeatureOptions, Grammar, Model, X
+from lscfg.kernel import (
+    CONTEXT_BEGIN,
+    CONTEXT_END,
+    CONTEXT_EXTRA_WORDS,
+    CONTEXT_UNKNOWN,
+    Binding,
+    FeatureOptions,
+    Grammar,
+    Model,
+    X,
+)
 from lscfg.kernel import ParseOptions as Parsing
-from lscfg.kernel.senses import SenseTrainer, WeightsTrainer, skip_grams
+from lscfg.kernel.context import ScoreTrainer, WeightsTrainer, skip_grams
 from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.model.parameters import Parameters
 
@@ -63,9 +73,10 @@ def test_views_by_hand():
     task = Task.of(tokens, source, ViewSettings(window=2, min_word=2, min_count=1))
     vocabulary = task.tokens.rules.words
     names = {
-        len(vocabulary) + k: name for k, name in ((SENSE_BEGIN, "<s>"), (SENSE_END, "</s>"), (SENSE_UNKNOWN, "<unk>"))
+        len(vocabulary) + k: name
+        for k, name in ((CONTEXT_BEGIN, "<s>"), (CONTEXT_END, "</s>"), (CONTEXT_UNKNOWN, "<unk>"))
     }
-    base, found = len(vocabulary) + SENSE_WORDS, []
+    base, found = len(vocabulary) + CONTEXT_EXTRA_WORDS, []
     for token in range(len(task.tokens.places)):
         items = task.views.items[task.views.matrix[token].indices]
         found.append(
@@ -88,7 +99,7 @@ def test_words_of_the_sentence_by_hand():
     plain, views = (Views.of(words, 3, places, Look(1, False, 2, sentence)) for sentence in (False, True))
     n = len(plain.items)
     assert views.items[:n].tolist() == plain.items.tolist() and views.split == plain.split
-    assert (views.items[n:] - 2 * (3 + SENSE_WORDS)).tolist() == [0, 1, 3 + SENSE_UNKNOWN]
+    assert (views.items[n:] - 2 * (3 + CONTEXT_EXTRA_WORDS)).tolist() == [0, 1, 3 + CONTEXT_UNKNOWN]
     assert views.matrix[:, :n].toarray().tolist() == plain.matrix.toarray().tolist()
     assert views.matrix[:, n:].toarray().tolist() == [[2, 1, 0], [1, 1, 1]]
     other = views.matrix_of(number_words(["c b d", "a"], ["a", "b", "c"]), 3, np.array([[0, 2, 3], [1, 0, 1]]))
@@ -148,7 +159,7 @@ def test_gradients_are_those_of_the_losses(loss, hidden):
     rng = np.random.default_rng(5)
     first, size = np.array([0, 0, 3, 3]), np.array([3, 3, 2, 2])
     vectors = rng.normal(size=(5, 4)) if loss == "match" else None
-    trainer = SenseTrainer(
+    trainer = ScoreTrainer(
         loss,
         rng.normal(size=(4, 4)),
         np.array([0, 2, 3, 4]),
@@ -209,7 +220,7 @@ def test_gradients_of_weights_are_those_of_the_losses(loss):
     dense = np.zeros((4, 3))
     for token in range(4):
         np.add.at(dense[token], trainer.items[slice(*trainer.begin[token : token + 2])], 1)
-    reference = SenseTrainer(loss, dense, trainer.own, trainer.first, trainer.size, trainer.counts)
+    reference = ScoreTrainer(loss, dense, trainer.own, trainer.first, trainer.size, trainer.counts)
     for row in range(5):
         own = trainer.parameters[slice(*trainer.offsets[row : row + 2])]
         reference.parts()["rules"][row, : len(own)] = own
@@ -250,7 +261,7 @@ def test_online_least_squares_tend_to_least_squares():
     """Of one source side with all rules as options, the rate falling."""
     rng = np.random.default_rng(6)
     contexts, own = rng.normal(size=(200, 3)), rng.integers(4, size=200)
-    trainer = SenseTrainer("indicators", contexts, own, np.zeros(200, int), np.full(200, 4), np.ones(4), 0, 0.1)
+    trainer = ScoreTrainer("indicators", contexts, own, np.zeros(200, int), np.full(200, 4), np.ones(4), 0, 0.1)
     for number in range(300):
         trainer.learn(rng.permutation(200))
         trainer._problem.rate = 0.1 / (1 + number)
@@ -384,11 +395,11 @@ def test_bad_options(tmp_path, planted, capsys, words, message):
 def test_bad_arrays():
     one = np.array([0])
     with pytest.raises(ValueError, match="do not fit"):
-        SenseTrainer("softmax", np.ones((1, 2)), np.array([3]), one, one + 1, np.ones(4))
+        ScoreTrainer("softmax", np.ones((1, 2)), np.array([3]), one, one + 1, np.ones(4))
     with pytest.raises(ValueError, match="beyond the rows"):
-        SenseTrainer("softmax", np.ones((1, 2)), one, one, one + 5, np.ones(4))
+        ScoreTrainer("softmax", np.ones((1, 2)), one, one, one + 5, np.ones(4))
     with pytest.raises(ValueError, match="vectors"):
-        SenseTrainer("match", np.ones((1, 2)), one, one, one + 1, np.ones(4), 2)
+        ScoreTrainer("match", np.ones((1, 2)), one, one, one + 1, np.ones(4), 2)
     with pytest.raises(ValueError, match="rule out of range"):
         skip_grams(
             one + 9, np.array([0, 1]), one, np.ones(1), np.ones(1), (np.ones((1, 2)), np.ones((1, 2))), (0.1, 0.1), 1, 1

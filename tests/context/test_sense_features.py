@@ -13,12 +13,12 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.io import tensors
 from lscfg.kernel import (
+    CONTEXT_BEGIN,
+    CONTEXT_END,
     CONTEXT_FEATURES,
-    SENSE_BEGIN,
-    SENSE_END,
+    CONTEXT_UNKNOWN,
+    SCORE_FUNCTIONS,
     SENSE_FEATURES,
-    SENSE_KINDS,
-    SENSE_UNKNOWN,
     Binding,
     FeatureOptions,
     Model,
@@ -36,18 +36,18 @@ COLUMN = {name: k for k, name in enumerate(SENSE_FEATURES)}
 
 def around(sense, vocabulary, words, span, gaps):
     """How often each item is around a span and in its gaps, None where none is."""
-    (i, j), unknown_word = span, len(vocabulary) + SENSE_UNKNOWN
+    (i, j), unknown_word = span, len(vocabulary) + CONTEXT_UNKNOWN
     base, numbers = len(vocabulary) + 3, {int(item): k for k, item in enumerate(sense.items)}
     found = np.zeros(len(numbers))
     for side, places in enumerate((range(i - 1, i - 1 - sense.window, -1), range(j, j + sense.window))):
         for distance, place in enumerate(places):
             slot = side * sense.window + (0 if sense.bag else distance)
-            unknown = slot * base + len(vocabulary) + SENSE_UNKNOWN
+            unknown = slot * base + len(vocabulary) + CONTEXT_UNKNOWN
             if not 0 <= place < len(words):
-                end = len(vocabulary) + (SENSE_END if side else SENSE_BEGIN)
+                end = len(vocabulary) + (CONTEXT_END if side else CONTEXT_BEGIN)
                 items = [side * sense.window * base + end]
             else:
-                items = [slot * base + vocabulary.get(words[place], len(vocabulary) + SENSE_UNKNOWN), unknown]
+                items = [slot * base + vocabulary.get(words[place], len(vocabulary) + CONTEXT_UNKNOWN), unknown]
             known = [numbers[item] for item in items if item in numbers]
             if known:
                 found[known[0]] += 1
@@ -55,7 +55,10 @@ def around(sense, vocabulary, words, span, gaps):
                 break
     for word in words:
         whole = 2 * sense.window * base
-        items = [whole + vocabulary.get(word, len(vocabulary) + SENSE_UNKNOWN), whole + len(vocabulary) + SENSE_UNKNOWN]
+        items = [
+            whole + vocabulary.get(word, len(vocabulary) + CONTEXT_UNKNOWN),
+            whole + len(vocabulary) + CONTEXT_UNKNOWN,
+        ]
         known = [numbers[item] for item in items if item in numbers]
         if known:
             found[known[0]] += 1
@@ -144,7 +147,7 @@ def random_model(folder, seed, kind, bag=False):
     seed=st.integers(0, 10**6),
     length=st.integers(1, 7),
     glue=st.booleans(),
-    kind=st.sampled_from(SENSE_KINDS),
+    kind=st.sampled_from(SCORE_FUNCTIONS),
     bag=st.booleans(),
 )
 def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, glue, kind, bag):

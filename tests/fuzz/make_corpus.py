@@ -11,7 +11,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 
 from helpers import random_context, random_sense, rule_table, save_model  # noqa: E402
 
-from lscfg.kernel import SENSE_KINDS  # noqa: E402
+from lscfg.kernel import SCORE_FUNCTIONS  # noqa: E402
 from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
 
 RULES = [
@@ -45,7 +45,7 @@ def main() -> None:
         parameters.save(folder / f"double{m}", np.float64)
         context = random_context(table, m)
         Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=context).save(folder / f"context{m}")
-        for kind in SENSE_KINDS if m == 1 else ():
+        for kind in SCORE_FUNCTIONS if m == 1 else ():
             scored = replace(context, sense=random_sense(table, m, kind))
             Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=scored).save(
                 folder / f"sense-{kind}"

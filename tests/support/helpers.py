@@ -16,7 +16,7 @@ import pytest
 from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
-from lscfg.kernel import SENSE_WORDS, Forest
+from lscfg.kernel import CONTEXT_EXTRA_WORDS, Forest
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
@@ -92,7 +92,7 @@ def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
 def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False) -> SenseModel:
     """A scorer of a random part of the rules and of words around them; of some seeds of the sentence and of gaps."""
     rng = np.random.default_rng(seed)
-    base, m, h = len(rules.words) + SENSE_WORDS, 5, 3
+    base, m, h = len(rules.words) + CONTEXT_EXTRA_WORDS, 5, 3
     size = (2 * window * base, (2 * window + 1) * base, end_of_items(window, len(rules.words)))[seed // 3 % 3]
     items = np.nonzero(rng.random(size) < rng.random())[0]
     row = np.where(rng.random(len(rules)) < 0.8, 0, -1)

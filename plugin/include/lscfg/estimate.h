@@ -70,14 +70,14 @@ void lscfg_context_dense(const lscfg_context_trainer *, float *sums);
 /* ---- scorers: rules among others of their source side, from few dimensions of what is around ---- */
 
 enum {
-  LSCFG_SENSE_SOFTMAX = 0,    /* -log of the share of count * exp(score) */
-  LSCFG_SENSE_INDICATORS = 1, /* squared distance of the scores from 1 of the right rule, 0 of others */
-  LSCFG_SENSE_COSTS = 2,      /* from 0 of the right one, -(count + 1) * options / counts of the wrong ones of others */
-  LSCFG_SENSE_MATCH = 3       /* log-loss of whether a rule is right, which counts as often as there are others */
+  LSCFG_LOSS_SOFTMAX = 0,    /* -log of the share of count * exp(score) */
+  LSCFG_LOSS_INDICATORS = 1, /* squared distance of the scores from 1 of the right rule, 0 of others */
+  LSCFG_LOSS_COSTS = 2,      /* from 0 of the right one, -(count + 1) * options / counts of the wrong ones of others */
+  LSCFG_LOSS_MATCH = 3       /* log-loss of whether a rule is right, which counts as often as there are others */
 };
 
 /* Rows are rules. The score of a row is weights . input + bias, where the input is the context, or tanh of a hidden
- * layer over it if hidden > 0; of LSCFG_SENSE_MATCH, out . tanh(hidden . context + other . the row's vector + bias) +
+ * layer over it if hidden > 0; of LSCFG_LOSS_MATCH, out . tanh(hidden . context + other . the row's vector + bias) +
  * bias. */
 typedef struct {
   int32_t loss;
@@ -86,23 +86,23 @@ typedef struct {
   const int32_t *own;          /* [tokens] the right row */
   const int64_t *first, *size; /* [tokens] options are the rows first .. first + size - 1, own among them */
   const double *counts;        /* [rows], above 0 */
-  const double *vectors;       /* [rows][dims] of LSCFG_SENSE_MATCH, else NULL */
+  const double *vectors;       /* [rows][dims] of LSCFG_LOSS_MATCH, else NULL */
   const double *visits;        /* [rows], above 0: the penalty is shared out among so many; NULL: each has all of it */
   double rate, penalty;        /* of AdaGrad; the penalty is that of one visit */
-} lscfg_sense_problem;
+} lscfg_score_problem;
 
 /* Number of parameters. In order: rules [rows][hidden or dims], bias [rows], hidden [hidden][dims], hidden_bias
- * [hidden]; of LSCFG_SENSE_MATCH bias [1], hidden, other [hidden][dims], hidden_bias, out [hidden]. */
-int64_t lscfg_sense_parameters(const lscfg_sense_problem *);
+ * [hidden]; of LSCFG_LOSS_MATCH bias [1], hidden, other [hidden][dims], hidden_bias, out [hidden]. */
+int64_t lscfg_score_parameters(const lscfg_score_problem *);
 /* Learns from tokens order[0] .. order[n-1], one by one; squares: sums of squared gradients, kept between calls. With a
  * gradient that is not NULL nothing is learned, and the gradient of the loss is added to it, without the penalty. */
-int lscfg_sense_learn(const lscfg_sense_problem *, double *parameters, double *squares, double *gradient,
+int lscfg_score_learn(const lscfg_score_problem *, double *parameters, double *squares, double *gradient,
                       const int64_t *order, int64_t n, double *loss, lscfg_error *);
 
 /* Rows with a weight for each item that their source side has around it. The score of a row is the sum of its weights
  * for a token's items. */
 typedef struct {
-  int32_t loss;                /* not LSCFG_SENSE_MATCH */
+  int32_t loss;                /* not LSCFG_LOSS_MATCH */
   const int64_t *begin;        /* [tokens + 1] */
   const int32_t *items;        /* of token k those from begin[k] on, numbered from 0 for each source side */
   const int32_t *own;          /* as above */
@@ -113,7 +113,7 @@ typedef struct {
   double rate, penalty;        /* of each visit of a weight */
 } lscfg_weights_problem;
 
-/* As lscfg_sense_learn. Source sides share nothing, so threads may learn those of different ones at a time. */
+/* As lscfg_score_learn. Source sides share nothing, so threads may learn those of different ones at a time. */
 int lscfg_weights_learn(const lscfg_weights_problem *, double *weights, double *squares, double *gradient,
                         const int64_t *order, int64_t n, double *loss, lscfg_error *error);
 

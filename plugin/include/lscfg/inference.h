@@ -65,9 +65,9 @@ const char *lscfg_binding_instructions(const lscfg_binding *);
 enum { LSCFG_CONTEXT_SHAPES = 144, LSCFG_CONTEXT_WORD_KINDS = 9, LSCFG_CONTEXT_LENGTHS = 7 };
 /* Behind the words of the vocabulary, a scorer has the two ends of a sentence, and any word without an item of its own.
  */
-enum { LSCFG_SENSE_BEGIN = 0, LSCFG_SENSE_END = 1, LSCFG_SENSE_UNKNOWN = 2, LSCFG_SENSE_WORDS = 3 };
+enum { LSCFG_CONTEXT_BEGIN = 0, LSCFG_CONTEXT_END = 1, LSCFG_CONTEXT_UNKNOWN = 2, LSCFG_CONTEXT_EXTRA_WORDS = 3 };
 /* The name of a kind of scorers, from 0; NULL behind the last one. */
-const char *lscfg_scorer_name(int32_t kind);
+const char *lscfg_score_function_name(int32_t kind);
 
 /* ---- inference: tensor inside-outside over a forest ---- */
 

@@ -1,6 +1,6 @@
 /* Where the rules of the trees are, to find all places at which the same two rules could be one. */
-#ifndef LSCFG_SAMPLE_PLACES_H
-#define LSCFG_SAMPLE_PLACES_H
+#ifndef LSCFG_SAMPLE_SITES_H
+#define LSCFG_SAMPLE_SITES_H
 
 #include "base/common.h"
 
@@ -19,12 +19,12 @@ typedef struct {
   ARRAY(int64_t) candidates; /* pairs */
   ARRAY(site) sites;
   double *sums; /* for weighing how many are cut */
-} place_index;
+} site_index;
 
-void places_release(place_index *);
+void sites_release(site_index *);
 /* Memory for so many rules; the new ones are nowhere. */
-int places_reserve(place_index *, int64_t n_rules);
-void places_add(place_index *, int32_t rule, int32_t node);
-void places_remove(place_index *, int32_t rule, int32_t node);
+int sites_reserve(site_index *, int64_t n_rules);
+void sites_add(site_index *, int32_t rule, int32_t node);
+void sites_remove(site_index *, int32_t rule, int32_t node);
 
 #endif

@@ -1,22 +1,22 @@
 /* Scorers of target sides: their kinds, and their arrays in a model file. */
-#include "inference/scorer.h"
+#include "inference/map_scores.h"
 
 #include <math.h>
 
 /* One row for each kind. */
-static const scorer_kind *const kinds[] = {&dot_scorer, &cosine_scorer, &mlp_scorer, &match_scorer,
-                                          &sparse_scorer, &joint_scorer};
+static const score_function *const kinds[] = {&dot_score, &cosine_score, &mlp_score, &match_score,
+                                          &sparse_score, &joint_score};
 enum { N_KINDS = sizeof kinds / sizeof *kinds, MOST_DIMENSIONS = 1 << 16 };
 
-const scorer_kind *find_scorer(const char *name, size_t length) {
+const score_function *find_score_function(const char *name, size_t length) {
   for (int k = 0; k < N_KINDS; k++)
     if (strlen(kinds[k]->name) == length && !memcmp(kinds[k]->name, name, length)) return kinds[k];
   return NULL;
 }
 
-const char *lscfg_scorer_name(int32_t kind) { return kind >= 0 && kind < N_KINDS ? kinds[kind]->name : NULL; }
+const char *lscfg_score_function_name(int32_t kind) { return kind >= 0 && kind < N_KINDS ? kinds[kind]->name : NULL; }
 
-int64_t find_item(const sense_model *s, int64_t item) {
+int64_t find_item(const context_scores *s, int64_t item) {
   int64_t low = 0, high = s->n_items;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
@@ -46,7 +46,7 @@ static int get(const tensor_file *file, const char *name, const char *type, int6
   return LSCFG_OK;
 }
 
-static int check_items(const sense_model *s, lscfg_error *error) {
+static int check_items(const context_scores *s, lscfg_error *error) {
   int64_t end = end_of_items(s);
   for (int64_t k = 0; k < s->n_items; k++)
     if (s->items[k] < 0 || s->items[k] >= end || (k && s->items[k] <= s->items[k - 1]))
@@ -54,7 +54,7 @@ static int check_items(const sense_model *s, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-static int map_hidden(const tensor_file *file, sense_model *s, lscfg_error *error) {
+static int map_hidden(const tensor_file *file, context_scores *s, lscfg_error *error) {
   tensor_view view;
   int code = get(file, "sense.hidden", "F32", -1, s->m, 2, &view, error);
   if (code) return code;
@@ -68,7 +68,7 @@ static int map_hidden(const tensor_file *file, sense_model *s, lscfg_error *erro
   return LSCFG_OK;
 }
 
-static int map_vectors(const tensor_file *file, sense_model *s, lscfg_error *error) {
+static int map_vectors(const tensor_file *file, context_scores *s, lscfg_error *error) {
   tensor_view view;
   int code = get(file, "sense.vectors", "F32", s->n_items, -1, 2, &view, error);
   if (code) return code;
@@ -84,7 +84,7 @@ static int map_vectors(const tensor_file *file, sense_model *s, lscfg_error *err
   return LSCFG_OK;
 }
 
-static int map_weights(const tensor_file *file, sense_model *s, lscfg_error *error) {
+static int map_weights(const tensor_file *file, context_scores *s, lscfg_error *error) {
   tensor_view view;
   int code = get(file, "sense.weights", "F32", -1, -1, 1, &view, error);
   if (code) return code;
@@ -105,7 +105,7 @@ static int map_weights(const tensor_file *file, sense_model *s, lscfg_error *err
   return LSCFG_OK;
 }
 
-static int map_rows(const tensor_file *file, int64_t n_rules, sense_model *s, lscfg_error *error) {
+static int map_rows(const tensor_file *file, int64_t n_rules, context_scores *s, lscfg_error *error) {
   tensor_view view;
   int code = get(file, "sense.bias", "F32", -1, -1, 1, &view, error);
   if (code) return code;
@@ -120,13 +120,13 @@ static int map_rows(const tensor_file *file, int64_t n_rules, sense_model *s, ls
   return s->kind->score_items ? map_weights(file, s, error) : map_vectors(file, s, error);
 }
 
-int map_sense(const tensor_file *file, int64_t n_rules, int64_t n_words, sense_model *s, lscfg_error *error) {
+int map_scores(const tensor_file *file, int64_t n_rules, int64_t n_words, context_scores *s, lscfg_error *error) {
   size_t length;
   tensor_view view;
-  *s = (sense_model){.base = n_words + SENSE_WORDS};
+  *s = (context_scores){.base = n_words + CONTEXT_EXTRA_WORDS};
   if (!tensor_file_has(file, "sense.items", "I32")) return LSCFG_OK;
   const char *name = tensor_file_metadata(file, "sense", &length);
-  const scorer_kind *kind = name ? find_scorer(name, length) : NULL;
+  const score_function *kind = name ? find_score_function(name, length) : NULL;
   if (!kind)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "no scorer of target sides is of the kind '%.*s'; update lscfg",
                       !name ? 0 : length < 20 ? (int)length : 20, name ? name : "");

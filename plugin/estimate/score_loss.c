@@ -1,5 +1,5 @@
 /* Losses that scorers are learned by, as sums over the options of a token. */
-#include "estimate/senses.h"
+#include "estimate/score_loss.h"
 
 #include <math.h>
 
@@ -13,21 +13,21 @@ static double to_shares(double *scores, int64_t n, int64_t right) {
   return log(sum) - own;
 }
 
-/* Makes what the scores of a token should be; see lscfg_sense_problem. */
+/* Makes what the scores of a token should be; see lscfg_score_problem. */
 static void make_targets(int32_t loss, const double *counts, int64_t n, int64_t right, double *targets) {
   double others = 0;
   for (int64_t k = 0; k < n; k++) others += k == right ? 0 : counts[k];
   for (int64_t k = 0; k < n; k++) {
-    if (loss == LSCFG_SENSE_INDICATORS)
+    if (loss == LSCFG_LOSS_INDICATORS)
       targets[k] = k == right;
     else
       targets[k] = k == right ? 0 : -(counts[k] + 1) * (double)n / (others > 0 ? others : 1);
   }
 }
 
-double sense_gradient(int32_t loss, const double *counts, int64_t n, int64_t right, double *scores, double *targets) {
+double score_gradient(int32_t loss, const double *counts, int64_t n, int64_t right, double *scores, double *targets) {
   double sum = 0;
-  if (loss == LSCFG_SENSE_SOFTMAX) {
+  if (loss == LSCFG_LOSS_SOFTMAX) {
     for (int64_t k = 0; k < n; k++) scores[k] += log(counts[k]);
     sum = to_shares(scores, n, right);
     scores[right] -= 1;

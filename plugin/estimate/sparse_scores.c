@@ -1,5 +1,5 @@
 /* Scorers with a weight of each rule for each word around (thesis, section 4.2.4), learned token by token (AdaGrad). */
-#include "estimate/senses.h"
+#include "estimate/score_loss.h"
 
 #include <math.h>
 
@@ -24,7 +24,7 @@ static double learn_token(const lscfg_weights_problem *p, double *weights, doubl
     scores[k] = 0;
     for (const int32_t *i = items; i < end; i++) scores[k] += row[*i];
   }
-  double loss = sense_gradient(p->loss, p->counts + first, n, p->own[token] - first, scores, targets);
+  double loss = score_gradient(p->loss, p->counts + first, n, p->own[token] - first, scores, targets);
   for (int64_t k = 0; k < n; k++) {
     int64_t row = p->offsets[first + k];
     if (fabs(scores[k]) <= 1e-6) continue;

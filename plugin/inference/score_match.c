@@ -1,22 +1,22 @@
 /* A perceptron that says whether words around and a rule match (CCA+MM): its hidden layer adds up what comes of either,
  * of which the file has the rule's half. */
-#include "inference/scorer.h"
+#include "inference/scores.h"
 
 #include <math.h>
 
-static int64_t width(const sense_model *s) { return s->n_hidden; }
+static int64_t width(const context_scores *s) { return s->n_hidden; }
 
-static void prepare(const sense_model *s, const float *around, float *prepared) {
+static void prepare(const context_scores *s, const float *around, float *prepared) {
   double length = sqrt(inner_product(around, around, s->m)), scale = length > 0 ? 1 / length : 0;
   for (int64_t h = 0; h < s->n_hidden; h++)
     prepared[h] = (float)(inner_product(s->hidden + h * s->m, around, s->m) * scale + (double)s->hidden_bias[h]);
 }
 
-static double score(const sense_model *s, const float *prepared, int64_t row) {
+static double score(const context_scores *s, const float *prepared, int64_t row) {
   const float *rule = s->rules + row * s->width;
   double sum = s->bias[row];
   for (int64_t h = 0; h < s->n_hidden; h++) sum += (double)(s->out[h] * tanhf(prepared[h] + rule[h]));
   return sum;
 }
 
-const scorer_kind match_scorer = {"match", 1, width, prepare, score, NULL};
+const score_function match_score = {"match", 1, width, prepare, score, NULL};

@@ -2,18 +2,18 @@
  *
  * Words around a span have vectors, by side and distance, whose sum stands for all of them. Each kind of scorer
  * compares it with what the model has of a rule; a sparse kind has a weight of each rule for each word instead. A kind
- * is a file that defines it, and a row in scorer.c. */
-#ifndef LSCFG_SCORER_H
-#define LSCFG_SCORER_H
+ * is a file that defines it, and a row in map_scores.c. */
+#ifndef LSCFG_SCORES_H
+#define LSCFG_SCORES_H
 
 #include "base/safetensors.h"
 #include "lscfg/inference.h"
 
-typedef struct scorer_kind scorer_kind;
+typedef struct score_function score_function;
 
 /* The arrays of a model file; docs/FORMATS.md lists them. All but kind and hidden in the mapped file. */
 typedef struct {
-  const scorer_kind *kind;
+  const score_function *kind;
   int64_t base;         /* words of the vocabulary and three more, see below */
   int32_t window, bag;  /* words on each side; non-zero: wherever they stand */
   int64_t n_items, m;
@@ -31,45 +31,36 @@ typedef struct {
   const float *hidden;  /* [n_hidden][m] */
   const float *hidden_bias, *out; /* [n_hidden] */
   const double *calibration;      /* [2]: weights of the logarithm of a rule's count, and of its score */
-} sense_model;
+} context_scores;
 
 /* Item = ((side * window) + distance - 1) * base + word; the ends of a sentence have distance 1. Side 2, at distance 1,
  * is the whole sentence, wherever a word stands. Behind it are four of base items each, for the first and the last word
  * of the first gap, and those of the second one; and then the classes of length of either gap. */
 enum {
-  SENSE_BEGIN = LSCFG_SENSE_BEGIN,
-  SENSE_END = LSCFG_SENSE_END,
-  SENSE_UNKNOWN = LSCFG_SENSE_UNKNOWN,
-  SENSE_WORDS = LSCFG_SENSE_WORDS
+  CONTEXT_BEGIN = LSCFG_CONTEXT_BEGIN,
+  CONTEXT_END = LSCFG_CONTEXT_END,
+  CONTEXT_UNKNOWN = LSCFG_CONTEXT_UNKNOWN,
+  CONTEXT_EXTRA_WORDS = LSCFG_CONTEXT_EXTRA_WORDS
 };
 
-struct scorer_kind {
+struct score_function {
   const char *name; /* as the file's metadata has it */
   int hidden;       /* whether there is a hidden layer */
   /* numbers that the words around a span are reduced to: width of prepared */
-  int64_t (*width)(const sense_model *);
-  void (*prepare)(const sense_model *, const float *around, float *prepared);
-  double (*score)(const sense_model *, const float *prepared, int64_t row);
+  int64_t (*width)(const context_scores *);
+  void (*prepare)(const context_scores *, const float *around, float *prepared);
+  double (*score)(const context_scores *, const float *prepared, int64_t row);
   /* of sparse kinds, in place of these three: what some items, by their numbers, add to the bias of a row */
-  double (*score_items)(const sense_model *, const int32_t *items, int32_t n, int64_t row);
+  double (*score_items)(const context_scores *, const int32_t *items, int32_t n, int64_t row);
 };
 
-extern const scorer_kind dot_scorer, cosine_scorer, mlp_scorer, match_scorer, sparse_scorer;
-extern const scorer_kind joint_scorer; /* its scores are a part of those of the context model, too */
-
-/* The kind of that name, NULL if there is none. */
-const scorer_kind *find_scorer(const char *name, size_t length);
-
-/* Maps and checks the arrays, of so many rules and words; all 0 where the file has none. */
-int map_sense(const tensor_file *, int64_t n_rules, int64_t n_words, sense_model *, lscfg_error *);
+extern const score_function dot_score, cosine_score, mlp_score, match_score, sparse_score;
+extern const score_function joint_score; /* its scores are a part of those of the context model, too */
 
 /* The first item of the gaps' words, that of their lengths, and the end of all. */
-static inline int64_t first_gap_item(const sense_model *s) { return (2 * (int64_t)s->window + 1) * s->base; }
-static inline int64_t first_length_item(const sense_model *s) { return first_gap_item(s) + 4 * s->base; }
-static inline int64_t end_of_items(const sense_model *s) { return first_length_item(s) + 2 * LSCFG_CONTEXT_LENGTHS; }
-
-/* The number of an item, -1: none. */
-int64_t find_item(const sense_model *, int64_t item);
+static inline int64_t first_gap_item(const context_scores *s) { return (2 * (int64_t)s->window + 1) * s->base; }
+static inline int64_t first_length_item(const context_scores *s) { return first_gap_item(s) + 4 * s->base; }
+static inline int64_t end_of_items(const context_scores *s) { return first_length_item(s) + 2 * LSCFG_CONTEXT_LENGTHS; }
 
 /* The sum of products, in eight parts, which add up in the same order on every machine. */
 static inline double inner_product(const float *a, const float *b, int64_t n) {

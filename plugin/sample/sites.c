@@ -1,6 +1,6 @@
-#include "sample/places.h"
+#include "sample/sites.h"
 
-void places_release(place_index *p) {
+void sites_release(site_index *p) {
   free(p->next);
   free(p->previous);
   free(p->pair);
@@ -10,13 +10,13 @@ void places_release(place_index *p) {
   free(p->sums);
 }
 
-int places_reserve(place_index *p, int64_t n_rules) {
+int sites_reserve(site_index *p, int64_t n_rules) {
   if (ARRAY_RESERVE(p->first, n_rules - p->first.size)) return LSCFG_ENOMEM;
   while (p->first.size < n_rules) p->first.data[p->first.size++] = -1;
   return LSCFG_OK;
 }
 
-void places_add(place_index *p, int32_t rule, int32_t node) {
+void sites_add(site_index *p, int32_t rule, int32_t node) {
   int32_t *first = &p->first.data[rule];
   p->next[node] = *first;
   p->previous[node] = -1;
@@ -24,7 +24,7 @@ void places_add(place_index *p, int32_t rule, int32_t node) {
   *first = node;
 }
 
-void places_remove(place_index *p, int32_t rule, int32_t node) {
+void sites_remove(site_index *p, int32_t rule, int32_t node) {
   int32_t before = p->previous[node], behind = p->next[node];
   if (before >= 0)
     p->next[before] = behind;

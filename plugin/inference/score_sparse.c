@@ -1,7 +1,7 @@
 /* A weight of each rule for each word around: as many dimensions as there are words (thesis, section 4.2.4). */
-#include "inference/scorer.h"
+#include "inference/scores.h"
 
-static double score_items(const sense_model *s, const int32_t *items, int32_t n, int64_t row) {
+static double score_items(const context_scores *s, const int32_t *items, int32_t n, int64_t row) {
   double sum = 0;
   for (int32_t i = 0; i < n; i++) {
     int64_t low = s->offsets[row], high = s->offsets[row + 1];
@@ -17,4 +17,4 @@ static double score_items(const sense_model *s, const int32_t *items, int32_t n,
   return sum;
 }
 
-const scorer_kind sparse_scorer = {"sparse", 0, NULL, NULL, NULL, score_items};
+const score_function sparse_score = {"sparse", 0, NULL, NULL, NULL, score_items};

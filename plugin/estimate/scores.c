@@ -1,11 +1,11 @@
 /* Scorers of target sides, learned token by token with a step of its own for each parameter (AdaGrad: Duchi, Hazan and
  * Singer 2011); and skip-grams of rules with the words around them (Mikolov et al. 2013). */
-#include "estimate/senses.h"
+#include "estimate/score_loss.h"
 #include "base/random.h"
 
 #include <math.h>
 
-/* Tokens of LSCFG_SENSE_MATCH that make one step: it has few parameters, and each token moves all of them. */
+/* Tokens of LSCFG_LOSS_MATCH that make one step: it has few parameters, and each token moves all of them. */
 enum { TOGETHER = 16 };
 
 /* Where the parts of the parameters begin. */
@@ -14,9 +14,9 @@ typedef struct {
   int64_t width; /* of a rule's own parameters, 0: it has none */
 } layout;
 
-static layout lay_out(const lscfg_sense_problem *p) {
+static layout lay_out(const lscfg_score_problem *p) {
   layout at = {0};
-  int match = p->loss == LSCFG_SENSE_MATCH;
+  int match = p->loss == LSCFG_LOSS_MATCH;
   at.width = match ? 0 : p->hidden ? p->hidden : p->dims;
   at.bias = p->rows * at.width;
   at.hidden = at.bias + (match ? 1 : p->rows);
@@ -27,10 +27,10 @@ static layout lay_out(const lscfg_sense_problem *p) {
   return at;
 }
 
-int64_t lscfg_sense_parameters(const lscfg_sense_problem *problem) { return lay_out(problem).total; }
+int64_t lscfg_score_parameters(const lscfg_score_problem *problem) { return lay_out(problem).total; }
 
 typedef struct {
-  const lscfg_sense_problem *problem;
+  const lscfg_score_problem *problem;
   layout at;
   double *parameters, *squares, *gradient;
   double *layer, *below, *half;  /* [hidden] the layer's values, what its gradient adds up to, the context's half */
@@ -40,7 +40,7 @@ typedef struct {
 
 /* Along the gradient of one parameter: a step against it, or no step but the sum. */
 static void move_with(const trainer *t, int64_t parameter, double along, double penalty) {
-  const lscfg_sense_problem *p = t->problem;
+  const lscfg_score_problem *p = t->problem;
   if (t->gradient) {
     t->gradient[parameter] += along;
     return;
@@ -66,7 +66,7 @@ static double product(const double *a, const double *b, int64_t n) {
 /* ---- linear scores and those of a hidden layer: one score for each option ---- */
 
 static double learn_scores(trainer *t, const double *context, int64_t first, int64_t n, int64_t right) {
-  const lscfg_sense_problem *p = t->problem;
+  const lscfg_score_problem *p = t->problem;
   const layout *at = &t->at;
   const double *input = context;
   for (int64_t h = 0; h < p->hidden; h++) {
@@ -78,7 +78,7 @@ static double learn_scores(trainer *t, const double *context, int64_t first, int
   for (int64_t k = 0; k < n; k++)
     t->scores.data[k] = product(t->parameters + at->rules + (first + k) * at->width, input, at->width) +
                         t->parameters[at->bias + first + k];
-  double loss = sense_gradient(p->loss, p->counts + first, n, right, t->scores.data, t->targets.data);
+  double loss = score_gradient(p->loss, p->counts + first, n, right, t->scores.data, t->targets.data);
   for (int64_t k = 0; k < n; k++) {
     double along = t->scores.data[k];
     int64_t rule = at->rules + (first + k) * at->width;
@@ -101,7 +101,7 @@ static double learn_scores(trainer *t, const double *context, int64_t first, int
 /* The loss of one option, and into sums what the parameters have to move, but for the context's half of the layer: that
  * is below, added up over the options. */
 static double add_match(trainer *t, const double *rule, int right, double weight) {
-  const lscfg_sense_problem *p = t->problem;
+  const lscfg_score_problem *p = t->problem;
   const layout *at = &t->at;
   double score = t->parameters[at->bias];
   for (int64_t h = 0; h < p->hidden; h++) {
@@ -123,7 +123,7 @@ static double add_match(trainer *t, const double *rule, int right, double weight
 
 /* The right pair counts as often as there are others. */
 static double add_matches(trainer *t, const double *context, int64_t first, int64_t n, int64_t right) {
-  const lscfg_sense_problem *p = t->problem;
+  const lscfg_score_problem *p = t->problem;
   const layout *at = &t->at;
   double loss = 0;
   for (int64_t h = 0; h < p->hidden; h++) {
@@ -149,12 +149,12 @@ static void move_all(trainer *t) {
   }
 }
 
-static int start(trainer *t, const lscfg_sense_problem *p) {
+static int start(trainer *t, const lscfg_score_problem *p) {
   size_t n = (size_t)p->hidden + 1;
   t->layer = malloc(n * sizeof *t->layer);
   t->below = malloc(n * sizeof *t->below);
   t->half = malloc(n * sizeof *t->half);
-  t->sums = calloc(p->loss == LSCFG_SENSE_MATCH ? (size_t)t->at.total : 1, sizeof *t->sums);
+  t->sums = calloc(p->loss == LSCFG_LOSS_MATCH ? (size_t)t->at.total : 1, sizeof *t->sums);
   return t->layer && t->below && t->half && t->sums ? LSCFG_OK : LSCFG_ENOMEM;
 }
 
@@ -169,19 +169,19 @@ static void stop(trainer *t) {
 
 /* Options of a token one by one. */
 static int learn_token(trainer *t, int64_t token, double *loss) {
-  const lscfg_sense_problem *p = t->problem;
+  const lscfg_score_problem *p = t->problem;
   int64_t first = p->first[token], n = p->size[token], right = p->own[token] - first;
   const double *context = p->contexts + token * p->dims;
   if (ARRAY_RESERVE(t->scores, n) || ARRAY_RESERVE(t->targets, n)) return LSCFG_ENOMEM;
-  *loss += p->loss == LSCFG_SENSE_MATCH ? add_matches(t, context, first, n, right)
+  *loss += p->loss == LSCFG_LOSS_MATCH ? add_matches(t, context, first, n, right)
                                         : learn_scores(t, context, first, n, right);
   return LSCFG_OK;
 }
 
-int lscfg_sense_learn(const lscfg_sense_problem *p, double *parameters, double *squares, double *gradient,
+int lscfg_score_learn(const lscfg_score_problem *p, double *parameters, double *squares, double *gradient,
                       const int64_t *order, int64_t n, double *loss, lscfg_error *error) {
   trainer t = {.problem = p, .at = lay_out(p), .parameters = parameters, .squares = squares, .gradient = gradient};
-  int code = start(&t, p), match = p->loss == LSCFG_SENSE_MATCH;
+  int code = start(&t, p), match = p->loss == LSCFG_LOSS_MATCH;
   *loss = 0;
   for (int64_t k = 0; k < n && !code; k++) {
     code = learn_token(&t, order[k], loss);

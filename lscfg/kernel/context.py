@@ -1,4 +1,4 @@
-"""Learning of scorers from few dimensions, and of skip-grams (plugin/estimate/senses.c)."""
+"""Learning of scorers from few dimensions, and of skip-grams (plugin/estimate/scores.c)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 
-SENSE_LOSSES = {
-    "softmax": int(lib.LSCFG_SENSE_SOFTMAX),
-    "indicators": int(lib.LSCFG_SENSE_INDICATORS),
-    "costs": int(lib.LSCFG_SENSE_COSTS),
-    "match": int(lib.LSCFG_SENSE_MATCH),
+SCORE_LOSSES = {
+    "softmax": int(lib.LSCFG_LOSS_SOFTMAX),
+    "indicators": int(lib.LSCFG_LOSS_INDICATORS),
+    "costs": int(lib.LSCFG_LOSS_COSTS),
+    "match": int(lib.LSCFG_LOSS_MATCH),
 }
 """What a scorer is learned by; lscfg/estimate.h defines each."""
 
@@ -79,11 +79,11 @@ def _problem_of(struct: str, **values: float | np.ndarray) -> tuple[Any, list[np
 
 
 @dataclass
-class SenseTrainer(_Trainer):
+class ScoreTrainer(_Trainer):
     """Learns which row is right for each token, by AdaGrad.
 
     Attributes:
-        loss: one of ``SENSE_LOSSES``.
+        loss: one of ``SCORE_LOSSES``.
         contexts: float64 [tokens, dims].
         own, first, size: int [tokens], the right row, and the first and the number of those that it is chosen among.
         counts: float64 [rows] > 0.
@@ -119,8 +119,8 @@ class SenseTrainer(_Trainer):
             np.add.at(steps, self.first + self.size, -1)
             more["visits"] = np.maximum(np.cumsum(steps)[:-1], 1)
         self._problem, self._kept = _problem_of(
-            "lscfg_sense_problem",
-            loss=SENSE_LOSSES[self.loss],
+            "lscfg_score_problem",
+            loss=SCORE_LOSSES[self.loss],
             dims=dims,
             hidden=self.hidden,
             rows=len(self.counts),
@@ -133,8 +133,8 @@ class SenseTrainer(_Trainer):
             penalty=self.penalty,
             **more,
         )
-        self._learn = lib.lscfg_sense_learn
-        self._begin(lib.lscfg_sense_parameters(self._problem))
+        self._learn = lib.lscfg_score_learn
+        self._begin(lib.lscfg_score_parameters(self._problem))
 
     def parts(self) -> dict[str, np.ndarray]:
         """Views of the parameters: ``rules``, ``bias``, ``hidden``, ``other``, ``hidden_bias``, ``out``."""
@@ -163,9 +163,9 @@ class WeightsTrainer(_Trainer):
     Threads may let it learn from tokens of different source sides.
 
     Attributes:
-        loss: one of ``SENSE_LOSSES`` but ``match``.
+        loss: one of ``SCORE_LOSSES`` but ``match``.
         begin: int [tokens + 1]; items: int, of each token, numbered from 0 for each source side.
-        own, first, size, counts: as of ``SenseTrainer``.
+        own, first, size, counts: as of ``ScoreTrainer``.
         offsets: int [rows + 1], where the weights of each row begin.
         absolute: whether the penalty is of absolute values (l1), or of halves of squares (l2).
         rate, penalty: of learning, and of each visit of a weight.
@@ -198,7 +198,7 @@ class WeightsTrainer(_Trainer):
             raise ValueError("items beyond the weights")
         self._problem, self._kept = _problem_of(
             "lscfg_weights_problem",
-            loss=SENSE_LOSSES[self.loss],
+            loss=SCORE_LOSSES[self.loss],
             begin=self.begin,
             items=self.items,
             own=self.own,

@@ -1,6 +1,6 @@
 /* A log-linear model of target sides while it is learned; see loglinear.c. */
-#ifndef LSCFG_LOGLINEAR_H
-#define LSCFG_LOGLINEAR_H
+#ifndef LSCFG_LOGLINEAR_WEIGHTS_H
+#define LSCFG_LOGLINEAR_WEIGHTS_H
 
 #include "lscfg/estimate.h"
 #include "base/common.h"

@@ -1,0 +1,16 @@
+/* The scores of a context model in a model file. */
+#ifndef LSCFG_INFERENCE_MAP_SCORES_H
+#define LSCFG_INFERENCE_MAP_SCORES_H
+
+#include "inference/scores.h"
+
+/* The kind of that name, NULL if there is none. */
+const score_function *find_score_function(const char *name, size_t length);
+
+/* Maps and checks the arrays, of so many rules and words; all 0 where the file has none. */
+int map_scores(const tensor_file *, int64_t n_rules, int64_t n_words, context_scores *, lscfg_error *);
+
+/* The number of an item, -1: none. */
+int64_t find_item(const context_scores *, int64_t item);
+
+#endif
