@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, DEFAULT_SENSE_MODEL, SENSE_MODELS, kind, kinds
-from lscfg.tuning.experiment.reader import Keys, Reader
+from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import Chosen
 
 

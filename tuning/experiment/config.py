@@ -39,12 +39,12 @@ from lscfg.kinds import (
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, SettingError, settings_of
+from lscfg.settings_file import Keys, Reader, parse_toml
 from lscfg.tuning.experiment.agreement import agreement_fault
 from lscfg.tuning.experiment.chosen import read_context, read_kind, read_scorer
 from lscfg.tuning.experiment.learned import MARGIN, margin_fault, read_margin
 from lscfg.tuning.experiment.monolingual import TABLE, expansion_fault, read_propagation
 from lscfg.tuning.experiment.overrides import Overrides, overridden
-from lscfg.tuning.experiment.reader import Keys, Reader, parse_toml
 from lscfg.tuning.experiment.schema import (
     DEFAULT_SYSTEMS,
     NO_ESTIMATOR,

@@ -6,7 +6,7 @@ from typing import Any
 
 from lscfg.errors import InputError
 from lscfg.grammar.source import rule_source
-from lscfg.tuning.experiment.reader import Keys, Reader
+from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import System
 from lscfg.tuning.margin.settings import MarginSettings
 

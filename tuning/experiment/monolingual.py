@@ -10,7 +10,7 @@ from lscfg.induce.propagate.phrases import PhraseSettings
 from lscfg.induce.propagate.spaces import GraphSettings
 from lscfg.induce.propagate.spread import GOLD, PropagationSettings
 from lscfg.settings import Declared, settings_of
-from lscfg.tuning.experiment.reader import Keys, Reader
+from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import Monolingual, Propagation, System
 
 TABLE = "propagate"
