@@ -22,8 +22,7 @@ import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from lscfg.estimate.em import EMRun
-from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import EMRun, EMSettings
 from lscfg.extract.derive import Derivations
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import log
-from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import estimate
+from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings
 from lscfg.study.simulate import GrammarSettings, random_model, sample, tree_values
 
 
@@ -44,7 +43,8 @@ def main() -> None:
         begin = time.perf_counter()
         samples = [sample(model, size, seed) for seed in range(args.seeds)]
         for rank in ranks:
-            estimates = [tree_values(estimate(s, SpectralSettings(rank)).parameters(), trees) for s in samples]
+            found = (MethodOfMoments().estimate(s, SpectralSettings(rank)).parameters() for s in samples)
+            estimates = [tree_values(parameters, trees) for parameters in found]
             errors[rank].append(float(np.mean([np.abs(e / true - 1).mean() for e in estimates])))
         line = " ".join(f"{errors[rank][-1]:9.4f}" for rank in ranks)
         print(f"{size:8d} {line} {time.perf_counter() - begin:8.1f}")

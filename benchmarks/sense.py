@@ -130,7 +130,8 @@ def main() -> None:
     places = tokens.places[tokens.places[:, 1] < args.pairs]
     kept, numbers = np.unique(places[:, 0], return_inverse=True)
     tokens = RuleTokens(tokens.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
-    model, rows = mle.estimate(derivations, mle.Settings()), [["scorer", "estimate", "decoding, a sentence"]]
+    model = mle.RelativeFrequencies().estimate(derivations, mle.MLESettings())
+    rows = [["scorer", "estimate", "decoding, a sentence"]]
     grammar = Grammar()
     every = np.arange(len(tokens.rules))
     grammar.read_text(tokens.rules.kernel.text(every, (), np.empty((len(every), 0))).decode("utf-8"))

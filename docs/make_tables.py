@@ -8,10 +8,10 @@ Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME
 import re
 from pathlib import Path
 
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.kinds import (
     ALIGNERS,
     CONTEXT_MODELS,
-    ESTIMATORS,
     OPTIMISERS,
     RULE_SOURCES,
     SENSE_MODELS,

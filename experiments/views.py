@@ -66,7 +66,7 @@ def rows(
     for name, family, add in models(more, args.vectors, args.threads):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model"
-            add(mle.estimate(train, mle.Settings()), tokens, source).save(path)
+            add(mle.RelativeFrequencies().estimate(train, mle.MLESettings()), tokens, source).save(path)
             score = next(candidate for candidate in ruler.candidates(path) if candidate.name == f"model {family}")
             found.append(figures(name, ruler.measure(score, base)))
     return [[f"{train.pairs:,}", f"{len(questions.sentence):,}", *row] for row in found]

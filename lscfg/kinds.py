@@ -1,32 +1,100 @@
-"""Kinds of estimators, rule sources and the like: each a module, found by its row among the entry points.
+"""Kinds of estimators, rule extractors and the like: classes that the entry points of packages name.
 
-A row in pyproject.toml names a module, which has ``HELP`` (one line), ``VERSION`` (a number that grows whenever other
-output comes of the same input), ``Settings`` (see ``lscfg.settings``) and the function of its group:
+Each group of kinds has a base class and a registry in the package that owns the concept, for example ``Estimator`` and
+``ESTIMATORS`` in ``lscfg.estimate.estimator``. A new kind is one class in one file and one row in pyproject.toml:
 
-- ``lscfg.estimators``: ``estimate(derivations, settings, ...)``, see ``lscfg.estimate``;
-- ``lscfg.rule_sources``: ``rules(corpus, settings)`` and ``tokens(corpus, settings)``, see ``lscfg.grammar.source``;
-- ``lscfg.context_models``: ``add_context(model, tokens, source, settings, threads)``, see ``lscfg.context.loglinear``;
-- ``lscfg.sense_models``: ``fit(task, settings)``, see ``lscfg.context.task``;
-- ``lscfg.aligners``: ``align_corpus(source, target, settings, save)``, see ``lscfg.corpus.align``; one that can be
-  saved has ``align_text(source, target, saved)``, too;
-- ``lscfg.optimisers``: ``learn(step, settings)``, see ``lscfg.tuning.optimisers``;
-- ``lscfg.text_sources``: ``read_pairs(files, languages, settings)``, see ``lscfg.prepare.pairs``;
-- ``lscfg.tokenisers``: ``SUBWORDS``, ``train_model(lines, side, settings)`` and ``open_tokeniser(language, settings,
-  model)``, see ``lscfg.prepare.sides``.
+    [project.entry-points."lscfg.estimators"]
+    toy = "toys.estimator:Toy"
 
-Another package adds a kind by a row of its own.
+Another package adds a kind with a row in its own pyproject.toml.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
-from importlib.metadata import entry_points
-from typing import Any
+from importlib.metadata import EntryPoints, entry_points
+from typing import Any, Generic, TypeVar, cast
 
 from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.settings import Declared
 
-ESTIMATORS = "lscfg.estimators"
+SettingsT = TypeVar("SettingsT", bound=Declared)
+"""The settings of a kind."""
+
+
+class Kind(Generic[SettingsT]):
+    """Base class of all kinds. The base class of a group adds methods, with defaults for the optional ones."""
+
+    HELP: str
+    """One line for ``--help`` and the documentation."""
+    VERSION: int = 1
+    """Part of the key of each stage that uses the kind: raise it whenever equal input gives other output."""
+    Settings: type[SettingsT]
+
+
+K = TypeVar("K", bound=Kind[Any])
+
+
+@lru_cache(maxsize=1)
+def _rows(path: tuple[str, ...]) -> EntryPoints:
+    """Entry points of all packages on a search path. The search takes as long as reading an experiment file."""
+    return entry_points()
+
+
+class Registry(Generic[K]):
+    """Kinds of one group by name, loaded when first used.
+
+    Args:
+        group: name of the entry-point group.
+        base: base class of the kinds.
+        noun: name of such a kind in error messages.
+    """
+
+    def __init__(self, group: str, base: type[K], noun: str):
+        self.group, self.base, self.noun = group, base, noun
+        self._instances: dict[type, K] = {}
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all kinds, sorted."""
+        return tuple(sorted({row.name for row in self._group()}))
+
+    def __getitem__(self, name: str) -> K:
+        """The only instance of the kind.
+
+        Raises:
+            InputError: no kind has the name, or its entry point names something else than a subclass of the base class.
+        """
+        for row in self._group():
+            if row.name == name:
+                return self._instance(row.load(), f"{self.group}: {name} = {row.value}")
+        known = self.names()
+        raise InputError(f"no {self.noun} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")
+
+    def __contains__(self, name: object) -> bool:
+        return any(row.name == name for row in self._group())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def settings(self) -> dict[str, type[Declared]]:
+        """The class of settings of every kind by its name."""
+        return {name: self[name].Settings for name in self.names()}
+
+    def _group(self) -> EntryPoints:
+        return _rows(tuple(sys.path)).select(group=self.group)
+
+    def _instance(self, found: object, row: str) -> K:
+        if not (isinstance(found, type) and issubclass(found, self.base)):
+            raise InputError(f"entry point {row}: not a subclass of {self.base.__module__}.{self.base.__name__}")
+        if found not in self._instances:
+            self._instances[found] = cast(K, found())
+        return self._instances[found]
+
+
+# Groups whose kinds are still modules.
+
 RULE_SOURCES = "lscfg.rule_sources"
 CONTEXT_MODELS = "lscfg.context_models"
 SENSE_MODELS = "lscfg.sense_models"
@@ -36,11 +104,9 @@ TEXT_SOURCES = "lscfg.text_sources"
 TOKENISERS = "lscfg.tokenisers"
 
 DEFAULT_CONTEXT_MODEL = "loglinear"
-DEFAULT_ESTIMATOR = "clusters"
 DEFAULT_SENSE_MODEL = "residual"
 
 _NAMES = {
-    ESTIMATORS: "estimator",
     RULE_SOURCES: "rule source",
     CONTEXT_MODELS: "context model",
     SENSE_MODELS: "scorer of target sides",
@@ -51,23 +117,21 @@ _NAMES = {
 }
 
 
-@lru_cache(maxsize=1)
-def _rows(path: tuple[str, ...]) -> Any:
-    """Those of all packages on a search path. To look for them takes as long as to read an experiment file."""
-    return entry_points()
-
-
-def kinds(group: str) -> tuple[str, ...]:
+def kinds(group: Any) -> tuple[str, ...]:
     """Names of the kinds of a group, sorted."""
+    if isinstance(group, Registry):
+        return group.names()
     return tuple(sorted({point.name for point in _rows(tuple(sys.path)).select(group=group)}))
 
 
-def kind(group: str, name: str) -> Any:
-    """The module of a kind.
+def kind(group: Any, name: str) -> Any:
+    """The module of a kind, or the kind of a registry.
 
     Raises:
         InputError: there is none of that name.
     """
+    if isinstance(group, Registry):
+        return group[name]
     for point in _rows(tuple(sys.path)).select(group=group, name=name):
         return point.load()
     known = kinds(group)

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
     ("lscfg.errors", "lscfg.version"),
-    ("lscfg.extras", "lscfg.log", "lscfg.settings", "lscfg.kinds"),
+    ("lscfg.extras", "lscfg.log", "lscfg.settings"),
+    ("lscfg.kinds",),
     ("lscfg.settings_file",),
     ("lscfg.parallel",),
     ("lscfg.io",),

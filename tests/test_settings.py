@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.settings import (
     Declared,
     SettingError,

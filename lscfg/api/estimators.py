@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lscfg.errors import InputError
-from lscfg.estimate import estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.run import ContextInputs, estimate_model
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.source import RuleInputs, rule_source
@@ -46,10 +46,10 @@ class LatentEstimator:
 
     def __init__(self, *, threads: int = 1, **settings: Any):
         self.threads = threads
-        self._settings = estimator(self.kind).Settings(**settings)
+        self._settings = ESTIMATORS[self.kind].Settings(**settings)
 
     def __init_subclass__(cls) -> None:
-        settings = inspect.signature(estimator(cls.kind).Settings).parameters.values()
+        settings = inspect.signature(ESTIMATORS[cls.kind].Settings).parameters.values()
         named = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in settings]
         threads = inspect.Parameter("threads", inspect.Parameter.KEYWORD_ONLY, default=1, annotation="int")
         cls.__signature__ = inspect.Signature([*named, threads])  # type: ignore[attr-defined]

@@ -15,18 +15,17 @@ NONE = "none"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares an action for each estimator, with its own settings as options."""
     from lscfg.cli import add_action
-    from lscfg.estimate import checkpoints, estimator
+    from lscfg.estimate.estimator import ESTIMATORS
     from lscfg.io.arguments import InputFile
-    from lscfg.kinds import ESTIMATORS, kinds
     from lscfg.settings import add_options
 
     actions = parser.add_subparsers(dest="estimator", metavar="ESTIMATOR", required=True)
-    for name in kinds(ESTIMATORS):
-        found = estimator(name)
+    for name in ESTIMATORS.names():
+        found = ESTIMATORS[name]
         action = add_action(actions, name, found.HELP)
         _add_common(action)
         add_options(action.add_argument_group(f"settings of {name}"), found.Settings)
-        if checkpoints(found):
+        if found.CHECKPOINTS:
             action.add_argument("--checkpoint", metavar="DIR", help="folder for the state after each iteration")
             action.add_argument("--resume", action="store_true", help="continue from what is already there")
         _add_context(action.add_argument_group("context of the words around a rule"))
@@ -139,13 +138,13 @@ def run(args: argparse.Namespace) -> None:
 
     from lscfg import log
     from lscfg.errors import InputError
-    from lscfg.estimate import estimator
+    from lscfg.estimate.estimator import ESTIMATORS
     from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
     from lscfg.model.parameters import Parameters
     from lscfg.settings import from_options
 
-    settings = from_options(estimator(args.estimator).Settings, args)
+    settings = from_options(ESTIMATORS[args.estimator].Settings, args)
     folder, resume = getattr(args, "checkpoint", None), getattr(args, "resume", False)
     if resume and not folder:
         raise InputError("--resume needs --checkpoint DIR, the folder to continue from")

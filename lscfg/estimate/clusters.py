@@ -15,6 +15,7 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.estimate import em
+from lscfg.estimate.estimator import Estimator
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.svd import randomized_svd
@@ -22,10 +23,6 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.model.parameters import Estimate
 from lscfg.settings import setting
-
-HELP = "clusters of the spectral embedding, then a few iterations of EM"
-VERSION = 3
-CHECKPOINTS = em.CHECKPOINTS
 
 DIRECTIONS = 64
 """Singular vectors of the embedding; fewer where the features have no more."""
@@ -51,28 +48,45 @@ SWEEPS = 50
 
 
 @dataclass(frozen=True)
-class Settings(em.Iterations):
-    """What EM from clusters may be told; a few iterations do, since it begins near its end."""
+class ClusterSettings(em.Iterations):
+    """Settings of EM from clusters: a few iterations suffice, since the start is close to the optimum."""
 
     iterations: int = setting(10, "most iterations", least=0)
 
 
-def estimate(
-    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
-) -> Estimate:
-    """Parameters that EM finds from counts of clusters; see ``lscfg.estimate.em.estimate``.
+class SpectralClusters(Estimator[ClusterSettings]):
+    """EM from k-means clusters of the spectral embedding."""
 
-    Raises:
-        InputError: nothing to count, fewer different nodes than states, or a checkpoint of other settings.
-    """
+    HELP = "clusters of the spectral embedding, then a few iterations of EM"
+    VERSION = 3
+    Settings = ClusterSettings
+    CHECKPOINTS = em.CHECKPOINTS
 
-    def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
-        seen = Occurrences.of_forests(derivations, threads)[1] if settings.forests else Occurrences.of_trees(examples)
-        states = np.empty(len(training), np.int64)
-        states[seen.place] = cluster_states(examples, training[seen.place], settings.m, settings.seed + restart, seen)
-        return states
+    def estimate(
+        self,
+        derivations: Derivations,
+        settings: ClusterSettings,
+        threads: int = 1,
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Estimate:
+        """Finds parameters by EM from counts of clusters; see ``ExpectationMaximisation.estimate``.
 
-    return em.EMRun(derivations, settings, "clusters", threads, beginning, folder, resume).run()
+        Raises:
+            InputError: nothing to count, fewer different nodes than states, or a checkpoint of other settings.
+        """
+
+        def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
+            seen = (
+                Occurrences.of_forests(derivations, threads)[1] if settings.forests else Occurrences.of_trees(examples)
+            )
+            states = np.empty(len(training), np.int64)
+            states[seen.place] = cluster_states(
+                examples, training[seen.place], settings.m, settings.seed + restart, seen
+            )
+            return states
+
+        return em.EMRun(derivations, settings, "clusters", threads, beginning, folder, resume).run()
 
 
 def cluster_states(

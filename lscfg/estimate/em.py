@@ -28,6 +28,7 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.estimate.checkpoint import check_state
+from lscfg.estimate.estimator import Estimator
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
 from lscfg.extract.derive import Derivations
@@ -39,9 +40,6 @@ from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage
 from lscfg.log import info, warn
 from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.settings import Declared, setting
-
-HELP = "expectation maximisation"
-VERSION = 2
 
 INITIAL = ("random", "matsuzaki", "samples")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
@@ -66,7 +64,7 @@ DEAD = 1e-60
 
 @dataclass(frozen=True)
 class Iterations(Declared):
-    """What EM may be told, wherever it begins.
+    """Settings of EM from any start.
 
     Of several beginnings the best model is kept: by held-out likelihood if there are held-out trees, else by
     likelihood. Both pseudo-counts 0: EM as in the paper.
@@ -103,8 +101,8 @@ class Iterations(Declared):
 
 
 @dataclass(frozen=True)
-class Settings(Iterations):
-    """What EM from random numbers may be told."""
+class EMSettings(Iterations):
+    """Settings of EM."""
 
     init: str = setting(
         "random",
@@ -501,24 +499,37 @@ class EMRun:
             self.best = _Best(facts["score"], facts["restart"], facts["iteration"], weights)
 
 
-def estimate(
-    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
-) -> Estimate:
-    """Parameters that EM finds; t(rule, states | state) sums to 1 for each state, the OOV rule included.
+class ExpectationMaximisation(Estimator[EMSettings]):
+    """EM from random numbers, noisy relative frequencies or sampled hidden states."""
 
-    A state that no tree uses any more has only zeros. Parameters of rules that were seen once share their mass with the
-    OOV rule.
+    HELP = "expectation maximisation"
+    VERSION = 2
+    Settings = EMSettings
+    CHECKPOINTS = CHECKPOINTS
 
-    Args:
-        threads: how many to use; the result does not depend on it.
-        folder: gets the state of each iteration; resume: go on from there.
+    def estimate(
+        self,
+        derivations: Derivations,
+        settings: EMSettings,
+        threads: int = 1,
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Estimate:
+        """Finds parameters by EM; t(rule, states | state) sums to 1 for each state, including the OOV rule.
 
-    Raises:
-        InputError: nothing to count, nodes have no states to begin with, or too many, or a checkpoint of other settings
-            or derivations.
-    """
-    beginning = _sampled_states(derivations, settings.m) if settings.init == "samples" else None
-    return EMRun(derivations, settings, settings.init, threads, beginning, folder, resume).run()
+        A state that no tree uses any more has only zeros. Parameters of rules that were seen once share their mass with
+        the OOV rule.
+
+        Args:
+            threads: how many to use; the result does not depend on it.
+            folder: gets the state of each iteration; resume: go on from there.
+
+        Raises:
+            InputError: nothing to count, nodes have no states to begin with, or too many, or a checkpoint of other
+                settings or derivations.
+        """
+        beginning = _sampled_states(derivations, settings.m) if settings.init == "samples" else None
+        return EMRun(derivations, settings, settings.init, threads, beginning, folder, resume).run()
 
 
 def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.ndarray, int], np.ndarray]:

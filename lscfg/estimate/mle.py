@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.errors import InputError
+from lscfg.estimate.estimator import Estimator
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.grammar.select import most_frequent
@@ -15,13 +16,10 @@ from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.settings import Declared, setting
 
-HELP = "relative frequencies, with one hidden state"
-VERSION = 1
-
 
 @dataclass(frozen=True)
-class Settings(Declared):
-    """What the estimator of relative frequencies may be told."""
+class MLESettings(Declared):
+    """Settings of relative frequencies."""
 
     max_targets: int = setting(0, "most frequent target sides kept of each source side; 0: all", least=0)
 
@@ -88,27 +86,39 @@ def one_state(examples: Examples, kept: np.ndarray | None = None) -> OneState:
     return OneState(frequencies if kept is None else frequencies[kept], np.array([unk]))
 
 
-def estimate(
-    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
-) -> Parameters:
-    """C^r = count(r) / M with one state; C^S = 1. The last three arguments change nothing.
+class RelativeFrequencies(Estimator[MLESettings]):
+    """Joint maximum likelihood with one hidden state."""
 
-    Raises:
-        InputError: there is no rule token to count.
-    """
-    max_targets = settings.max_targets
-    examples = Examples.of(derivations)
-    if not examples.n_examples:
-        raise InputError("the derivations hold no rule of at most two nonterminals")
-    kept = keep_targets(examples, max_targets)
-    one = one_state(examples, kept)
-    arity = examples.rules.arity[kept]
-    tensors = [one.rules[arity == k].reshape(-1, *[1] * (k + 1)) for k in range(MAX_TENSOR_ARITY + 1)]
-    about = {
-        "method": "mle",
-        "rule tokens": examples.n_examples,
-        "sentences": len(derivations),
-        "targets of a source side": max_targets or "all",
-    }
-    rules = examples.rules.select(np.nonzero(kept)[0])
-    return Parameters(rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), one.unk, about, one)
+    HELP = "relative frequencies, with one hidden state"
+    VERSION = 1
+    Settings = MLESettings
+
+    def estimate(
+        self,
+        derivations: Derivations,
+        settings: MLESettings,
+        threads: int = 1,
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Parameters:
+        """Sets C^r = count(r) / M and C^S = 1; ignores the last three arguments.
+
+        Raises:
+            InputError: there is no rule token to count.
+        """
+        max_targets = settings.max_targets
+        examples = Examples.of(derivations)
+        if not examples.n_examples:
+            raise InputError("the derivations hold no rule of at most two nonterminals")
+        kept = keep_targets(examples, max_targets)
+        one = one_state(examples, kept)
+        arity = examples.rules.arity[kept]
+        tensors = [one.rules[arity == k].reshape(-1, *[1] * (k + 1)) for k in range(MAX_TENSOR_ARITY + 1)]
+        about = {
+            "method": "mle",
+            "rule tokens": examples.n_examples,
+            "sentences": len(derivations),
+            "targets of a source side": max_targets or "all",
+        }
+        rules = examples.rules.select(np.nonzero(kept)[0])
+        return Parameters(rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), one.unk, about, one)

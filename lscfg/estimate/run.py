@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lscfg.estimate import estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.grammar.source import RuleInputs, RuleSource
 from lscfg.grammar.tokens import LEFT_OUT, RuleTokens
 from lscfg.io.text import read_lines
@@ -68,7 +68,7 @@ def estimate_model(
         InputError: a file cannot be read or does not fit the others, or the text is too little for what is asked.
     """
     _keep_freed_memory()
-    found = estimator(name)
+    found = ESTIMATORS[name]
     learner: Any = kind(CONTEXT_MODELS, context.model or DEFAULT_CONTEXT_MODEL) if context else None
     # before what may take hours: a fault of these files would come too late behind it
     source = learner.read_source(context.text, derivations) if context else []

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.errors import InputError
+from lscfg.estimate.estimator import Estimator
 from lscfg.estimate.features import (
     INSIDE,
     INSIDE_KNOWN,
@@ -35,13 +36,10 @@ from lscfg.parallel.engine import Serial, in_threads
 from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
 
-HELP = "spectral estimation by the method of moments"
-VERSION = 2
-
 
 @dataclass(frozen=True)
-class Settings(Declared):
-    """What the spectral estimator may be told.
+class SpectralSettings(Declared):
+    """Settings of spectral estimation.
 
     Raises:
         InputError: a value is out of its range, or a feature template is unknown or lacks its file.
@@ -92,7 +90,9 @@ class Embedding:
     columns: dict[str, dict[str, int]]
 
 
-def embed(examples: Examples, settings: Settings, threads: int = 1, seen: Occurrences | None = None) -> Embedding:
+def embed(
+    examples: Examples, settings: SpectralSettings, threads: int = 1, seen: Occurrences | None = None
+) -> Embedding:
     """Steps 0 and 1: decomposes the covariance of scaled inside and outside features (Eq. 1) and projects every node.
 
     Args:
@@ -127,63 +127,76 @@ def embed(examples: Examples, settings: Settings, threads: int = 1, seen: Occurr
     return Embedding(Projected(phi, u), Projected(psi, v / sigma), sigma, columns)
 
 
-def estimate(
-    derivations: Derivations, settings: Settings, threads: int = 1, folder: Path | None = None, resume: bool = False
-) -> Estimate:
-    """C^r = count(r) / M x the mean over tokens of Z(o) (x) Y(t2) (x) Y(t3); C^S = the mean of Y over roots.
+class MethodOfMoments(Estimator[SpectralSettings]):
+    """Method of moments."""
 
-    Step 0 decomposes the covariance of scaled inside and outside features (Eq. 1), step 1 projects every node to
-    Y(t) = U' phi(t) and Z(o) = S^-1 V' psi(o), steps 2 and 3 sum outer products. Singletons without nonterminals are
-    estimated as one OOV rule, whose tensor they share. The tensors are made when they are asked for.
+    HELP = "spectral estimation by the method of moments"
+    VERSION = 2
+    Settings = SpectralSettings
 
-    Over forests, means are those over all derivations of each pair, whose probabilities EM with one state finds.
+    def estimate(
+        self,
+        derivations: Derivations,
+        settings: SpectralSettings,
+        threads: int = 1,
+        folder: Path | None = None,
+        resume: bool = False,
+    ) -> Estimate:
+        """Sets C^r = count(r) / M x the mean over tokens of Z(o) (x) Y(t2) (x) Y(t3); C^S = the mean of Y over roots.
 
-    Args:
-        threads: workers; the result does not depend on them.
-        folder, resume: of no use, since nothing is iterated.
+        Step 0 decomposes the covariance of scaled inside and outside features (Eq. 1), step 1 projects every node to
+        Y(t) = U' phi(t) and Z(o) = S^-1 V' psi(o), steps 2 and 3 sum outer products. Singletons without nonterminals
+        are estimated as one OOV rule, whose tensor they share. The tensors are made when they are asked for.
 
-    Raises:
-        InputError: too little text for the rank asked, files that do not fit the corpus, or forests that are not there.
-    """
-    if settings.forests:
-        examples, seen = Occurrences.of_forests(derivations, threads)
-    else:
-        examples = Examples.of(derivations)
-        seen = Occurrences.of_trees(examples)
-    if not examples.n_examples:
-        raise InputError("the derivations hold no rule of at most two nonterminals")
-    embedding = embed(examples, settings, threads, seen)
-    about: dict[str, Any] = {
-        "method": "spectral",
-        "rule tokens": examples.n_examples,
-        "sentences": len(derivations),
-        "inside templates": list(settings.inside),
-        "outside templates": list(settings.outside),
-        "features by template": embedding.columns,
-        "feature threshold": settings.min_count,
-        "feature scaling": settings.scaling,
-        "singular values": embedding.sigma.tolist(),
-        "condition": float(embedding.sigma[0] / embedding.sigma[-1]),
-        "rank asked": settings.m,
-        "rank kept": len(embedding.sigma),
-        "smoothing": settings.smoothing,
-        "targets of a source side": settings.max_targets or "all",
-        "svd": settings.svd,
-        "seed": settings.seed,
-    }
-    if settings.forests:
-        about["forests"] = True
-    about |= {
-        f"{name} file": os.path.basename(path) for name, path in vars(settings.sources).items() if path is not None
-    }
-    return from_embedding(examples, embedding.y, embedding.z, settings, about, threads, seen)
+        Over forests, means are those over all derivations of each pair, whose probabilities EM with one state finds.
+
+        Args:
+            threads: workers; the result does not depend on them.
+            folder, resume: of no use, since nothing is iterated.
+
+        Raises:
+            InputError: too little text for the rank asked, files that do not fit the corpus, or forests that are not
+                there.
+        """
+        if settings.forests:
+            examples, seen = Occurrences.of_forests(derivations, threads)
+        else:
+            examples = Examples.of(derivations)
+            seen = Occurrences.of_trees(examples)
+        if not examples.n_examples:
+            raise InputError("the derivations hold no rule of at most two nonterminals")
+        embedding = embed(examples, settings, threads, seen)
+        about: dict[str, Any] = {
+            "method": "spectral",
+            "rule tokens": examples.n_examples,
+            "sentences": len(derivations),
+            "inside templates": list(settings.inside),
+            "outside templates": list(settings.outside),
+            "features by template": embedding.columns,
+            "feature threshold": settings.min_count,
+            "feature scaling": settings.scaling,
+            "singular values": embedding.sigma.tolist(),
+            "condition": float(embedding.sigma[0] / embedding.sigma[-1]),
+            "rank asked": settings.m,
+            "rank kept": len(embedding.sigma),
+            "smoothing": settings.smoothing,
+            "targets of a source side": settings.max_targets or "all",
+            "svd": settings.svd,
+            "seed": settings.seed,
+        }
+        if settings.forests:
+            about["forests"] = True
+        about |= {
+            f"{name} file": os.path.basename(path) for name, path in vars(settings.sources).items() if path is not None
+        }
+        return from_embedding(examples, embedding.y, embedding.z, settings, about, threads, seen)
 
 
 def from_embedding(
     examples: Examples,
     y: Rows,
     z: Rows,
-    settings: Settings,
+    settings: SpectralSettings,
     about: dict[str, Any],
     threads: int = 1,
     seen: Occurrences | None = None,
@@ -238,7 +251,7 @@ def _moments(
     y: Rows,
     z: Rows,
     means: tuple[np.ndarray, np.ndarray],
-    settings: Settings,
+    settings: SpectralSettings,
     threads: int,
 ) -> Blocks:
     """Sums over each kept rule's tokens of Z (x) Y ...: [rules, m], [., m, m] or [., m, m, m]; means for smoothing."""

@@ -354,7 +354,7 @@ class Diagnosis:
         frequency = Result(FREQUENCY, None, self._score(scores))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "mle.lscfg"
-            mle.estimate(self.train, mle.Settings()).save(path, np.float64)
+            mle.RelativeFrequencies().estimate(self.train, mle.MLESettings()).save(path, np.float64)
             one_state = self.measure(path)
         one_state.name = ONE_STATE
         return [frequency, one_state]

@@ -14,8 +14,8 @@ import lscfg
 from lscfg.api import estimators, text
 from lscfg.errors import InputError
 from lscfg.estimate import em, spectral
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.trees import write_trees
-from lscfg.kinds import ESTIMATORS, kinds
 
 ALL = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.Clusters]
 
@@ -33,7 +33,7 @@ def test_examples_of_the_modules_run():
 
 
 def test_every_estimator_has_a_class():
-    assert sorted(found.kind for found in ALL) == sorted(kinds(ESTIMATORS))
+    assert sorted(found.kind for found in ALL) == sorted(ESTIMATORS.names())
 
 
 @pytest.mark.parametrize("found", ALL)
@@ -59,10 +59,10 @@ def test_settings_out_of_range_are_refused():
 
 def test_fit_is_what_the_command_does(trees):
     ours = lscfg.Spectral(m=2).fit(trees)
-    theirs = spectral.estimate(trees, spectral.Settings(m=2))
+    theirs = spectral.MethodOfMoments().estimate(trees, spectral.SpectralSettings(m=2))
     np.testing.assert_array_equal(ours.parameters_.root, theirs.root)
     ours = lscfg.EM(m=2, iterations=3, threads=2).fit(trees)
-    alone = em.estimate(trees, em.Settings(m=2, iterations=3)).parameters()
+    alone = em.ExpectationMaximisation().estimate(trees, em.EMSettings(m=2, iterations=3)).parameters()
     for a, b in zip(ours.parameters_.parameters().tensors, alone.tensors, strict=True):
         np.testing.assert_array_equal(a, b)
 

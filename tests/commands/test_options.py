@@ -23,13 +23,13 @@ from lscfg.command_table import COMMANDS
 from lscfg.corpus.align import AlignmentSettings, aligners
 from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
-from lscfg.estimate import checkpoints, estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.hiero import HieroLimits
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
-from lscfg.kinds import ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
+from lscfg.kinds import OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.engine import available_cores, in_threads
@@ -210,7 +210,7 @@ def derivations(double):
     return double("lscfg.extract.derive.Derivations.load", MagicMock()).return_value
 
 
-@pytest.mark.parametrize("name", kinds(ESTIMATORS))
+@pytest.mark.parametrize("name", ESTIMATORS.names())
 def test_estimate(double, derivations, name):
     """Every setting of the estimator and of the context model, each with a value of its own."""
     model, hiero, phrases = MagicMock(), MagicMock(), MagicMock()
@@ -219,12 +219,12 @@ def test_estimate(double, derivations, name):
     of_hiero = double("lscfg.extract.hiero.tokens", hiero)
     both = double("lscfg.grammar.tokens.RuleTokens.with_those_of", MagicMock())
     both.return_value.without.return_value = "tokens"
-    found = estimator(name)
-    estimate = double(f"{found.__name__}.estimate", "without context")
+    found = ESTIMATORS[name]
+    estimate = double(f"{helpers.class_path(found)}.estimate", "without context")
     add_context = double("lscfg.context.loglinear.add_context", model)
     run_words(estimate_words(name))
     settings = found.Settings(**other_values(found.Settings))
-    folder, resume = (Path("folder"), True) if checkpoints(found) else (None, False)
+    folder, resume = (Path("folder"), True) if found.CHECKPOINTS else (None, False)
     estimate.assert_called_once_with(derivations, settings, 97, folder, resume)
     inputs = RuleInputs(Path("f"), Path("e"), (Path("a1"), Path("a2")), Path("deriv"))
     of_hiero.assert_called_once_with(inputs, rule_source("hiero").Settings())
@@ -241,7 +241,7 @@ def test_each_setting_of_a_scorer(double, derivations, scorer):
     """A scorer without weights, of minimal tokens, gets all of its settings."""
     double("lscfg.context.loglinear.read_source", ["text"])
     double("lscfg.extract.minimal.tokens", "tokens")
-    double("lscfg.estimate.mle.estimate", "model")
+    double("lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
     add_context = double("lscfg.context.loglinear.add_context")
     add = double("lscfg.context.task.add_scorer", MagicMock())
     run_words(scorer_words("mle", scorer))
@@ -252,11 +252,11 @@ def test_each_setting_of_a_scorer(double, derivations, scorer):
 
 
 @pytest.mark.parametrize(
-    ("name", "item"), [(name, item) for name in kinds(ESTIMATORS) for item in settings_of(estimator(name).Settings)]
+    ("name", "item"), [(name, item) for name in ESTIMATORS.names() for item in settings_of(ESTIMATORS[name].Settings)]
 )
 def test_each_setting_of_an_estimator_alone(double, derivations, name, item):
-    found = estimator(name)
-    estimate = double(f"{found.__name__}.estimate", MagicMock())
+    found = ESTIMATORS[name]
+    estimate = double(f"{helpers.class_path(found)}.estimate", MagicMock())
     value = {item.name: other_value(item, 0)}
     run_words(["estimate", name, "deriv", "-o", "out", *option_words(found.Settings, value)])
     settings = found.Settings(**value)
@@ -270,7 +270,7 @@ def test_each_setting_of_an_estimator_alone(double, derivations, name, item):
 def test_each_setting_of_the_context_model_alone(double, derivations, given, name, item):
     double("lscfg.context.loglinear.read_source", ["text"])
     tokens = double(f"lscfg.extract.{name}.tokens", "tokens")
-    double("lscfg.estimate.mle.estimate", "model")
+    double("lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
     add_context = double("lscfg.context.loglinear.add_context", MagicMock())
     value = {item.name: other_value(item, 0)}
     files = ["f"] if name == "minimal" else ["f", "e", "a1"]

@@ -11,7 +11,7 @@ from lscfg import log
 from lscfg.cli import build_parser, main
 from lscfg.command_table import COMMANDS
 from lscfg.errors import InputError, did_you_mean
-from lscfg.kinds import ESTIMATORS, kind
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.parallel.engine import available_cores
 from lscfg.parser import SHELLS, completion_script
 
@@ -163,7 +163,7 @@ def test_nothing_is_meant_by_what_is_like_nothing():
     assert did_you_mean("qqq", ["align", "derive"]) == ""
     assert did_you_mean(3, ["align"]) == ""
     with pytest.raises(InputError, match=r"there are .*spectral \(did you mean spectral\?\)"):
-        kind(ESTIMATORS, "spectrl")
+        ESTIMATORS["spectrl"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)

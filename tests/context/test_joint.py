@@ -223,7 +223,7 @@ def test_all_options(tmp_path, monkeypatch):
         write_lines(name, [line])
     helpers.double(monkeypatch, "lscfg.extract.derive.Derivations.load", MagicMock())
     helpers.double(monkeypatch, "lscfg.context.joint.read_source", ["a b"])
-    helpers.double(monkeypatch, "lscfg.estimate.mle.estimate", "model")
+    helpers.double(monkeypatch, "lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
     tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.tokens", MagicMock())
     add = helpers.double(monkeypatch, "lscfg.context.joint.add_context", MagicMock())
     assert main(joint_words("mle")) == 0

@@ -10,10 +10,8 @@ from estimates import estimate_iterated, estimate_mle
 from helpers import sampled_pairs
 
 from lscfg.errors import InputError
-from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.clusters import cluster_states, k_means, nearest
-from lscfg.estimate.em import EMRun, Tying
-from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.clusters import ClusterSettings, cluster_states, k_means, nearest
+from lscfg.estimate.em import EMRun, EMSettings, Tying
 from lscfg.estimate.pieces import Pieces
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples

@@ -6,11 +6,9 @@ from estimates import estimate_iterated, estimate_mle, estimate_spectral
 from trees import corpus
 
 from lscfg.errors import InputError
-from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.em import EMSettings
 from lscfg.estimate.features import inside_features, outside_features, scale
-from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import embed
-from lscfg.estimate.spectral import estimate as spectral_estimate
+from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings, embed
 from lscfg.extract.derive import Derivations, DeriveOptions, derive, derive_files
 from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields
@@ -281,16 +279,16 @@ def test_bytes_do_not_depend_on_threads(tmp_path):
     for threads in (1, 2, 5):
         settings = SpectralSettings(m=4, smoothing=3.0)
         estimate_spectral(corpus(50), settings, threads).save(tmp_path / str(threads))
-        spectral_estimate(corpus(50), settings, threads).save(tmp_path / f"{threads}s")
+        MethodOfMoments().estimate(corpus(50), settings, threads).save(tmp_path / f"{threads}s")
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 7.0])
 def test_parameters_do_not_depend_on_blocks(tmp_path, monkeypatch, smoothing):
     settings, trees = SpectralSettings(m=4, smoothing=smoothing, max_targets=3), corpus(80, 2)
-    spectral_estimate(trees, settings).save(tmp_path / "one")
+    MethodOfMoments().estimate(trees, settings).save(tmp_path / "one")
     monkeypatch.setattr("lscfg.estimate.spectral.BLOCK", 64)  # a rule of arity 2 at a time
-    spectral_estimate(trees, settings).save(tmp_path / "many")
+    MethodOfMoments().estimate(trees, settings).save(tmp_path / "many")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
 
 

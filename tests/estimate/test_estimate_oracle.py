@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from helpers import derivations_of, node_children, reduced_tree
 
-from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import embed, from_embedding
+from lscfg.estimate.spectral import SpectralSettings, embed, from_embedding
 from lscfg.extract.derive import derive
 from lscfg.extract.examples import Examples
 

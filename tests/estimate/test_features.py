@@ -20,7 +20,7 @@ from lscfg.estimate.features import (
     read_classes,
     read_rule_values,
 )
-from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import derive
 from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields

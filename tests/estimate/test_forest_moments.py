@@ -11,17 +11,12 @@ from trees import aligned
 
 from lscfg.cli import main
 from lscfg.errors import InputError
-from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.clusters import cluster_states, k_means, nearest
-from lscfg.estimate.clusters import estimate as estimate_clusters
-from lscfg.estimate.em import EMRun
-from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.em import estimate as em_estimate
+from lscfg.estimate.clusters import ClusterSettings, SpectralClusters, cluster_states, k_means, nearest
+from lscfg.estimate.em import EMRun, EMSettings, ExpectationMaximisation
 from lscfg.estimate.features import INSIDE_KNOWN, OUTSIDE_KNOWN, extract_features, scale
 from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.pieces import ROUNDS
-from lscfg.estimate.spectral import Settings, embed
-from lscfg.estimate.spectral import estimate as spectral_estimate
+from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings, embed
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors
@@ -93,7 +88,7 @@ def corpus(seed, n=14, longest=5):
 def test_moments_are_those_of_all_derivations(seed, scaling):
     """Dense numpy, derivation by derivation, node by node."""
     made, m = corpus(seed), 3
-    settings = Settings(m, scaling=scaling, forests=True, **TEMPLATES)
+    settings = SpectralSettings(m, scaling=scaling, forests=True, **TEMPLATES)
     model = estimate_spectral(made, settings)
     listed = enumerated(made)
     assert len(listed) > 2 * len(made)
@@ -135,7 +130,7 @@ def test_moments_are_those_of_all_derivations(seed, scaling):
 @pytest.mark.parametrize("smoothing", [0.0, 4.0])
 def test_listed_derivations_say_the_same(smoothing):
     made = corpus(2)
-    settings = Settings(3, smoothing=smoothing, **TEMPLATES)
+    settings = SpectralSettings(3, smoothing=smoothing, **TEMPLATES)
     forests = estimate_spectral(made, dataclasses.replace(settings, forests=True))
     listed = estimate_spectral(enumerated(made), settings)
     for a, b in zip(forests.tensors, listed.tensors, strict=True):
@@ -148,7 +143,7 @@ def test_a_tree_twice_has_twice_the_weight():
     """Smoothing too, whose trust in a rule goes by its tokens."""
     once = derive(*aligned(30, 3))
     twice = derive(*([*column, *column] for column in aligned(30, 3)))
-    settings = Settings(2, smoothing=2.0, max_targets=3)
+    settings = SpectralSettings(2, smoothing=2.0, max_targets=3)
     heavy = estimate_spectral(dataclasses.replace(once, weight=np.full(len(once), 2.0)), settings)
     plain = estimate_spectral(twice, settings)
     for a, b in zip(heavy.tensors, plain.tensors, strict=True):
@@ -178,9 +173,9 @@ def single_trees():
 def test_forests_of_one_tree_are_trees(tmp_path, smoothing):
     made = single_trees()
     assert len(made.forests.rule) == len(made.rule)
-    settings = Settings(4, smoothing=smoothing, **TEMPLATES)
+    settings = SpectralSettings(4, smoothing=smoothing, **TEMPLATES)
     for forests in (True, False):
-        spectral_estimate(made, dataclasses.replace(settings, forests=forests)).save(tmp_path / str(forests))
+        MethodOfMoments().estimate(made, dataclasses.replace(settings, forests=forests)).save(tmp_path / str(forests))
     found = [tensors.load(tmp_path / name, "model")[0] for name in ("True", "False")]
     assert found[0].keys() == found[1].keys()
     assert all(found[0][name].tobytes() == found[1][name].tobytes() for name in found[0])
@@ -190,7 +185,7 @@ def test_forests_of_one_tree_are_trees(tmp_path, smoothing):
 def test_threads_change_no_byte(tmp_path):
     made = corpus(5, 60)
     for threads in (1, 3):
-        spectral_estimate(made, Settings(4, forests=True), threads).save(tmp_path / str(threads))
+        MethodOfMoments().estimate(made, SpectralSettings(4, forests=True), threads).save(tmp_path / str(threads))
     assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
 
 
@@ -210,7 +205,7 @@ def test_values_of_rules_have_the_mean_of_their_squares(tmp_path):
     rules = made.forests.rules
     lines = (f"{rules.text(r).removeprefix('[X] ||| ')} ||| {r % 7 - 3} {r % 5}" for r in range(len(rules)))
     (tmp_path / "v").write_text("".join(f"{line}\n" for line in lines))
-    settings = Settings(3, ("rule", "real"), ("parent", "real"), rule_values=tmp_path / "v")
+    settings = SpectralSettings(3, ("rule", "real"), ("parent", "real"), rule_values=tmp_path / "v")
     forests = embed(*_over_forests(made, settings))
     listed = enumerated(made)
     assert np.allclose(forests.sigma, embed(Examples.of(listed), settings).sigma)
@@ -265,6 +260,6 @@ def test_centres_are_weighted_means():
 @pytest.mark.parametrize("held_out", [0.0, 0.2])
 def test_clusters_over_forests_are_a_better_beginning_than_random_numbers(held_out):
     made, settings = corpus(10, 80), {"forests": True, "held_out": held_out}
-    (clusters,) = estimate_clusters(made, ClusterSettings(3, 5, **settings)).about["log-likelihood a rule"]
-    (drawn,) = em_estimate(made, EMSettings(3, 5, **settings)).about["log-likelihood a rule"]
+    (clusters,) = SpectralClusters().estimate(made, ClusterSettings(3, 5, **settings)).about["log-likelihood a rule"]
+    (drawn,) = ExpectationMaximisation().estimate(made, EMSettings(3, 5, **settings)).about["log-likelihood a rule"]
     assert clusters[0] > drawn[0]

@@ -12,10 +12,8 @@ from trees import aligned, linked_lengths, texts
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.estimate import em
-from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.clusters import estimate as estimate_clusters
-from lscfg.estimate.em import EMRun
-from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.clusters import ClusterSettings, SpectralClusters
+from lscfg.estimate.em import EMRun, EMSettings
 from lscfg.estimate.pieces import Pieces, edge_posteriors, expected_counts
 from lscfg.extract.decomposition import decompose
 from lscfg.extract.derive import Derivations, derive, derive_files
@@ -207,10 +205,12 @@ def test_equal_derivations_are_where_posteriors_begin(monkeypatch):
 @pytest.mark.parametrize("m", [1, 2, 4])
 def test_likelihood_never_falls(m):
     made = derive(*aligned(120, m), forests=True)
-    model = em.estimate(made, EMSettings(m, 20, seed=m, forests=True, **PLAIN))
+    model = em.ExpectationMaximisation().estimate(made, EMSettings(m, 20, seed=m, forests=True, **PLAIN))
     (history,) = model.about["log-likelihood a rule"]
     assert (np.diff(history) > -1e-12).all() and history[-1] > history[1]
-    (tree,) = em.estimate(made, EMSettings(m, 20, seed=m, **PLAIN)).about["log-likelihood a rule"]
+    (tree,) = (
+        em.ExpectationMaximisation().estimate(made, EMSettings(m, 20, seed=m, **PLAIN)).about["log-likelihood a rule"]
+    )
     assert m > 1 or history[-1] > tree[-1]  # of all trees together
 
 
@@ -226,8 +226,8 @@ def test_likelihood_never_falls(m):
 )
 def test_parameters_are_distributions(chosen):
     made = derive(*aligned(100, 7), forests=True)
-    method = estimate_clusters if isinstance(chosen, ClusterSettings) else em.estimate
-    model = method(made, chosen)
+    method = SpectralClusters() if isinstance(chosen, ClusterSettings) else em.ExpectationMaximisation()
+    model = method.estimate(made, chosen)
     tensors = [np.concatenate([*blocks.parts(np.dtype(np.float64))]) for blocks in model.tensors]
     assert len(model.rules) == (made.forests.rules.arity <= 2).sum() > (made.rules.arity <= 2).sum()
     assert all((tensor >= 0).all() for tensor in tensors)
@@ -239,9 +239,9 @@ def test_parameters_are_distributions(chosen):
 def test_a_run_goes_on_with_the_same_forests(tmp_path):
     made = derive(*aligned(60, 8), forests=True)
     chosen = EMSettings(2, 6, forests=True)
-    whole = em.estimate(made, chosen)
-    em.estimate(made, EMSettings(2, 3, forests=True), 1, tmp_path)
-    rest = em.estimate(made, chosen, 1, tmp_path, True)
+    whole = em.ExpectationMaximisation().estimate(made, chosen)
+    em.ExpectationMaximisation().estimate(made, EMSettings(2, 3, forests=True), 1, tmp_path)
+    rest = em.ExpectationMaximisation().estimate(made, chosen, 1, tmp_path, True)
     for a, b in zip(whole.tensors, rest.tensors, strict=True):
         left, right = (np.concatenate([*blocks.parts(np.dtype(np.float64))]) for blocks in (a, b))
         assert (left == right).all()

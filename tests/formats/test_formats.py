@@ -15,7 +15,7 @@ from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.derivations import AppliedRule, Translated, derivations_json
 from lscfg.errors import InputError, cut, quote
 from lscfg.estimate.features import read_classes, read_rule_values
-from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import derive
 from lscfg.extract.hiero import extract_hiero
 from lscfg.formats.forests import ForestFile

@@ -208,8 +208,8 @@ def test_counts_are_those_of_the_states(sample, tmp_path):
     for node, rule in enumerate(made.rule.tolist()):
         counts[made.rules.text(rule)][made.state[node], *children[node]] += weight
         heads[made.state[node]] += weight
-    settings = em.Settings(m, 0, init="samples", shrink_source=1e-12, shrink_arity=1e-12)
-    model = em.estimate(made, settings).parameters()
+    settings = em.EMSettings(m, 0, init="samples", shrink_source=1e-12, shrink_arity=1e-12)
+    model = em.ExpectationMaximisation().estimate(made, settings).parameters()
     assert model.rank == m and len(model.rules) == len(counts)
     for rule in range(len(model.rules)):
         arity = int(model.rules.arity[rule])
@@ -232,10 +232,10 @@ def test_a_model_comes_of_them(sample, tmp_path):
 def test_what_has_no_states_is_refused(sample, tmp_path, capsys):
     assert sample("--sweeps", 3)[0] == 0
     with pytest.raises(InputError, match="no hidden states"):
-        em.estimate(Derivations.load(tmp_path / "out"), em.Settings(2, init="samples"))
+        em.ExpectationMaximisation().estimate(Derivations.load(tmp_path / "out"), em.EMSettings(2, init="samples"))
     assert sample("--sweeps", 3, "--hidden-states", 4)[0] == 0
     with pytest.raises(InputError, match="have 4 hidden states; give -m 4"):
-        em.estimate(Derivations.load(tmp_path / "out"), em.Settings(2, init="samples"))
+        em.ExpectationMaximisation().estimate(Derivations.load(tmp_path / "out"), em.EMSettings(2, init="samples"))
     texts = [str(tmp_path / name) for name in "fea"]
     assert sample("--hidden-states", 2, "--held-out", *texts)[0] == 1
     assert "needs --hidden-states 1" in capsys.readouterr().err

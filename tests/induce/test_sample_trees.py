@@ -10,8 +10,8 @@ from trees import corpus as tree_corpus
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.estimate import mle, spectral
-from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.em import Settings as EMSettings
+from lscfg.estimate.clusters import ClusterSettings
+from lscfg.estimate.em import EMSettings
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields
@@ -79,10 +79,10 @@ def test_what_is_copied_counts_once(text):
         assert all(np.allclose(a, b, rtol=1e-7, atol=1e-12) for a, b in zip(ours, theirs, strict=True))
         name = "held-out log-likelihood a rule" if settings.held_out else "log-likelihood a rule"
         assert np.allclose(left.about[name], right.about[name])
-    left, right = (mle.estimate(trees, mle.Settings()) for trees in (one, many))
+    left, right = (mle.RelativeFrequencies().estimate(trees, mle.MLESettings()) for trees in (one, many))
     assert all(np.allclose(a, b) for a, b in zip(left.tensors, right.tensors, strict=True))
-    for settings in (spectral.Settings(3), spectral.Settings(3, scaling=False)):
-        left, right = (spectral.estimate(trees, settings).parameters() for trees in (one, many))
+    for settings in (spectral.SpectralSettings(3), spectral.SpectralSettings(3, scaling=False)):
+        left, right = (spectral.MethodOfMoments().estimate(trees, settings).parameters() for trees in (one, many))
         assert np.allclose(left.about["singular values"], right.about["singular values"])
         ours, theirs = ((*model.tensors, model.root) for model in (left, right))
         assert all(np.allclose(np.abs(a), np.abs(b), rtol=1e-6, atol=1e-9) for a, b in zip(ours, theirs, strict=True))

@@ -16,10 +16,9 @@ from trees import corpus
 from lscfg.cli import main
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
-from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.spectral import Settings as SpectralSettings
-from lscfg.estimate.spectral import estimate as spectral_estimate
+from lscfg.estimate.clusters import ClusterSettings
+from lscfg.estimate.em import EMSettings
+from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings
 from lscfg.formats.ini import LatentFeature
 from lscfg.kernel import (
     LATENT_FEATURES,
@@ -159,8 +158,8 @@ def estimates():
     return {
         "mle": estimate_mle(trees),
         "few": estimate_mle(trees, 1),
-        "spectral": spectral_estimate(trees, SpectralSettings(m=2)),
-        "pruned": spectral_estimate(trees, SpectralSettings(m=2, max_targets=1)),
+        "spectral": MethodOfMoments().estimate(trees, SpectralSettings(m=2)),
+        "pruned": MethodOfMoments().estimate(trees, SpectralSettings(m=2, max_targets=1)),
         "em": estimate_iterated(trees, EMSettings(**em)),
         "held out": estimate_iterated(trees, EMSettings(**em, held_out=0.3)),
         "clusters": estimate_iterated(trees, ClusterSettings(**em)),

@@ -14,8 +14,7 @@ from lscfg.context import mlr
 from lscfg.context.loglinear import add_context
 from lscfg.context.task import add_scorer
 from lscfg.errors import InputError
-from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.em import estimate as estimate_em
+from lscfg.estimate.em import EMSettings, ExpectationMaximisation
 from lscfg.extract.decomposition import decompose
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
@@ -250,7 +249,7 @@ def test_the_one_state_model_is_context_free():
 def test_states_that_decide_are_seen(tmp_path):
     src, tgt, links, _ = sampled_pairs(600, 1)
     train, held = derive(src[:400], tgt[:400], links[:400]), derive(src[400:], tgt[400:], links[400:])
-    estimate_em(train, EMSettings(m=2, iterations=40, init="matsuzaki")).save(tmp_path / "em")
+    ExpectationMaximisation().estimate(train, EMSettings(m=2, iterations=40, init="matsuzaki")).save(tmp_path / "em")
     diagnosis = Diagnosis(train, held)
     results = [*diagnosis.references(), diagnosis.measure(tmp_path / "em")]
     base, latent = results[1:]

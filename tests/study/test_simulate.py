@@ -10,7 +10,7 @@ from trees import expand
 
 from lscfg.cli import main
 from lscfg.errors import InputError
-from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields

@@ -45,12 +45,12 @@ from lscfg.study.simulate import sample
 SOURCE = ["a b c", "b a", "c c a b", "", "a", "a b c", "b"]
 TARGET = ["A B C", "A B", "B C C A", "x", "A", "C B A", "d B"]
 LINKS = ["0-0 1-1 2-2", "0-1 1-0", "0-1 1-2 2-3 3-0", "", "0-0", "0-2 1-1 2-0", "0-1"]
-SETTINGS = em.Settings(m=2, iterations=2, held_out=0.3, restarts=2)
+SETTINGS = em.EMSettings(m=2, iterations=2, held_out=0.3, restarts=2)
 ESTIMATORS = {
-    "mle": mle.Settings(),
-    "em": em.Settings(m=2, iterations=1),
-    "clusters": clusters.Settings(m=2, iterations=1),
-    "spectral": spectral.Settings(m=1),
+    "mle": mle.MLESettings(),
+    "em": em.EMSettings(m=2, iterations=1),
+    "clusters": clusters.ClusterSettings(m=2, iterations=1),
+    "spectral": spectral.SpectralSettings(m=1),
 }
 SECONDS = 10
 """What one damaged file may take at most, in all that reads it."""
@@ -82,9 +82,9 @@ def kinds(folder: Path) -> dict[str, Kind]:
     train = Derivations.load(whole)
     models = []
     for name, settings in (
-        ("mle", mle.Settings()),
-        ("spectral", spectral.Settings(m=1)),
-        ("em", em.Settings(m=2, iterations=1)),
+        ("mle", mle.MLESettings()),
+        ("spectral", spectral.SpectralSettings(m=1)),
+        ("em", em.EMSettings(m=2, iterations=1)),
     ):
         model = estimate_model(train, name, settings)
         model = loglinear.add_context(model, tokens_of(train), SOURCE, loglinear.Settings(min_word=1, min_count=1))

@@ -9,9 +9,9 @@ from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
 from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
-from lscfg.estimate import checkpoints, estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.grammar.source import rule_source
-from lscfg.kinds import CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, SENSE_MODELS, kind, kinds
+from lscfg.kinds import CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.tune import TuneSettings
@@ -117,7 +117,7 @@ CLUSTER = {
         **{name: LINES[name] for name in LINES if name.startswith("induce ")},
         "derive": "derive f e a1 -o out",
         "grammar": "grammar --hiero f e a1 -o out",
-        **{f"estimate {name}": f"estimate {name} deriv -o out" for name in kinds(ESTIMATORS)},
+        **{f"estimate {name}": f"estimate {name} deriv -o out" for name in ESTIMATORS.names()},
         "decode": "decode text -c cdec.ini -w weights -o out",
         "tune": "tune --config cdec.ini --source f --reference e --weights weights -o folder",
     }.items()
@@ -144,11 +144,11 @@ def align_words(name: str) -> list[str]:
 
 def estimate_words(name: str) -> list[str]:
     """All settings of an estimator and of its context model."""
-    found = estimator(name)
+    found = ESTIMATORS[name]
     words = ["estimate", name, "deriv", "-o", "out", "--jobs", "97", "--precision", "double", "--context", "f"]
     words += ["--tokens", "phrases", "--leave-out", "0.25"]
     words += ["--hiero-context", "f", "e", "a1", "a2", *option_words(CONTEXT, other_values(CONTEXT), "loglinear")]
-    words += ["--checkpoint", "folder", "--resume"] if checkpoints(found) else []
+    words += ["--checkpoint", "folder", "--resume"] if found.CHECKPOINTS else []
     return words + option_words(found.Settings, other_values(found.Settings))
 
 
@@ -195,10 +195,10 @@ EVERY_LINE = [
     *map(shlex.split, CLUSTER.values()),
     *(prepare_words(*names) for names in PREPARATIONS),
     *map(align_words, aligners()),
-    *map(estimate_words, kinds(ESTIMATORS)),
-    *map(joint_words, kinds(ESTIMATORS)),
-    *map(boundary_words, kinds(ESTIMATORS)),
-    *(scorer_words(name, scorer) for name in kinds(ESTIMATORS) for scorer in kinds(SENSE_MODELS)),
+    *map(estimate_words, ESTIMATORS.names()),
+    *map(joint_words, ESTIMATORS.names()),
+    *map(boundary_words, ESTIMATORS.names()),
+    *(scorer_words(name, scorer) for name in ESTIMATORS.names() for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
     *map(margin_words, ("hiero", "sampled", "induced")),
 ]

@@ -13,17 +13,18 @@ from lscfg.model.parameters import Parameters
 
 def estimate_mle(derivations: Derivations, max_targets: int = 0) -> Parameters:
     """Relative frequencies."""
-    return mle.estimate(derivations, mle.Settings(max_targets))
+    return mle.RelativeFrequencies().estimate(derivations, mle.MLESettings(max_targets))
 
 
-def estimate_spectral(derivations: Derivations, settings: spectral.Settings, threads: int = 1) -> Parameters:
+def estimate_spectral(derivations: Derivations, settings: spectral.SpectralSettings, threads: int = 1) -> Parameters:
     """The spectral estimate, with the tensors that are otherwise made when they are asked for."""
-    return spectral.estimate(derivations, settings, threads).parameters()
+    return spectral.MethodOfMoments().estimate(derivations, settings, threads).parameters()
 
 
 def estimate_iterated(derivations: Derivations, settings: em.Iterations, *arguments, **options) -> Parameters:
     """EM from clusters, if the settings are of these, else from random numbers."""
-    found = clusters if isinstance(settings, clusters.Settings) else em
+    of_clusters = isinstance(settings, clusters.ClusterSettings)
+    found = clusters.SpectralClusters() if of_clusters else em.ExpectationMaximisation()
     return found.estimate(derivations, settings, *arguments, **options).parameters()
 
 

@@ -17,6 +17,7 @@ from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import CONTEXT_EXTRA_WORDS, Forest
+from lscfg.kinds import Kind
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
@@ -251,12 +252,19 @@ def derivations_of(trees: list[dict]) -> Derivations:
 
 def double(patch: pytest.MonkeyPatch, name: str, result: Any = None, does: Any = None) -> Any:
     """Puts something with the same parameters in the place of a function or class, and returns it."""
-    made = create_autospec(resolve_name(name), side_effect=does)
+    owner, attribute = resolve_name(name.rpartition(".")[0]), name.rpartition(".")[2]
+    method_of_kind = isinstance(owner, type) and issubclass(owner, Kind)
+    made = create_autospec(getattr(owner() if method_of_kind else owner, attribute), side_effect=does)
     made.return_value = result
-    patch.setattr(name, made)
+    patch.setattr(owner, attribute, staticmethod(made) if method_of_kind else made)
     return made
 
 
 def example(name: str) -> list[str]:
     """The words that follow the name of a command in its example."""
     return next(command.example for command in COMMANDS if command.name == name).split()[2:]
+
+
+def class_path(kind: Kind[Any]) -> str:
+    """The dotted name of the class of a kind."""
+    return f"{type(kind).__module__}.{type(kind).__qualname__}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.estimate.estimator import DEFAULT_ESTIMATOR, ESTIMATORS
 from lscfg.grammar.source import (
     ALIASES,
     TREES,
@@ -25,17 +26,7 @@ from lscfg.kernel import (
     FeatureOptions,
     TreeOptions,
 )
-from lscfg.kinds import (
-    ALIGNERS,
-    DEFAULT_ESTIMATOR,
-    ESTIMATORS,
-    OPTIMISERS,
-    RULE_SOURCES,
-    TEXT_SOURCES,
-    TOKENISERS,
-    kind,
-    kinds,
-)
+from lscfg.kinds import ALIGNERS, OPTIMISERS, RULE_SOURCES, TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, SettingError, settings_of
@@ -294,11 +285,11 @@ def _system(table: dict[str, Any], keys: Keys, reader: Reader) -> System:
             if key not in (*own, "estimator") or key == "features":
                 raise reader.error((*keys, key), f"{key} is not for a system without estimator")
         return system
-    if name not in kinds(ESTIMATORS):
-        raise reader.not_one_of((*keys, "estimator"), name, (NO_ESTIMATOR, *kinds(ESTIMATORS)))
-    settings = kind(ESTIMATORS, name).Settings
+    if name not in ESTIMATORS.names():
+        raise reader.not_one_of((*keys, "estimator"), name, (NO_ESTIMATOR, *ESTIMATORS.names()))
+    settings = ESTIMATORS[name].Settings
     known_keys = {item.name for item in settings_of(settings)}
-    others = {item.name for other in kinds(ESTIMATORS) for item in settings_of(kind(ESTIMATORS, other).Settings)}
+    others = {item.name for other in ESTIMATORS.names() for item in settings_of(ESTIMATORS[other].Settings)}
     for key in table:
         if key in others - known_keys:
             raise reader.error((*keys, key), f"{key} is not for the estimator {name}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg import kernel
-from lscfg.estimate import estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.source import EXTRACT, TREES, boundary_source, rule_source
 from lscfg.induce.propagate.expansion import COUNTERPARTS
@@ -294,7 +294,7 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
     if not system.estimator:
         return None
     name, settings = system.estimator.name, system.estimator.settings
-    facts: dict[str, Any] = {"estimator": name, "estimator version": estimator(name).VERSION}
+    facts: dict[str, Any] = {"estimator": name, "estimator version": ESTIMATORS[name].VERSION}
     facts["settings"] = settings.facts()
     files: dict[str, Input] = {"derivations": inputs.derivations, **settings.files()}
     aside: dict[str, Output] = {}

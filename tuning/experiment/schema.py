@@ -11,6 +11,7 @@ from typing import Any
 from lscfg import kernel
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.errors import quote
+from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
 from lscfg.grammar.source import TREES, Decoding, rule_source, source_names
 from lscfg.induce.propagate.phrases import PhraseSettings
 from lscfg.induce.propagate.spaces import GraphSettings
@@ -24,7 +25,7 @@ from lscfg.kernel import (
     TreeOptions,
     feature_names,
 )
-from lscfg.kinds import ALIGNERS, DEFAULT_ESTIMATOR, kinds
+from lscfg.kinds import ALIGNERS, kinds
 from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.prepare.settings import PrepareSettings

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError
-from lscfg.estimate import estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
@@ -81,7 +81,7 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
         settings = {**settings, "features": DEFAULT_FEATURES.split(","), "start": settings.get("start", "MIN")}
     lines = [(f"{key} = {_toml(value)}", helps[key]) for key, value in settings.items()]
     if "estimator" in settings:
-        own = settings_of(estimator(settings["estimator"]).Settings)
+        own = settings_of(ESTIMATORS[settings["estimator"]].Settings)
         lines += [_line(item, {}) for item in own if item.name in ("m", "iterations")]
     return _aligned(lines)
 

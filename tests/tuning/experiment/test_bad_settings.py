@@ -7,9 +7,10 @@ import pytest
 from little_experiment import TOML
 
 from lscfg.errors import InputError, LscfgError
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.grammar.source import rule_source
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.settings import LARGEST, settings_of
 from lscfg.tuning.experiment.config import PARTS, read_experiment
 from lscfg.tuning.experiment.run import run_experiment

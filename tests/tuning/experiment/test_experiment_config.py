@@ -91,7 +91,7 @@ def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
         system = made.systems[name]
         assert made.of(system).features == options.features and options.features.names == LATENT_FEATURES[4:14]
         assert system.estimator.name == "clusters" and system.start == "MIN"
-        assert system.estimator.settings == clusters.Settings(m=16, iterations=10)
+        assert system.estimator.settings == clusters.ClusterSettings(m=16, iterations=10)
     assert experiment.systems["BOTH"].start == experiment.systems["PAPER"].start == ""
     assert without.systems["HIERO+LATENT"].start == without.systems["SAMPLED+LATENT"].start == "LATENT"
     assert without.systems["AGREED"].agree == ["HIERO+LATENT", "SAMPLED+LATENT"]

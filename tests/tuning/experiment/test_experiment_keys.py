@@ -9,24 +9,24 @@ from types import SimpleNamespace
 from unittest.mock import ANY, call
 
 import pytest
-from helpers import double
+from helpers import class_path, double
 from little_experiment import TOML
 from other_settings import BESIDE, other_value, toml_lines
 
 from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.corpus.align import AlignmentSettings
-from lscfg.estimate import estimator
-from lscfg.estimate.clusters import Settings as ClusterSettings
-from lscfg.estimate.em import Settings as EMSettings
-from lscfg.estimate.mle import Settings as MleSettings
-from lscfg.estimate.spectral import Settings as SpectralSettings
+from lscfg.estimate.clusters import ClusterSettings
+from lscfg.estimate.em import EMSettings
+from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.estimate.mle import MLESettings
+from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.hiero import Settings as HieroSettings
 from lscfg.extract.minimal import Settings as MinimalSettings
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.grammar.source import rule_source
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import bleu_signature
@@ -310,7 +310,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.grammar.write.write_union", does=touch)
         found.put("lscfg.grammar.counts.effective_size", 5)
         found.estimates = {
-            name: double(patch, f"{estimator(name).__name__}.estimate", model) for name in kinds(ESTIMATORS)
+            name: double(patch, f"{class_path(ESTIMATORS[name])}.estimate", model) for name in ESTIMATORS.names()
         }
         found.put("lscfg.estimate.run._keep_freed_memory")
         found.put("lscfg.context.loglinear.read_source", ["text"])
@@ -350,7 +350,7 @@ def test_every_key_has_another_value(doubles):
     chosen.append(experiment.alignment.aligner)
     systems = {system.estimator.name: system for system in experiment.systems.values() if system.estimator}
     chosen += [system.estimator.settings for name, system in systems.items() if name != "clusters"]
-    assert {*systems} == {*kinds(ESTIMATORS)} and {*experiment.sources} == {*kinds(RULE_SOURCES)}
+    assert {*systems} == {*ESTIMATORS.names()} and {*experiment.sources} == {*kinds(RULE_SOURCES)}
     for settings in chosen:
         for item in settings_of(type(settings)):
             assert getattr(settings, item.name) != item.default or item.name in EXCLUDED, item.name
@@ -375,9 +375,9 @@ def tables():
     for name in kinds(OPTIMISERS):
         heading = f'[tuning]\noptimiser = "{name}"\n'
         yield name, kind(OPTIMISERS, name).Settings, heading, lambda experiment: experiment.tuning.learner
-    for name in kinds(ESTIMATORS):
+    for name in ESTIMATORS.names():
         heading = f'[systems.NEW]\nestimator = "{name}"\n'
-        yield name, estimator(name).Settings, heading, lambda found: found.systems["NEW"].estimator.settings
+        yield name, ESTIMATORS[name].Settings, heading, lambda found: found.systems["NEW"].estimator.settings
 
 
 VALUES = {
@@ -482,7 +482,7 @@ def test_keys_of_context(doubles):
 def test_keys_of_estimators(doubles):
     src_classes, tgt_classes, rule_values = paths(doubles, "classes.f", "classes.e", "values")
     expected = {
-        "mle": MleSettings(max_targets=3),
+        "mle": MLESettings(max_targets=3),
         "spectral": SpectralSettings(
             m=2,
             inside=("rule", "class"),

@@ -21,31 +21,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.estimate import mle
+from lscfg.estimate.estimator import Estimator
+from lscfg.estimate.mle import MLESettings, RelativeFrequencies
 from lscfg.model.parameters import Parameters
 from lscfg.settings import Declared, setting
 
-HELP = "a toy"
-VERSION = 3
-
 
 @dataclass(frozen=True)
-class Settings(Declared):
+class ToySettings(Declared):
     m: int = setting(2, "hidden states", least=1, most=4)
     tilt: float = setting(0.5, "difference of the states", least=0, below=1)
 
 
-def estimate(derivations, settings, threads=1, folder=None, resume=False):
-    one = mle.estimate(derivations, mle.Settings())
-    share = np.full(settings.m, 1 / settings.m)
-    share[0] *= 1 + settings.tilt
-    tensors = []
-    for k, tensor in enumerate(one.tensors):
-        value = share
-        for _ in range(k):
-            value = np.multiply.outer(value, np.ones(settings.m))
-        tensors.append(tensor.reshape(-1, *[1] * (k + 1)) * value)
-    return Parameters(one.rules, tuple(tensors), np.ones(settings.m), one.unk * share, {"method": "toy"}, one.one)
+class Toy(Estimator[ToySettings]):
+    HELP = "a toy"
+    VERSION = 3
+    Settings = ToySettings
+
+    def estimate(self, derivations, settings, threads=1, folder=None, resume=False):
+        one = RelativeFrequencies().estimate(derivations, MLESettings())
+        share = np.full(settings.m, 1 / settings.m)
+        share[0] *= 1 + settings.tilt
+        tensors = []
+        for k, tensor in enumerate(one.tensors):
+            value = share
+            for _ in range(k):
+                value = np.multiply.outer(value, np.ones(settings.m))
+            tensors.append(tensor.reshape(-1, *[1] * (k + 1)) * value)
+        return Parameters(one.rules, tuple(tensors), np.ones(settings.m), one.unk * share, {"method": "toy"}, one.one)
 '''
 
 SOURCE = '''
@@ -120,7 +123,7 @@ def installed(tmp_path, monkeypatch):
     place = tmp_path / "site"
     (place / "toys-1.dist-info").mkdir(parents=True)
     (place / "toys-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1\n")
-    rows = "[lscfg.estimators]\ntoy = toy_estimator\n[lscfg.rule_sources]\nlexical = toy_source\n"
+    rows = "[lscfg.estimators]\ntoy = toy_estimator:Toy\n[lscfg.rule_sources]\nlexical = toy_source\n"
     (place / "toys-1.dist-info" / "entry_points.txt").write_text(rows)
     (place / "toy_estimator.py").write_text(ESTIMATOR)
     (place / "toy_source.py").write_text(SOURCE)
@@ -192,6 +195,6 @@ def test_the_command_line_and_the_documents_have_them(installed, capsys):
         main(["estimate", "toy", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
     assert "--tilt X difference of the states (default: 0.5)" in shown
-    from lscfg.estimate import estimator
+    from lscfg.estimate.estimator import ESTIMATORS
 
-    assert "| `tilt` | 0.5 | ≥ 0, < 1 | difference of the states |" in list(settings_table(estimator("toy").Settings))
+    assert "| `tilt` | 0.5 | ≥ 0, < 1 | difference of the states |" in list(settings_table(ESTIMATORS["toy"].Settings))

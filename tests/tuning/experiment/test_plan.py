@@ -8,9 +8,9 @@ from little_experiment import TOML, run_lscfg
 from other_settings import BESIDE, other_value, toml_lines
 
 from lscfg.errors import InputError
-from lscfg.estimate import estimator
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, ESTIMATORS, OPTIMISERS, RULE_SOURCES, SENSE_MODELS, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import charted_systems, make_plan
@@ -122,7 +122,7 @@ def test_word_vectors_are_in_the_key_by_their_content(planned, corpus, table, sy
     assert changed(without, found[0]) == changed(*found) == after(system, "model")
 
 
-SETTINGS = [(name, item) for name in kinds(ESTIMATORS) for item in settings_of(estimator(name).Settings)]
+SETTINGS = [(name, item) for name in ESTIMATORS.names() for item in settings_of(ESTIMATORS[name].Settings)]
 
 
 @pytest.mark.parametrize(("name", "item"), SETTINGS, ids=[f"{name}-{item.name}" for name, item in SETTINGS])
@@ -201,12 +201,12 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
         kind(ALIGNERS, "eflomal"): {*present},
         kind(ALIGNERS, "fast-align"): set(),
     }
-    expected |= {estimator(name): after(system, "model") for name, system in SYSTEM_OF.items()}
-    expected[estimator("mle")] |= after("PHRASES", "model")
+    expected |= {ESTIMATORS[name]: after(system, "model") for name, system in SYSTEM_OF.items()}
+    expected[ESTIMATORS["mle"]] |= after("PHRASES", "model")
     for module, places in expected.items():
         with monkeypatch.context() as patch:
             patch.setattr(module, "VERSION", module.VERSION + 1)
-            assert changed(present, planned()) == places & present.keys(), module.__name__
+            assert changed(present, planned()) == places & present.keys(), module
 
 
 def test_choice_of_charts(corpus):

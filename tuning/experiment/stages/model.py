@@ -33,17 +33,17 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
     An estimator that iterates keeps its checkpoints in the folder, and goes on from them.
     """
-    from lscfg.estimate import checkpoints, estimator
+    from lscfg.estimate.estimator import ESTIMATORS
     from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
     from lscfg.extract.minimal import MinimalRules
     from lscfg.grammar.counts import effective_size
     from lscfg.grammar.source import RuleInputs, rule_source
 
-    found = estimator(settings["estimator"])
+    found = ESTIMATORS[settings["estimator"]]
     own = found.Settings.of(settings["settings"], inputs)
     trees = Derivations.load(inputs["derivations"])
-    resume = any((folder / name).exists() for name in checkpoints(found)[:1])
+    resume = any((folder / name).exists() for name in found.CHECKPOINTS[:1])
     model = estimate_model(trees, settings["estimator"], own, jobs, folder, resume, _context(settings, inputs))
     if spans := settings.get("boundary"):
         source = rule_source(spans["source"])
@@ -52,7 +52,7 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
         )
         model = replace(model, boundary=learned)
     model.save(folder / MODEL)
-    for name in checkpoints(found):
+    for name in found.CHECKPOINTS:
         (folder / name).unlink(missing_ok=True)
     size = effective_size(MinimalRules.of(trees), model.rank)
     write_json(folder / SIZE, {"states": model.rank, "effective": size})
