@@ -37,7 +37,7 @@ KINDS, LENGTHS = 9, 7
 
 
 class Reference:
-    """AdaGrad over rule tokens with NumPy's arrays (docs/FORMATS.md has outcomes and items)."""
+    """AdaGrad over rule tokens with NumPy's arrays (docs/reference/formats.md has outcomes and items)."""
 
     def __init__(self, tokens: RuleTokens, source: list[str], settings: ContextSettings):
         self.rules, self.settings = tokens.rules, settings

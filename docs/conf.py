@@ -5,7 +5,7 @@ import lscfg
 project = "lscfg"
 release = lscfg.__version__
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "docs/*.rst", "experiments/README.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/*/*.md", "experiments/README.md", "experiments/*/README.md"]
 exclude_patterns = [".*", "build", "dist", "demo", "*.egg-info"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 

@@ -1,7 +1,7 @@
 """Settings as data: default, range and help of a setting are written once, with its field.
 
 From these declarations come the checks, the options of commands and their help, the keys of experiment files, what a
-stage's key depends on, and the tables of docs/CONFIGURATION.md.
+stage's key depends on, and the tables of docs/reference/configuration.md.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ target side given its source side, its span, those of its nonterminals, and the 
 the thesis's phrase-sense disambiguation with features in as many dimensions as there are (section 4.2.4). Outcomes of a
 rule are itself, the words of its target side, and how these and its nonterminals stand. Its rules are the minimal ones
 of the derivations, Hiero's, or both. It goes into the model file; decoders have it as ContextTarget0,
-ContextTargetBare and ContextTargetN (docs/FEATURES.md).
+ContextTargetBare and ContextTargetN (docs/reference/features.md).
 """
 
 from __future__ import annotations

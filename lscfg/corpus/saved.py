@@ -1,4 +1,4 @@
-"""Files of trained aligners (docs/FORMATS.md, Aligners): what both directions' programs wrote, as arrays of bytes."""
+"""Files of trained aligners (docs/reference/formats.md, Aligners): what both directions' programs wrote, as arrays of bytes."""
 
 from __future__ import annotations
 

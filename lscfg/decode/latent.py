@@ -1,4 +1,4 @@
-"""The latent features of a decoder's grammar; docs/FEATURES.md defines them."""
+"""The latent features of a decoder's grammar; docs/reference/features.md defines them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a checkpoint of EM says of where EM stands (docs/FORMATS.md)."""
+"""What a checkpoint of EM says of where EM stands (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

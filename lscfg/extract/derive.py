@@ -36,7 +36,7 @@ NODES = {
     "lexicon.words": "int32 [pairs, 2]",
     "lexicon.count": "int64 [pairs]",
 }
-"""The arrays of a derivation file beside those of its rules (docs/FORMATS.md)."""
+"""The arrays of a derivation file beside those of its rules (docs/reference/formats.md)."""
 
 SAMPLES = {"trees.sample": "int32 [trees]", "trees.weight": "float64 [trees]"}
 """Those of sampled trees."""
@@ -113,7 +113,7 @@ class Derivations:
         return self.rules.arity <= self.options.max_arity
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the derivation file (docs/FORMATS.md)."""
+        """Writes the derivation file (docs/reference/formats.md)."""
         nodes = (self.trees, self.rule, self.parent, self.slot, self.span, self.lexicon, self.lexicon_count)
         arrays = {**dict(zip(NODES, nodes, strict=True)), **(self.forests or self).rules.arrays()}
         arrays |= self.forests.arrays() if self.forests else {}

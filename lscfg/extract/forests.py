@@ -22,7 +22,7 @@ LAYOUT = {
     "forest.tail": "int32 [tails]",
     "forest.span": "int32 [phrases, 4]",
 }
-"""The arrays of forests in a derivation file (docs/FORMATS.md)."""
+"""The arrays of forests in a derivation file (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)

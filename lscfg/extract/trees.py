@@ -1,4 +1,4 @@
-"""Derivation trees as text, from any program and for any: a rule a line, nodes in preorder (docs/FORMATS.md)."""
+"""Derivation trees as text, from any program and for any: a rule a line, nodes in preorder (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

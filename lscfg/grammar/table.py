@@ -29,7 +29,7 @@ LAYOUT = {
     "vocab.bytes": "uint8 [bytes]",
     "vocab.offsets": "int64 [words + 1]",
 }
-"""The arrays of a table in a file (docs/FORMATS.md)."""
+"""The arrays of a table in a file (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class RuleTable:
         return both.select(kept), np.searchsorted(kept, first)[which.ravel()][len(self) :]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The table as named arrays, as in model and derivation files (docs/FORMATS.md), as copies."""
+        """The table as named arrays, as in model and derivation files (docs/reference/formats.md), as copies."""
         return self._named(copy=True)
 
     def _named(self, copy: bool) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What arrays a file has to hold: their types and shapes, declared as in docs/FORMATS.md, and checks of their values.
+"""What arrays a file has to hold: their types and shapes, declared as in docs/reference/formats.md, and checks of their values.
 
 Whatever is wrong is a ``ValueError`` that names the array; who reads the file knows its name and the cure.
 """

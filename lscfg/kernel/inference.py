@@ -58,7 +58,7 @@ class Model:
 
 
 LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") for k in range(lib.LSCFG_N_FEATURES))
-"""Names of all latent features (docs/FEATURES.md)."""
+"""Names of all latent features (docs/reference/features.md)."""
 
 
 NEGATIVE = ("flip", "clamp")

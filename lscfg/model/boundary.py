@@ -18,7 +18,7 @@ LAYOUT = {
     "sides.words": "int32 [sides, 2]",
     "sides.weights": "float32 [sides]",
 }
-"""The arrays in a file, without ``boundary.`` (docs/FORMATS.md)."""
+"""The arrays in a file, without ``boundary.`` (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ LAYOUT = {
     "items": "int32 [weights]",
     "weights": "float32 [weights]",
 }
-"""The arrays of a context model in a file beside those of its rules, without ``context.`` (docs/FORMATS.md)."""
+"""The arrays of a context model in a file beside those of its rules, without ``context.`` (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)
@@ -121,5 +121,5 @@ def _arity(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray) -> 
 
 
 def context_items(words: int) -> int:
-    """Number of context items with so many words (docs/FORMATS.md)."""
+    """Number of context items with so many words (docs/reference/formats.md)."""
     return CONTEXT_WORD_KINDS * (words + 2) + 2 * CONTEXT_LENGTHS

@@ -35,7 +35,7 @@ STATES = {
 FULL = {"C2": "float32|float64 [rules2, m, m, m]"}
 LOW_RANK = {"C2.components": "int64 [rules2 + 1]", "C2.factors": "float32 [components, 3, m]"}
 ONE = {"one.rules": "float64 [rules]", "one.unk": "float64 [1]"}
-"""The arrays of a model file beside those of its rules and of its context model (docs/FORMATS.md)."""
+"""The arrays of a model file beside those of its rules and of its context model (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Parameters:
         return Parameters(self.rules, (zero, first, second), np.ones(1), self.one.unk)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
-        """Writes the model file (docs/FORMATS.md).
+        """Writes the model file (docs/reference/formats.md).
 
         Args:
             precision: of the rules' tensors, float32 or float64.
@@ -273,7 +273,7 @@ def save_low_rank(
     factors: np.ndarray,
     about: dict[str, Any],
 ) -> None:
-    """Writes a model file with factors (docs/FORMATS.md) in place of the tensors of arity 2."""
+    """Writes a model file with factors (docs/reference/formats.md) in place of the tensors of arity 2."""
     single = np.dtype(np.float32)
     values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
     values |= {"C2.components": components, "C2.factors": rounded(factors, single)}

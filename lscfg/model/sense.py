@@ -20,7 +20,7 @@ LAYOUT = {
 VECTORS = {"vectors": "float32 [items, m]", "shift": "float32 [m]", "rules": "float32 [rows, width]"}
 HIDDEN = {"hidden": "float32 [h, m]", "hidden_bias": "float32 [h]", "out": "float32 [h]"}
 WEIGHTS = {"offsets": "int64 [rows + 1]", "columns": "int32 [weights]", "weights": "float32 [weights]"}
-"""The arrays of a scorer in a file, without ``sense.`` (docs/FORMATS.md)."""
+"""The arrays of a scorer in a file, without ``sense.`` (docs/reference/formats.md)."""
 
 
 def first_gap_item(window: int, words: int) -> int:

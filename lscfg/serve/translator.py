@@ -52,7 +52,7 @@ class Translator:
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
 
     def __call__(self, text: str, wish: Wish) -> dict[str, Any]:
-        """The translation of a sentence as JSON has it (docs/SERVE.md).
+        """The translation of a sentence as JSON has it (docs/guides/serving.md).
 
         Raises:
             BadSentence: it is none of words, or too long.

@@ -458,7 +458,7 @@ def _lines(rules: RuleTable, which: np.ndarray) -> str:
 
 
 def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0) -> dict[str, Any]:
-    """Everything as plain values for JSON; gains are over the one-state model (docs/FORMATS.md).
+    """Everything as plain values for JSON; gains are over the one-state model (docs/reference/formats.md).
 
     Args:
         differences: how many rules and sentences are named on which a model gains most, or loses most.

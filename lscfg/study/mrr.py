@@ -192,7 +192,7 @@ class Ruler:
         return found
 
     def measure(self, candidate: Candidate, base: np.ndarray | None) -> dict[str, Any]:
-        """The figures of a score as JSON has them (docs/FORMATS.md).
+        """The figures of a score as JSON has them (docs/reference/formats.md).
 
         Args:
             base: losses of the base, beyond which it ``adds``; None: that is not asked.
@@ -222,7 +222,7 @@ def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:
 
 
 def measure_scores(ruler: Ruler, models: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
-    """All figures of the references and of the models, as JSON has them (docs/FORMATS.md).
+    """All figures of the references and of the models, as JSON has them (docs/reference/formats.md).
 
     Raises:
         InputError: a model cannot be read or has no scores, or there is too little held-out text.

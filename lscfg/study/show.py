@@ -17,7 +17,7 @@ _Key = tuple[str, str, tuple[tuple[int, int], ...]]
 
 
 def explanations_json(explanations: Sequence[Explanation]) -> str:
-    """One JSON object a model in a list (docs/FORMATS.md), in one line; numbers have nine digits."""
+    """One JSON object a model in a list (docs/reference/formats.md), in one line; numbers have nine digits."""
     return json.dumps([_rounded(_object(one)) for one in explanations], ensure_ascii=False, allow_nan=False)
 
 

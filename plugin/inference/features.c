@@ -1,4 +1,4 @@
-/* The decoder features of rule applications, by families. docs/FEATURES.md defines them for the user. */
+/* The decoder features of rule applications, by families. docs/reference/features.md defines them for the user. */
 #include "inference/families.h"
 #include "inference/bind.h"
 

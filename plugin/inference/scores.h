@@ -11,7 +11,7 @@
 
 typedef struct score_function score_function;
 
-/* The arrays of a model file; docs/FORMATS.md lists them. All but kind and hidden in the mapped file. */
+/* The arrays of a model file; docs/reference/formats.md lists them. All but kind and hidden in the mapped file. */
 typedef struct {
   const score_function *kind;
   int64_t base;         /* words of the vocabulary and three more, see below */

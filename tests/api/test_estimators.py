@@ -108,7 +108,7 @@ print("done")
 
 @pytest.mark.skipif(find_spec("thot") is None, reason="no sil-thot")
 def test_a_script_aligns_and_estimates(tmp_path):
-    """As in docs/API.md, without a guard against being imported again."""
+    """As in docs/reference/api.md, without a guard against being imported again."""
     src, tgt, _, _ = sampled_pairs(60, 1)
     (tmp_path / "train.ja").write_text("\n".join(src) + "\n")
     (tmp_path / "train.en").write_text("\n".join(tgt) + "\n")

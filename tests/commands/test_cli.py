@@ -19,7 +19,7 @@ from lscfg.io.text import write_lines
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = (README, *(page for page in sorted((ROOT / "docs").glob("*.md")) if not page.name.startswith("RESULTS")))
+PAGES = (README, *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "results.md"))
 """Commands of results are those of the revision that made them."""
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
@@ -103,7 +103,7 @@ def test_lscfg_alone_prints_the_help():
 def commands_of(page):
     """The commands of lscfg in the first cells of a page's tables and in its blocks; each of a pipe."""
     text = page.read_text(encoding="utf-8")
-    lines = re.findall(r"^\| `(lscfg [^`]*)` \|", text, re.M) if page.name in ("README.md", "COMMANDS.md") else []
+    lines = re.findall(r"^\| `(lscfg [^`]*)` \|", text, re.M) if page.name in ("README.md", "commands.md") else []
     for block in re.findall(r"^ *```\n(.*?)^ *```", text, re.M | re.S):
         lines += re.findall(r"^ *(?:\w+=\S+ +)*(lscfg .*)$", block.replace("\\\n", ""), re.M)
     return [part.strip() for line in lines for part in line.split(" | ")]
@@ -121,7 +121,7 @@ def test_commands_in_help_and_pages_are_understood():
 
 
 def test_the_page_of_commands_has_every_command_in_its_group():
-    text = (ROOT / "docs" / "COMMANDS.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
     parts = dict(part.split("\n", 1) for part in re.split(r"^## ", text, flags=re.M)[1:])
     groups = by_group(COMMANDS)
     assert [title.lower() for title in parts] == list(groups)
@@ -134,8 +134,8 @@ def test_the_page_of_commands_has_every_command_in_its_group():
     ("page", "block", "output"),
     [
         (README, 0, r"sentence  una casa\n(.*\n)+.*\['a house'\]"),
-        (ROOT / "docs" / "API.md", 0, ""),
-        (ROOT / "docs" / "API.md", 1, r"-\d"),
+        (ROOT / "docs" / "reference" / "api.md", 0, ""),
+        (ROOT / "docs" / "reference" / "api.md", 1, r"-\d"),
     ],
 )
 def test_python_in_the_pages_runs(files, tmp_path, page, block, output):

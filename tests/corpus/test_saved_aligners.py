@@ -179,7 +179,7 @@ def test_an_aligner_that_cannot_be_saved_names_those_that_can(monkeypatch):
 
 
 def test_held_out_trees_without_another_training(saved):
-    """The recipe of docs/COMMANDS.md."""
+    """The recipe of docs/reference/commands.md."""
     write_lines("dev.f", ["una flor"])
     write_lines("dev.e", ["a flower"])
     for line in (

@@ -37,7 +37,7 @@ from lscfg.study.mrr import format_scores
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.schema import START_WEIGHTS, Chosen
 
-PAGES = "".join(path.read_text("utf-8") for path in sorted((Path(__file__).parents[2] / "docs").glob("*.md")))
+PAGES = "".join(path.read_text("utf-8") for path in sorted((Path(__file__).parents[2] / "docs").rglob("*.md")))
 """All pages of the documentation."""
 
 

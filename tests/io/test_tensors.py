@@ -15,11 +15,11 @@ from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.model import context, parameters
 
-FORMATS = Path(__file__).resolve().parents[2] / "docs" / "FORMATS.md"
+FORMATS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "formats.md"
 
 
 def test_layouts_are_those_of_the_documentation():
-    """Each declared array stands in a table of docs/FORMATS.md."""
+    """Each declared array stands in a table of docs/reference/formats.md."""
     text = FORMATS.read_text("utf-8")
     named = set(re.findall(r"`([\w.]+)`", "\n".join(re.findall(r"^\|([^|]+)\|", text, re.M))))
     layouts = [NODES, parameters.STATES, parameters.FULL, parameters.LOW_RANK, parameters.ONE]

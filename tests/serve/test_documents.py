@@ -1,4 +1,4 @@
-"""docs/SERVE.md and docs/Dockerfile say what is so."""
+"""docs/guides/serving.md and docker/Dockerfile say what is so."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from lscfg.cli import build_parser
 from lscfg.command_table import COMMANDS
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "SERVE.md").read_text(encoding="utf-8")
-DOCKERFILE = (ROOT / "docs" / "Dockerfile").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "guides" / "serving.md").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_commands_are_understood():

@@ -117,7 +117,7 @@ class PhraseFile:
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the file (docs/FORMATS.md)."""
+        """Writes the file (docs/reference/formats.md)."""
         arrays = {name: value for name, value in _table(self.words, NGrams.of([])).arrays().items() if "vocab" in name}
         arrays |= {"lexicon.words": self.lexicon, "lexicon.count": self.lexicon_count}
         arrays |= _matrix_arrays("labels", self.labels, np.float64) | {"held": np.flatnonzero(self.held)}
@@ -285,7 +285,7 @@ def _side(name: str, text: Text, phrases: NGrams, words: int, settings: PhraseSe
 def write_graph(
     path: str | os.PathLike[str], graph: sparse.csr_matrix, phrases: PhraseFile, about: Mapping[str, object]
 ) -> None:
-    """Writes a graph of the source phrases (docs/FORMATS.md)."""
+    """Writes a graph of the source phrases (docs/reference/formats.md)."""
     facts = json.dumps({**about, "phrases": phrases.source.hash(phrases.words)}, sort_keys=True)
     save(path, _matrix_arrays("graph", graph, np.float32), {"lscfg": "graph", "format": "1", "about": facts})
 

@@ -61,7 +61,7 @@ int lscfg_context_meet(lscfg_context_trainer *, int32_t piece, const lscfg_conte
                        lscfg_error *);
 void lscfg_context_step(lscfg_context_trainer *, int32_t shard);
 /* Number of weights that are not 0, or LSCFG_ENOMEM. Where not NULL, offsets [outcomes + 1], items and weights get
- * them as a model file has them (docs/FORMATS.md). */
+ * them as a model file has them (docs/reference/formats.md). */
 int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *offsets, int32_t *items, float *weights,
                               lscfg_error *);
 /* Of each rule the sum of its outcomes' weights for dense values, [rules][2 dims], those of the left side first. */

@@ -210,7 +210,7 @@ typedef struct {
 
 /* What features= names where a line has none. */
 const char *lscfg_default_features(void);
-/* The defaults; docs/FEATURES.md says what they are. */
+/* The defaults; docs/reference/features.md says what they are. */
 void lscfg_options_init(lscfg_options *);
 /* Sets one option. LSCFG_OTHER_OPTION where the key is none of these: the decoder may have options of its own.
  * LSCFG_EINPUT for a bad value; then nothing has changed. */

@@ -100,7 +100,7 @@ def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
 def test_experiments_of_table_3(shared, name):
-    path = Path(__file__).parents[3] / "experiments" / f"{name}.toml"
+    path = Path(__file__).parents[3] / "experiments" / name / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=shared / "data" / name))
     part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
     assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == () != experiment.report.charts
@@ -118,7 +118,7 @@ def test_experiments_of_table_3(shared, name):
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
 def test_experiments_of_phrase_senses(shared, name):
-    path = Path(__file__).parents[3] / "experiments" / f"thesis4-{name}.toml"
+    path = Path(__file__).parents[3] / "experiments" / f"{name}-context" / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=shared / "data" / name))
     scorers = {system: experiment.scorer(made) for system, made in experiment.systems.items()}
     assert scorers["LS"].name == "ls" and scorers["CCA+MM"].settings.hidden == 25 and not scorers["CONTEXT"]
@@ -127,7 +127,7 @@ def test_experiments_of_phrase_senses(shared, name):
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
 def test_experiments_of_sampled_rules(shared, name):
-    path = Path(__file__).parents[3] / "experiments" / f"{name}-sampling.toml"
+    path = Path(__file__).parents[3] / "experiments" / f"{name}-sampled" / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=shared / "data" / name))
     settings = {
         system: experiment.of(made).sources["sampled"]
