@@ -27,7 +27,7 @@ from lscfg.tuning.experiment import config, schema
 from lscfg.tuning.experiment.monolingual import PARTS
 from lscfg.tuning.margin.settings import MarginSettings
 
-DOCUMENTS = tuple(Path(__file__).with_name(name) for name in ("reference/configuration.md", "guides/serving.md"))
+DOCUMENTS = tuple(Path(__file__).parent / name for name in ("reference/configuration.md", "guides/serving.md"))
 GROUPS = {
     "estimator": ESTIMATORS,
     "source": RULE_SOURCES,

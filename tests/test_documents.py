@@ -19,7 +19,7 @@ from lscfg.kernel import (
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ROOT / "docs"
-PAGES = sorted(path for folder in (ROOT, DOCUMENTS, ROOT / "experiments") for path in folder.glob("*.md"))
+PAGES = sorted([*ROOT.glob("*.md"), *DOCUMENTS.rglob("*.md"), *(ROOT / "experiments").rglob("*.md")])
 SITE = ("sphinx", "myst_parser", "furo")
 
 
@@ -92,14 +92,14 @@ def test_pages_that_the_code_names_are_there():
     for folder in ("lscfg", "tuning", "cdec_bridge", "moses_bridge", "plugin", "tests", "benchmarks", "experiments"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".c", ".h", ".cc", ".cpp", ".toml") and path.is_file():
-                for name in re.findall(r"docs/([\w-]+\.md)", path.read_text(encoding="utf-8")):
+                for name in re.findall(r"docs/([\w/-]+\.md)", path.read_text(encoding="utf-8")):
                     named.setdefault(name, path)
-    assert {"FORMATS.md", "FEATURES.md", "CONFIGURATION.md"} <= named.keys()
+    assert {"reference/formats.md", "reference/features.md"} <= named.keys()
     assert [(name, path) for name, path in named.items() if not (DOCUMENTS / name).is_file()] == []
 
 
 def test_every_feature_is_defined_in_a_table():
-    text = (DOCUMENTS / "FEATURES.md").read_text(encoding="utf-8")
+    text = (DOCUMENTS / "reference" / "features.md").read_text(encoding="utf-8")
     defined = re.findall(
         r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", text.partition("## Marginals as features")[2], re.M))
     )
@@ -113,7 +113,7 @@ def test_every_feature_is_defined_in_a_table():
 def test_weights_for_moses_are_where_tuning_begins():
     """In the order of the features that the line names."""
     ours = [START_WEIGHTS.get(name, 0.0) for name in feature_names(DEFAULT_FEATURES.split(","))]
-    for page in (ROOT / "README.md", DOCUMENTS / "MOSES.md"):
+    for page in (ROOT / "README.md", DOCUMENTS / "guides" / "moses.md"):
         line = re.search(r"^ *Latent= (.*)$", page.read_text(encoding="utf-8"), re.M)[1]
         assert [float(value) for value in line.split()] == ours, page
 
@@ -150,6 +150,6 @@ def test_the_site_can_be_made(tmp_path):
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    pages = {path.name for path in (tmp_path / "site" / "docs").glob("*.html")}
-    assert {"CDEC.html", "MOSES.html", "CONFIGURATION.html", "FEATURES.html", "FORMATS.html"} <= pages
-    assert 'id="lscfg.kernel.Binding"' in (tmp_path / "site" / "docs" / "API.html").read_text(encoding="utf-8")
+    pages = {path.name for path in (tmp_path / "site" / "docs").rglob("*.html")}
+    assert {"cdec.html", "moses.html", "configuration.html", "features.html", "formats.html"} <= pages
+    assert 'id="lscfg.kernel.Binding"' in (tmp_path / "site" / "docs" / "reference" / "api.html").read_text(encoding="utf-8")
