@@ -2,7 +2,7 @@
 
     python experiments/senses.py ja-thesis4 --held-out dev.deriv [--systems CONTEXT,LS,CCA]
 
-The folder is one of lscfg run with experiments/ja-en-context/experiment.toml or -de-en.toml. Of each of its systems of phrase
+The folder is the output of lscfg run with experiments/ja-en-context/experiment.toml. For each of its systems of phrase
 pairs the table has, in nats a question, for the features that the system has in the decoder:
 
 - adds: what they take off where a language model, the length, P(e|f) and P(f|e) are known (lscfg mrr);

@@ -152,4 +152,5 @@ def test_the_site_can_be_made(tmp_path):
     assert run.returncode == 0, run.stderr
     pages = {path.name for path in (tmp_path / "site" / "docs").rglob("*.html")}
     assert {"cdec.html", "moses.html", "configuration.html", "features.html", "formats.html"} <= pages
-    assert 'id="lscfg.kernel.Binding"' in (tmp_path / "site" / "docs" / "reference" / "api.html").read_text(encoding="utf-8")
+    page = tmp_path / "site" / "docs" / "reference" / "api.html"
+    assert 'id="lscfg.kernel.Binding"' in page.read_text(encoding="utf-8")

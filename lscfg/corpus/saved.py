@@ -1,4 +1,4 @@
-"""Files of trained aligners (docs/reference/formats.md, Aligners): what both directions' programs wrote, as arrays of bytes."""
+"""Files of trained aligners: the output of both directions' programs as arrays of bytes (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

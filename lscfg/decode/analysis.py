@@ -180,7 +180,7 @@ class Analyser:
         return rule_sides(self.grammar, rule)
 
     def json(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> str:
-        """The JSON object of a sentence (docs/reference/formats.md), in one line without a newline; numbers have nine digits."""
+        """JSON object of a sentence without a newline; numbers have nine digits (docs/reference/formats.md)."""
         return b"".join(self.json_parts(number, analysis, cut)).decode()
 
     def json_parts(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> Iterator[bytes]:

@@ -164,7 +164,7 @@ def _own_words(side: Side, span: tuple[int, int], below: Sequence[tuple[int, int
 
 
 def derivations_json(number: int, translated: Translated) -> str:
-    """The JSON object of a sentence (docs/reference/formats.md), in one line without a newline; numbers have nine digits.
+    """JSON object of a sentence in one line, without a newline; numbers have nine digits (docs/reference/formats.md).
 
     Args:
         number: of the sentence, from 0.

@@ -1,4 +1,4 @@
-"""Derivation trees as text, from any program and for any: a rule a line, nodes in preorder (docs/reference/formats.md)."""
+"""Derivation trees as text for other programs: a rule a line in preorder (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forests as lines of JSON (docs/reference/formats.md, Marginals): what ``lscfg marginals`` writes, and cdec's recorder."""
+"""Forests as lines of JSON, from lscfg itself and from cdec's recorder (docs/reference/formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrays a file has to hold: their types and shapes, declared as in docs/reference/formats.md, and checks of their values.
+"""Layouts of array files: types and shapes, declared as in docs/reference/formats.md, and checks of values.
 
 Whatever is wrong is a ``ValueError`` that names the array; who reads the file knows its name and the cure.
 """

@@ -134,7 +134,7 @@ class Collector:
         return np.array(view(pointer, shape, dtype, self), subok=False)
 
     def _tables(self, v: Any) -> dict[str, np.ndarray]:
-        """Rules, words and word translations, as copies, by their names in derivation files (docs/reference/formats.md).
+        """Copies of rules, words and word translations, named as in derivation files (docs/reference/formats.md).
 
         Args:
             v: the kernel's view. The whole of it, since a struct inside it does not keep its memory alive.
@@ -254,7 +254,7 @@ class Deriver(Collector):
         return DeriveCounts(self._copy(v.rule_count, v.tables.n_rules, np.int64), v.n_above, reasons)
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Rules, words and word translations, as copies, by their names in derivation files (docs/reference/formats.md)."""
+        """Copies of rules, words and word translations, named as in derivation files (docs/reference/formats.md)."""
         return self._tables(self._view())
 
     def arrays(self) -> dict[str, np.ndarray]:

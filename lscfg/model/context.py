@@ -19,7 +19,7 @@ LAYOUT = {
     "items": "int32 [weights]",
     "weights": "float32 [weights]",
 }
-"""The arrays of a context model in a file beside those of its rules, without ``context.`` (docs/reference/formats.md)."""
+"""Arrays of a context model, apart from its rules, without ``context.`` (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@
 
 #include "recorder.h"
 
-/* A line of JSON (docs/reference/formats.md, Forests) that ends in a newline. Forests of no plain sentence have no words. Throws
+/* A line of JSON (docs/reference/formats.md) that ends in a newline. Forests of no plain sentence have no words. Throws
  * std::out_of_range where a node has no edges. */
 std::string ForestJson(const Recorder &recorder, int id, const std::vector<WordID> *words);
 

@@ -29,7 +29,7 @@ typedef struct {
 } boundary_model;
 
 /* Context items. Kinds of words: item = kind * (words + 2) + word; behind the words of the vocabulary come the ends of
- * the sentence. Behind all of those, the lengths of the first and the second nonterminal. docs/reference/formats.md lists them.
+ * the sentence. Behind all of those, the lengths of the first and the second nonterminal.
  * */
 enum { WORD_KINDS = LSCFG_CONTEXT_WORD_KINDS, BAG = WORD_KINDS - 1, N_LENGTHS = LSCFG_CONTEXT_LENGTHS };
 

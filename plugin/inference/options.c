@@ -1,4 +1,4 @@
-/* The options of a decoder's line: one parser for all decoders. docs/reference/features.md describes them for the user. */
+/* The options of a decoder's line: one parser for all decoders (docs/reference/features.md). */
 #include "base/common.h"
 #include "lscfg/inference.h"
 

@@ -109,7 +109,7 @@ def test_weights_there_and_back(ini: Path, tmp_path: Path) -> None:
 
 
 def test_values_and_weights_of_moses_are_those_of_the_table() -> None:
-    """Three words, one of them unknown, of rules with probabilities 1/2 and 1/1000: by hand, as docs/guides/moses.md has it."""
+    """Three words, one of them unknown, of rules with probabilities 1/2 and 1/1000: by hand (docs/guides/moses.md)."""
     latent = LatentFeature({"model": "m", "features": "LatentMarginal,LatentSpan"})
     config = DecoderConfig(language_model=Path("lm"), language_model_name="News", word_penalty=True, latent=latent)
     conventions = Conventions.of(config, ("EgivenF", "FgivenE"))

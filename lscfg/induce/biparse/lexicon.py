@@ -45,7 +45,7 @@ def text_words(text: Bitexts) -> list[str]:
 
 
 def write_lexicon(path: str | os.PathLike[str], lexicon: Lexicon, words: list[str]) -> None:
-    """Writes a line ``source target p(target | source) p(source | target)`` for each pair (docs/reference/formats.md)."""
+    """Writes ``source target p(target | source) p(source | target)`` for each pair (docs/reference/formats.md)."""
     pairs = zip(lexicon.words.tolist(), lexicon.probability.tolist(), strict=True)
     names = [*words, NULL]  # -1 is the last one
     write_lines(path, (f"{names[f]} {names[e]} {forth!r} {back!r}" for (f, e), (forth, back) in pairs))
