@@ -88,7 +88,7 @@ def _score_functions() -> Iterator[str]:
 
 
 SCORE_FUNCTIONS = tuple(_score_functions())
-"""How scorers compare the words around a rule with it (docs/FORMATS.md)."""
+"""How scorers compare the words around a rule with it (docs/reference/formats.md)."""
 
 
 def feature_names(names: Iterable[str]) -> tuple[str, ...]:
