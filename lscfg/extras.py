@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from lscfg.errors import InputError
 
 EXTRAS = {
-    "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "snowballstemmer"),
+    "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "snowballstemmer", "jinja2"),
     "graph": ("faiss",),
-    "report": ("matplotlib",),
     "parquet": ("pyarrow",),
     "completion": ("shtab",),
     "serve": ("h11",),

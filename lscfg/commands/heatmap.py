@@ -30,9 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sentences", metavar="LIST", help="sentences to draw, counted from 1, as in 1,7-9 (default: all)"
     )
-    parser.add_argument(
-        "--format", choices=("svg", "png", "pdf"), default="svg", help="format of the pictures (default: %(default)s)"
-    )
     add_jobs(parser)
 
 
@@ -40,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     """Writes one picture a sentence.
 
     Raises:
-        InputError: a file cannot be read or is malformed, a sentence is not there, or matplotlib is not installed.
+        InputError: a file cannot be read or is malformed, or a sentence is not there.
     """
     from pathlib import Path
 
@@ -70,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     with in_threads(args.jobs) as engine:
         for number, found in progress(engine.map(work, chosen), "heatmap", len(chosen)):
             charts = {name + _remark(analysis.inference): analysis.chart() for name, analysis in found.items()}
-            path = Path(args.output) / f"sentence.{number + 1}.{args.format}"
+            path = Path(args.output) / f"sentence.{number + 1}.svg"
             draw_charts(sentences[number].split(), charts, f"sentence {number + 1}", path)
 
 

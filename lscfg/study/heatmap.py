@@ -1,35 +1,33 @@
-"""Heat maps of the span marginals of a sentence's chart (paper, Fig. 3): first word of the span down, last word across.
-
-Blue is positive, red negative, white 0 and grey a span that no node of the forest has. Colours are logarithmic above
-0.001. A value outside [-1, 1], which no probability has but a spectral estimate may, stands in its cell as a number.
-"""
+"""Heat maps of the span marginals of a sentence as SVG files (paper, Figure 3), several models side by side."""
 
 from __future__ import annotations
 
-import io
 import os
-import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.io.text import atomic_write
-from lscfg.log import warn
+from lscfg.study.markup import Markup, element
+from lscfg.study.svg import Marginals, heat_map_parts
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Chart = np.ndarray | Marginals
+"""Span marginals of n words: float [n, n + 1], NaN where the forest has no node, or by span [i, j)."""
 
-Chart = np.ndarray | Mapping[tuple[int, int], float]
-"""Span marginals of n words: float [n, n + 1], NaN where there is no node, or by span; a span is [i, j)."""
+STYLE = (
+    "text { font: 11px sans-serif; fill: #1c2128; } .name { font-size: 13px; font-weight: 600; } "
+    ".beyond { fill: #ffffff; font-size: 8px; } rect { stroke: #d5dbe1; } "
+    ".plus { fill: #0b62a8; } .minus { fill: #b3421d; } .paper { fill: #ffffff; stroke: none; }"
+)
+"""The picture stands alone, so the style sheet is part of the file."""
 
-_LINEAR = 1e-3
-_BEYOND = 1 + 1e-6
-_INCHES = 0.27
-_OPTIONS = {"svg.hashsalt": "lscfg", "svg.fonttype": "none", "font.size": 9.0, "text.parse_math": False}
+GAP, HEAD, LINE = 24, 14, 22
+"""Units between charts and around the picture, above the first line, and of a line of text."""
+
+RAMP = 11
+"""Squares of the scale from -1 to 1."""
 
 
 def draw(words: Sequence[str], marginals: Chart, title: str = "", path: str | os.PathLike[str] | None = None) -> str:
@@ -40,134 +38,85 @@ def draw(words: Sequence[str], marginals: Chart, title: str = "", path: str | os
 def draw_charts(
     words: Sequence[str], charts: Mapping[str, Chart], title: str = "", path: str | os.PathLike[str] | None = None
 ) -> str:
-    """Heat maps of several models' charts of one sentence, side by side in one scale.
-
-    Equal input gives equal bytes where the fonts are the same.
+    """Heat maps of several models' charts of one sentence, side by side in one scale. Equal input gives equal bytes.
 
     Args:
-        words: the n words of the sentence, one at least.
-        charts: chart of each model by its title.
-        title: stands above all.
-        path: write the picture there too; its ending, .svg, .png or .pdf, is the format. None: nowhere.
+        words: the n words of the sentence, at least one.
+        charts: the chart of each model, by its title.
+        title: line above all charts.
+        path: file to write, ending in .svg; None: no file.
 
     Returns:
-        The picture as SVG, in which text stays text, so that the viewer finds the fonts; empty where ``path`` ends in
-        something else than .svg.
+        The picture as SVG.
 
     Raises:
-        InputError: the file cannot be written.
-        ValueError: no words or no chart, a chart of another shape, or a span that is none of the sentence.
+        InputError: the file cannot be written, or its name does not end in .svg.
+        ValueError: no words, no chart, a chart of a wrong shape, or a span outside the sentence.
     """
     if not words or not charts:
-        raise ValueError("a heat map needs a word and a chart at least")
-    tables = {name: _table(chart, len(words)) for name, chart in charts.items()}
-    kind = "svg" if path is None else Path(path).suffix.lower().removeprefix(".")
-    if kind not in ("svg", "png", "pdf"):
-        raise InputError("the name of a picture must end in .svg, .png or .pdf", path)
-    import matplotlib
-
-    options: Any = {**_OPTIONS, "font.family": ["DejaVu Sans", *_fallback("".join(words), kind)]}
-    with matplotlib.rc_context(options), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # _fallback has said it, or it does not matter
-        data = _render(words, tables, title, kind)
+        raise ValueError("a heat map needs at least one word and one chart")
+    tables = {name: _by_span(chart, len(words)) for name, chart in charts.items()}
+    if path is not None and Path(path).suffix.lower() != ".svg":
+        raise InputError("the name of a picture must end in .svg", path)
+    svg = _drawing(words, tables, title)
     if path is not None:
-        with atomic_write(path, "wb") as file:
-            file.write(data)
-    return data.decode("utf-8") if kind == "svg" else ""
+        with atomic_write(path) as file:
+            file.write(svg)
+    return svg
 
 
-def _table(chart: Chart, n: int) -> np.ndarray:
-    """float [n, n]: first word, last word; NaN where there is no node."""
-    table = np.full((n, n + 1), np.nan)
+def _by_span(chart: Chart, n: int) -> Marginals:
     if isinstance(chart, Mapping):
-        for (i, j), value in chart.items():
+        for i, j in chart:
             if not 0 <= i < j <= n:
                 raise ValueError(f"span [{i}, {j}) of {n} words")
-            table[i, j] = value
-    else:
-        if chart.shape != table.shape:
-            raise ValueError(f"a chart of shape {chart.shape} for {n} words, expected {table.shape}")
-        rows, columns = np.indices(table.shape)
-        table[rows < columns] = chart[rows < columns]
-    return table[:, 1:]
+        return chart
+    if chart.shape != (n, n + 1):
+        raise ValueError(f"a chart of shape {chart.shape} for {n} words, expected {(n, n + 1)}")
+    return {(int(i), int(j)): float(chart[i, j]) for i, j in np.argwhere(~np.isnan(chart)) if i < j}
 
 
-def _render(words: Sequence[str], tables: Mapping[str, np.ndarray], title: str, kind: str) -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import SymLogNorm
-    from matplotlib.figure import Figure
-
-    side = max(_INCHES * len(words), 1.6)
-    figure = Figure(figsize=(len(tables) * (side + 0.3) + 1.8, side + 1.4), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(1, len(tables), squeeze=False)[0]
-    norm = SymLogNorm(_LINEAR, vmin=-1, vmax=1, base=10)
-    for axis, (name, table) in zip(axes, tables.items(), strict=True):
-        _panel(axis, words, table, name, norm)
-        axis.tick_params(labelleft=axis is axes[0])
-    bar = figure.colorbar(ScalarMappable(norm, "RdBu"), ax=list(axes), shrink=0.9, aspect=25)
-    bar.set_ticks([-1, -0.1, -0.01, 0, 0.01, 0.1, 1], labels=["−1", "−0.1", "−0.01", "0", "0.01", "0.1", "1"])
-    bar.minorticks_off()
+def _drawing(words: Sequence[str], charts: Mapping[str, Marginals], title: str) -> str:
+    parts: list[Markup] = []
+    top = HEAD
     if title:
-        figure.suptitle(title)
-    out = io.BytesIO()
-    about = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
-    figure.savefig(out, format=kind, dpi=120, metadata=about[kind])
-    return out.getvalue()
+        parts.append(element("text", title, class_="name", x=GAP, y=top + 6))
+        top += LINE
+    x, height = GAP, 0.0
+    for number, (name, values) in enumerate(charts.items()):
+        side, chart = heat_map_parts(words, values, rows_named=number == 0)
+        heading = element("text", name, class_="name", x=4, y=6) if name else Markup()
+        parts.append(element("g", heading, element("g", *chart, transform=f"translate(0 {LINE})"), **_at(x, top)))
+        x, height = x + side + GAP, max(height, side + LINE)
+    bottom = top + height + GAP
+    parts.append(element("g", *_scale(), **_at(GAP, bottom)))
+    width, height = max(x, 2 * GAP + 22 * (RAMP + 4)), bottom + 2 * LINE
+    paper = element("rect", class_="paper", width=width, height=height)
+    about = title or ", ".join(filter(None, charts)) or "span marginals"
+    return element(
+        "svg",
+        element("title", about),
+        element("style", Markup(STYLE)),
+        paper,
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        width=float(width),
+        height=float(height),
+        viewBox=f"0 0 {width:.1f} {height:.1f}",
+        role="img",
+    )
 
 
-def _panel(axis: Axes, words: Sequence[str], table: np.ndarray, name: str, norm: Any) -> None:
-    """One chart."""
-    n = len(words)
-    inside = np.triu(np.ones((n, n), bool))
-    colours = np.ma.masked_where(~inside | np.isnan(table), np.clip(np.nan_to_num(table), -1, 1))
-    edges = np.arange(n + 1) - 0.5
-    empty = np.ma.masked_where(~inside, np.full((n, n), 0.85))
-    axis.pcolormesh(edges, edges, empty, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.4)
-    axis.pcolormesh(edges, edges, colours, cmap="RdBu", norm=norm, edgecolors="white", linewidth=0.4)
-    for i, j in np.argwhere(np.abs(np.nan_to_num(table)) > _BEYOND):
-        value = f"{table[i, j]:.1f}" if abs(table[i, j]) < 9.95 else f"{table[i, j]:.0f}"
-        value = value if len(value) < 5 else f"{table[i, j]:.0e}".replace("e+0", "e").replace("e+", "e")
-        axis.text(j, i, value, color="white", ha="center", va="center", fontsize=6)
-    axis.set_xticks(range(n), words, rotation=90)
-    axis.set_yticks(range(n), words)
-    axis.tick_params(length=0)
-    axis.set_aspect("equal")
-    axis.invert_yaxis()
-    axis.spines[:].set_visible(False)
-    axis.set_title(name, fontsize="medium")
+def _at(x: float, y: float) -> dict[str, str]:
+    return {"transform": f"translate({x:.1f} {y:.1f})"}
 
 
-@cache
-def _charmaps() -> dict[str, frozenset[int]]:
-    """The characters of each installed font family, in alphabetical order."""
-    from matplotlib import font_manager, ft2font
-
-    found: dict[str, frozenset[int]] = {}
-    for font in sorted(font_manager.fontManager.ttflist, key=lambda f: (f.name, f.weight != 400, f.fname)):
-        if font.name not in found and not font.name.startswith("Last Resort"):  # a box for every character
-            try:
-                found[font.name] = frozenset(ft2font.FT2Font(font.fname).get_charmap())
-            except (OSError, RuntimeError):  # not a font that matplotlib can draw with
-                continue
-    return found
-
-
-@cache
-def _say_missing(kind: str) -> None:
-    warn(f"no installed font has all characters of the sentences; {kind} shows boxes for them, svg does not")
-
-
-def _fallback(text: str, kind: str) -> list[str]:
-    """The installed font that has most of the characters that the usual one lacks; none for SVG, which names fonts."""
-    if kind == "svg":
-        return []
-    fonts = _charmaps()
-    lacking = {ord(c) for c in text} - fonts.get("DejaVu Sans", frozenset())
-    if not lacking:
-        return []
-    best = max(fonts, key=lambda name: len(lacking & fonts[name]))
-    if lacking - fonts[best]:
-        _say_missing(kind)
-    return [best] if lacking & fonts[best] else []
+def _scale() -> list[Markup]:
+    """The colours of values from -1 to 1."""
+    parts = [element("text", "−1", x=0, y=12), element("text", "1", x=22 * (RAMP + 1) + 4, y=12)]
+    for k, value in enumerate(np.linspace(-1, 1, RAMP).tolist()):
+        shade = f"{abs(value) ** 0.5:.2f}"
+        kind = "minus" if value < 0 else "plus"
+        tip = element("title", f"{value:.1f}".replace("-", "−"))
+        parts.append(element("rect", tip, class_=kind, x=22 * (k + 1), y=0, width=20, height=16, fill_opacity=shade))
+    return parts

@@ -6,11 +6,11 @@ import dataclasses
 import json
 import math
 from collections.abc import Sequence
-from html import escape
 
 from lscfg.decode.derivations import AppliedRule
 from lscfg.io.text import WIDTH, fit
 from lscfg.study.explain import Choice, Explanation, SpanChoices
+from lscfg.study.markup import Markup, element, joined
 
 _Key = tuple[str, str, tuple[tuple[int, int], ...]]
 """A rule and where it is applied, which tells choices of two models that are one."""
@@ -74,8 +74,7 @@ def _span_lines(found: Sequence[SpanChoices | None], letters: Sequence[str]) -> 
     lines = [f"{fit(place, WIDTH - len(marginals) - 2)}  {marginals}"]
     for letter, one in zip(letters, found, strict=True):
         if one is not None and one.states:
-            listed = "; ".join(f"{s.state} {100 * s.share:.0f} % ({s.name})" for s in one.states if s.share >= 0.01)
-            lines.append(fit(f"  {letter}states {listed}"))
+            lines.append(fit(f"  {letter}states {_states_text(one)}"))
     several = len(found) > 1
     head = ["μ", "P(e|f)", "gain", "ctx."] if several else ["μ", "P(e|f)", "freq.", "gain", "context"]
     titles = "".join(f"{f'{letter.strip()} {name}'.strip():>9}" for letter in letters for name in head)
@@ -151,57 +150,73 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def explanations_page(explanations: Sequence[Explanation]) -> str:
-    """A page that needs nothing else."""
-    title = escape(" ".join(explanations[0].words))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n<title>{title} – lscfg explain</title>\n'
-        f"<style>{PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
-        f"{explanations_html(explanations)}\n</main>\n</body>\n</html>\n"
-    )
+    """A page that needs no other file."""
+    title = " ".join(explanations[0].words)
+    head = [
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("title", f"{title} – lscfg"),
+        element("style", Markup(PAGE_STYLE)),
+    ]
+    main = element("main", element("h1", title), explanations_html(explanations))
+    return f"<!DOCTYPE html>\n{element('html', element('head', *head), element('body', main), lang='en')}\n"
 
 
-def explanations_html(explanations: Sequence[Explanation]) -> str:
-    """A part of a page, as a notebook shows it: the translations, then each span to be opened."""
-    parts = [f'<style>{STYLE}</style><div class="lscfg-explanation">']
+def explanations_html(explanations: Sequence[Explanation]) -> Markup:
+    """A part of a page, as a notebook shows it: the translations, then each span, which a click opens."""
     names = _names(explanations)
+    parts = []
     for name, one in zip(names, explanations, strict=True):
-        said = "no parse" if one.translation is None else f"<b>{escape(one.translation)}</b>"
-        parts.append(f"<p>{escape(name)}, <i>m</i> = {one.rank}: {said}</p>")
+        said = "no parse" if one.translation is None else element("b", one.translation)
+        parts.append(element("p", f"{name}, ", element("i", "m"), f" = {one.rank}: ", said))
     parts += [_span_html(found, names) for found in _spans(explanations)]
-    return "\n".join([*parts, "</div>"])
+    return joined(element("style", Markup(STYLE)), element("div", *parts, class_="lscfg-explanation"))
 
 
 def _names(explanations: Sequence[Explanation]) -> list[str]:
     return [one.model.replace("\\", "/").rsplit("/", 1)[-1] for one in explanations]
 
 
-def _span_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> str:
+def _span_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> Markup:
     any_span = next(one for one in found if one is not None)
     depth = next((one.depth for one in found if one is not None and one.depth is not None), None)
-    states = "".join(
-        f"<p>{escape(name)}: states "
-        + "; ".join(f"{s.state} {100 * s.share:.0f} % ({escape(s.name)})" for s in one.states if s.share >= 0.01)
-        + "</p>"
+    marginals = ", ".join(f"{one.marginal:.3f}" for one in found if one is not None)
+    states = [
+        element("p", f"{name}: states {_states_text(one)}")
         for name, one in zip(names, found, strict=True)
         if one is not None and one.states
+    ]
+    return element(
+        "details",
+        element("summary", f"{any_span.words} · μ {marginals}"),
+        *states,
+        element(
+            "div", _choices_html(found, names), class_="scroll", role="region", tabindex=0, aria_label=any_span.words
+        ),
+        style=f"margin-left: {depth or 0}rem",
+        open="" if depth is not None and depth <= 1 else None,
     )
+
+
+def _states_text(one: SpanChoices) -> str:
+    """The states of a span with their shares."""
+    return "; ".join(f"{s.state} {100 * s.share:.0f} % ({s.name})" for s in one.states if s.share >= 0.01)
+
+
+def _choices_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> Markup:
+    """The table of the rules of a span."""
     several = len(found) > 1
-    head = ["μ", "P(e|f)", *([] if several else ["frequency"]), "gain", "context"]
-    owners = "".join(f'<th scope="colgroup" colspan="{len(head)}">{escape(name)}</th>' for name in names)
-    above = f"<tr>{owners}<td></td></tr>" if several else ""
-    titles = "".join(f'<th scope="col">{title}</th>' for _ in names for title in head)
+    titles = ["μ", "P(e|f)", *([] if several else ["frequency"]), "gain", "context"]
+    head = [element("th", title, scope="col") for _ in names for title in titles]
+    lines = [element("tr", *head, element("th", "rule", scope="col", class_="rule"))]
+    if several:
+        owners = [element("th", name, scope="colgroup", colspan=len(titles)) for name in names]
+        lines.insert(0, element("tr", *owners, element("td", "")))
     rows = []
     for (source, target, _), choices in _joined(found).items():
-        cells = "".join(f"<td>{cell}</td>" for choice in choices for cell in _cells(choice, several))
-        kind = ' class="chosen"' if any(choice is not None and choice.chosen for choice in choices) else ""
-        rows.append(f'<tr{kind}>{cells}<td class="rule">{escape(source)} → {escape(target)}</td></tr>')
-    marginals = ", ".join(f"{one.marginal:.3f}" for one in found if one is not None)
-    return (
-        f'<details style="margin-left: {depth or 0}rem"{"" if depth is None or depth > 1 else " open"}>'
-        f"<summary>{escape(any_span.words)} · μ {marginals}</summary>{states}"
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(any_span.words)}"><table><thead>{above}'
-        f'<tr>{titles}<th scope="col" class="rule">rule</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-        "</details>"
-    )
+        cells = [element("td", cell) for choice in choices for cell in _cells(choice, several)]
+        chosen = any(choice is not None and choice.chosen for choice in choices)
+        rule = element("td", f"{source} → {target}", class_="rule")
+        rows.append(element("tr", *cells, rule, class_="chosen" if chosen else None))
+    return element("table", element("thead", *lines), element("tbody", joined(*rows)))

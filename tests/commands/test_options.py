@@ -325,7 +325,7 @@ def test_heatmap(double, analyser):
     resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(97)
     chart = analyser.return_value.chart.return_value
     charts = {"A, no parse": chart, "cdec, no parse": chart}
-    first, second = (Path("folder") / f"sentence.{n}.png" for n in (2, 1))
+    first, second = (Path("folder") / f"sentence.{n}.svg" for n in (2, 1))
     assert draw.mock_calls == [
         call(["c4"], charts, "sentence 2", first),
         call(["a4", "b"], charts, "sentence 1", second),

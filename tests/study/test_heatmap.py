@@ -1,17 +1,19 @@
-"""Heat maps of charts: what is in the picture, the same bytes twice, and what is refused."""
+"""Heat maps of charts: the content of the picture, equal bytes, and refused input."""
 
-import base64
-import io
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from matplotlib import image as pictures
 
 from lscfg.errors import InputError
 from lscfg.study.heatmap import draw, draw_charts
+from lscfg.study.markup import Markup, element, joined
+from lscfg.study.svg import CELL
 
 WORDS = ["彼女", "は", "$5", "<b>", "&", "行き", "ます"]
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def chart():
@@ -22,48 +24,51 @@ def chart():
 def test_svg_has_the_words_and_the_values_that_are_no_probabilities(tmp_path):
     svg = draw(WORDS, chart(), "one & only", tmp_path / "one.svg")
     assert (tmp_path / "one.svg").read_text(encoding="utf-8") == svg
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-    for word in ["彼女", "は", "$5", "&lt;b&gt;", "&amp;", "行き", "ます"]:
+    texts = [item.text for item in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    for word in WORDS:
         assert texts.count(word) == 2, word
-    assert [t for t in ("3.4", "-2.6", "-1e3") if t in texts] == ["3.4", "-2.6", "-1e3"]
-    assert "one &amp; only" in texts and "1.0" not in texts
+    assert [t for t in ("3.4", "−2.6", "−1e3") if t in texts] == ["3.4", "−2.6", "−1e3"]
+    assert "one & only" in texts and "1.0" not in texts
 
 
-def test_positive_is_blue_negative_red_and_no_node_grey():
+def cells(svg):
+    """By span: class, opacity and title of its cell; the scale, whose cells come last, by position."""
+    found = {}
+    rects = [item for item in ElementTree.fromstring(svg).iter(f"{SVG}rect") if item.get("class") != "paper"]
+    left = min(float(item.get("x")) for item in rects[:-11])
+    for item in rects[:-11]:
+        i = round((float(item.get("y")) - left) / CELL)
+        j = round((float(item.get("x")) - left) / CELL) + 1
+        found[i, j] = item.get("class"), float(item.get("fill-opacity")), item[0].text
+    scale = [(item.get("class"), float(item.get("fill-opacity"))) for item in rects[-11:]]
+    return found, scale
+
+
+def test_colours_show_sign_and_size_and_a_span_without_node_has_no_cell():
     values = {(0, 1): 1.0, (0, 2): 0.01, (0, 3): 5.0, (1, 2): -1.0, (1, 3): -0.01, (2, 3): 0.0, (2, 4): -7.0}
-    svg, cells = draw(["a", "b", "c", "d"], values), {}
-    for mesh in re.findall(r'<g id="QuadMesh_\d+">(.*?)</g>', svg, re.S):
-        fills = re.findall(r"fill: (none|#\w{6})", mesh)
-        assert len(fills) == 16
-        for cell, fill in enumerate(fills):
-            if fill != "none":  # what is drawn later covers it
-                cells[cell // 4, cell % 4 + 1] = [int(fill[k : k + 2], 16) for k in (1, 3, 5)]
-    assert cells.keys() == {(i, j) for i in range(4) for j in range(i + 1, 5)}
-    for span, (red, green, blue) in cells.items():
-        value = values.get(span, np.nan)
-        if value > 0:
-            assert blue > red + 50, span
-        elif value < 0:
-            assert red > blue + 50, span
-        else:
-            assert red == green == blue < 240 if np.isnan(value) else min(red, green, blue) > 240, span
-    assert cells[0, 3] == cells[0, 1] and cells[2, 4] == cells[1, 2]  # beyond 1
-    assert sum(cells[0, 2]) > sum(cells[0, 1]) and sum(cells[1, 3]) > sum(cells[1, 2])
-    # the image of the colour bar, -1 first, is turned over
-    image = re.search(r'<image xlink:href="data:image/png;base64,([^"]*)"[^>]*transform="scale\(1 -1\)', svg)
-    bar = pictures.imread(io.BytesIO(base64.b64decode(image[1])))[:, 0, :3] * 255
-    assert bar[0] == pytest.approx(cells[1, 2], abs=2) and bar[-1] == pytest.approx(cells[0, 1], abs=2)
+    svg = draw(["a", "b", "c", "d"], values)
+    found, scale = cells(svg)
+    assert {span: kind for span, (kind, _, _) in found.items()} == {
+        span: "minus" if value < 0 else "plus" for span, value in values.items()
+    }
+    assert {span: shade for span, (_, shade, _) in found.items()} == {
+        span: pytest.approx(min(1, abs(value) ** 0.5)) for span, value in values.items()
+    }
+    assert found[1, 3][2] == "b c: −0.010" and found[0, 3][2] == "a b c: 5.000"
+    assert scale[0] == ("minus", 1.0) and scale[5] == ("plus", 0.0) and scale[10] == ("plus", 1.0)
+    blue, red = (re.search(rf"\.{kind} {{ fill: #(\w+)", svg)[1] for kind in ("plus", "minus"))
+    assert int(blue[4:], 16) > int(blue[:2], 16) and int(red[:2], 16) > int(red[4:], 16)
 
 
-def test_same_bytes_and_models_side_by_side(tmp_path):
+def test_same_bytes_and_models_side_by_side():
     charts = {"MLE": chart(), "SPECTRAL": {(0, 7): 1.0}}
-    assert draw_charts(WORDS, charts, "s") == draw_charts(WORDS, charts, "s")
-    for n, kind in ((1, "png"), (2, "png")):
-        assert draw_charts(["a", "b"], {"m": {(0, 2): 1.0}}, "s", tmp_path / f"{n}.{kind}") == ""
-    assert (tmp_path / "1.png").read_bytes() == (tmp_path / "2.png").read_bytes()
-    assert (tmp_path / "1.png").read_bytes().startswith(b"\x89PNG")
     svg = draw_charts(WORDS, charts, "s")
-    assert "MLE" in svg and "SPECTRAL" in svg and svg.count("彼女") == 3  # rows are named once
+    assert svg == draw_charts(WORDS, charts, "s")
+    assert ">MLE<" in svg and ">SPECTRAL<" in svg and svg.count(">彼女<") == 3  # rows are named once
+    width, height = map(float, re.search(r'width="([\d.]+)" height="([\d.]+)"', svg).groups())
+    places = [tuple(map(float, pair)) for pair in re.findall(r"translate\(([\d.]+) ([\d.]+)\)", svg)]
+    assert max(x for x, _ in places) < width and max(y for _, y in places) < height
+    assert len({x for x, y in places if y == places[0][1]}) >= 2  # side by side, not on top of each other
 
 
 def test_a_matrix_is_the_mapping():
@@ -78,4 +83,13 @@ def test_bad_input(tmp_path):
         with pytest.raises(ValueError):
             draw(words, marginals)
     with pytest.raises(InputError, match="must end in"):
-        draw(["a"], {}, path=tmp_path / "a.gif")
+        draw(["a"], {}, path=tmp_path / "a.png")
+
+
+def test_elements_escape_all_text_but_markup():
+    inner = element("b", "x < y")
+    assert element("a", "1 & 2", inner, href='"', aria_label="<", class_="k", title=None) == (
+        '<a href="&quot;" aria-label="&lt;" class="k">1 &amp; 2<b>x &lt; y</b></a>'
+    )
+    assert element("rect", x=1.25, y=2.0, width=3) == '<rect x="1.2" y="2" width="3"/>'
+    assert joined("<", Markup("<br>")) == "&lt;<br>" and element("td", "") == "<td></td>"

@@ -62,7 +62,7 @@ LINES = {
     "marginals of forests": "marginals cdec.ini text --forests",
     "marginals as grammars": "marginals cdec.ini text --per-sentence-grammars folder",
     "explain": "explain model 'a b' --beside cdec.ini --choices 7 --least 0.5 --format json -o out",
-    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --format png --jobs 97",
+    "heatmap": "heatmap A=one cdec.ini --text text -o folder --sentences 2,1 --jobs 97",
     "diagnose": "diagnose one two --train deriv --held-out dev -o out --max-targets 7 --floor 0.01 --negative clamp "
     "--differences 3 --forests",
     "mrr": "mrr one two --train deriv --held-out dev --lm text -o out --trivial --max-words 3 --max-targets 7 "

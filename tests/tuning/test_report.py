@@ -12,8 +12,7 @@ from browser import CHROMIUM, browser
 from little_report import REFERENCES, SOURCES, little_content, little_manifest, row
 from sacrebleu.metrics import BLEU
 
-from lscfg.tuning.report import plots
-from lscfg.tuning.report.charts import CELL, heat_map
+from lscfg.study.svg import CELL, heat_map, ticks
 from lscfg.tuning.report.content import Content, TreeRecords, charted_sentences, different_sentences
 from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
@@ -260,10 +259,10 @@ def test_choice_of_charted_sentences():
 
 
 def test_ticks_are_round_and_inside():
-    assert plots.ticks(0, 1) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    assert plots.ticks(76.2, 82.3) == [78, 80, 82] and plots.ticks(5, 5) == [5]
+    assert ticks(0, 1) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert ticks(76.2, 82.3) == [78, 80, 82] and ticks(5, 5) == [5]
     for low, high in ((0.011, 0.013), (-3, 900), (27.1, 27.9)):
-        found = plots.ticks(low, high)
+        found = ticks(low, high)
         assert 2 <= len(found) <= 9 and low - 1e-9 <= found[0] and found[-1] <= high + 1e-9
 
 

@@ -94,7 +94,7 @@ def test_tables_are_in_the_page():
     content = little_content()
     text = render(content, little_manifest())
     assert "By word frequency" in text and '<tr data-set="frequency-0"><th scope="row">never</th>' in text
-    assert "By sentence length" in text and "SPECTRAL-16 has more often than MIN." in text
+    assert "By sentence length" in text and "More frequent in SPECTRAL-16 than in MIN." in text
     assert set(Breakdown.of(content).sets()) == {*(f"frequency-{k}" for k in range(6)), "length-0", "length-1"}
     unknown = dataclasses.replace(content, training={})
     assert "By word frequency" not in render(unknown, little_manifest())

@@ -66,7 +66,7 @@ PACKAGES = (
     "ufal-kenlm",
     "sil-thot",
     "safetensors",
-    "matplotlib",
+    "jinja2",
 )
 """Whose versions the manifest has, as far as they are installed."""
 

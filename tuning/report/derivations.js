@@ -28,7 +28,7 @@ function facts(system, rule) {
     const [span, states, marginal, given, gain, context, others] = known;
     const percent = (share) => `${Math.round(100 * share)} %`;
     rows.push(["probability", `span μ ${shown(span)}, rule μ ${shown(marginal)}, P(e|f) ${shown(given)}`]);
-    rows.push(["in nats", `states add ${plus(gain)}, words around ${plus(context)}`]);
+    rows.push(["in nats", `states add ${plus(gain)}, context adds ${plus(context)}`]);
     const names = data.trees.states[system];
     const likely = states.filter(([, share]) => share >= 0.005);
     if (likely.length) rows.push(["hidden state", likely.map(([h, share]) => `${h}: ${percent(share)} (${side(names[h])})`).join("; ")]);
@@ -49,7 +49,7 @@ function picture(system, k) {
   const boxes = rules.map((rule, n) => [rule, n]).filter(([rule]) => rule[CATEGORY] === "X");
   const height = Math.max(0, ...boxes.map(([, n]) => depth[n])) + 1;
   const grid = element("div", { class: "derivation", style: `grid-template-columns: repeat(${list.length}, minmax(2.2rem, auto))` });
-  const panel = element("div", { class: "panel", role: "status" }, element("p", { class: "note" }, "Point at a box, or press it."));
+  const panel = element("div", { class: "panel", role: "status" }, element("p", { class: "note" }, "Hover over a box, or tap it."));
   for (const [rule, n] of boxes) {
     const [first, end] = [rule[SPAN], rule[END]], bottom = rule[CHILDREN].length ? depth[n] + 1 : height;
     const state = rule[KNOWN]?.[1][0]?.[0];

@@ -3,7 +3,7 @@ const lists = document.querySelectorAll("select[data-state]");
 const STEP = 20;
 const all = data.sources.map((_, k) => k);
 const lengths = data.sources.map((text) => words(text).length);
-// `set` is a row of a table: a name, its sentences, and what to mark in them; `only` is a single sentence.
+// `set` is a row of a table: a name, its sentences, and marks in them; `only` is a single sentence.
 const state = { a: 0, b: 0, show: "all", sort: "difference", query: "", set: null, only: null, shown: STEP };
 
 const bleu = (system, k) => data.bleu[system][k];
@@ -141,12 +141,12 @@ function opener(name, set) {
 
 function grams(one, other) {
   const names = [data.systems[one], data.systems[other]];
-  const caption = `${names[1]} has more often than ${names[0]}.`;
+  const caption = `More frequent in ${names[1]} than in ${names[0]}.`;
   const head = element("tr", {}, element("th", { scope: "col", class: "text" }, "n-gram"));
   head.append(...names.map((name) => element("th", { scope: "col" }, name)));
   const body = element("tbody");
   for (const [gram, a, b, sentences] of data.grams[one][other]) {
-    const set = { name: `“${gram}”, which ${caption.slice(0, -1)}`, sentences, gram };
+    const set = { name: `“${gram}”, more frequent in ${names[1]} than in ${names[0]}`, sentences, gram };
     body.append(element("tr", {}, element("th", { scope: "row" }, opener(gram, set)), element("td", {}, a), element("td", {}, b)));
   }
   const table = element("table", {}, element("thead", {}, head), body);
@@ -187,7 +187,7 @@ for (const row of document.querySelectorAll("tr[data-set]")) {
 for (const item of document.querySelectorAll(".scripted")) item.hidden = false;
 for (const figure of document.querySelectorAll(".heat figure")) {
   const readout = figure.querySelector(".scripted");
-  if (readout) readout.textContent = "Point at a cell, or touch it.";
+  if (readout) readout.textContent = "Hover over a cell, or tap it.";
   for (const cell of figure.querySelectorAll("rect")) {
     for (const event of ["pointerenter", "click"]) {
       cell.addEventListener(event, () => { readout.textContent = cell.textContent; });

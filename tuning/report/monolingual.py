@@ -1,49 +1,57 @@
-"""The section on rules that monolingual text gave: what they cover, how good the lists are, and examples."""
+"""The section on rules from monolingual text: coverage, quality of the candidate lists, and examples."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
-from lscfg.tuning.report.content import Content
-from lscfg.tuning.report.markup import data_row, data_table, words_html
+from lscfg.tuning.report.section import Report, ReportSection
 
 
-def monolingual_section(content: Content) -> str:
-    """The section; empty where no system is expanded."""
-    rows = [row for row in content.results["systems"] if row["expansion"]]
-    if not rows:
-        return ""
-    names = list(dict.fromkeys(name for row in rows for name in row["expansion"]))
-    lines = [data_row(name, [_cell(row["expansion"].get(name)) for row in rows]) for name in names]
-    caption = (
-        "Phrases of the dev and test text that parallel text does not translate. A translation is in the list if the "
-        "most probable one of the fuller parallel text is among the candidates."
-    )
-    text = data_table(["", *(escape(row["system"]) for row in rows)], lines, caption)
-    return text + "".join(_examples(row) for row in rows if row["candidates"])
+class Monolingual(ReportSection):
+    """Rules from monolingual text; left out where no system is expanded."""
 
+    TITLE, POSITION = "Monolingual text", 50
+    TEMPLATE = """
+{% set caption %}
+Phrases of the dev and test sets without a translation in the parallel text. A translation is in the list if the most
+ probable translation in the fuller parallel text is among the candidates.
+{%- endset %}
+{% call m.table([""] + rows | map(attribute="system") | list, caption) %}
+{% for name in names %}
+<tr><th scope="row">{{ name }}</th>
+{% for row in rows %}
+{% set value = row.expansion.get(name) %}
+<td>{% if value is none %}–{% elif value is integer %}{{ "{:,}".format(value) }}{% else %}{{ value }}{% endif %}</td>
+{% endfor %}
+</tr>
+{% endfor %}
+{% endcall %}
+{% set caption %}
+Candidates by probability, with their origins: labels of neighbours (N), the decoder (D), words of similar characters
+ (C), the map of contexts (M), stems (S). Those that the fuller parallel text confirms are bold.
+{%- endset %}
+{% for row in rows if row.candidates %}
+<details><summary>Examples of {{ row.system }}</summary>
+{% call m.table(["phrase", "count", "candidates"], caption) %}
+{% for found in row.candidates %}
+<tr><th scope="row">{{ found.phrase }}</th><td>{{ "{:,}".format(found.count) }}</td><td class="text">
+{%- for candidate in found.candidates -%}
+{%- set target = m.sentence(candidate.target) -%}
+{%- if candidate.known %}<b>{{ target }}</b>{% else %}{{ target }}{% endif %}
+ {{ "%.2f" | format(candidate.probability) }}
+ <small>{% for name in candidate.origins %}{{ name[0] | upper }}{% endfor %}</small>
+{%- if not loop.last %}; {% endif %}
+{%- endfor -%}
+</td></tr>
+{% endfor %}
+{% endcall %}
+</details>
+{% endfor %}
+"""
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
-
-
-def _examples(row: dict[str, Any]) -> str:
-    """The candidates of some phrases; those that the fuller text knows are bold."""
-    lines = []
-    for found in row["candidates"]:
-        shown = []
-        for candidate in found["candidates"]:
-            target = words_html(candidate["target"])
-            target = f"<b>{target}</b>" if candidate["known"] else target
-            origins = "".join(name[0].upper() for name in candidate["origins"])
-            shown.append(f"{target} {candidate['probability']:.2f} <small>{origins}</small>")
-        lines.append(data_row(found["phrase"], [f"{found['count']:,}", f'<td class="text">{"; ".join(shown)}</td>']))
-    caption = (
-        "Candidates by probability, with where they come from: labels of neighbours (N), the decoder (D), words of "
-        "alike characters (C), the map of contexts (M), stems (S)."
-    )
-    table = data_table(["phrase", "count", "candidates"], lines, caption)
-    return f"<details><summary>Examples of {escape(row['system'])}</summary>{table}</details>"
+    def values(self, report: Report) -> dict[str, Any] | None:
+        """The expanded systems, and the names of their statistics."""
+        rows = [row for row in report.results["systems"] if row["expansion"]]
+        if not rows:
+            return None
+        return {"rows": rows, "names": list(dict.fromkeys(name for row in rows for name in row["expansion"]))}

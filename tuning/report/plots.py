@@ -1,47 +1,24 @@
-"""The report's plots as SVG in the page's own colours, and the heat maps of charts fit for standing in a page."""
+"""Plots of the report as SVG in the colours of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
-import numpy as np
+from lscfg.study.markup import Markup, element
+from lscfg.study.svg import picture, polyline, tick_label, ticks
 
 
-def ticks(low: float, high: float, count: int = 4) -> list[float]:
-    """Round numbers in [low, high], about ``count`` of them."""
-    if not high > low:
-        return [low]
-    step = 10 ** np.floor(np.log10((high - low) / count))
-    step *= min((1, 2, 5, 10), key=lambda factor: abs((high - low) / (factor * step) - count))
-    first = np.ceil(low / step - 1e-9)
-    return [float(k * step) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+def _text(content: str, x: float, y: float, anchor: str, **more: object) -> Markup:
+    return element("text", content, x=x, y=y, **more, text_anchor=anchor)
 
 
-def _n(value: float) -> str:
-    """A coordinate."""
-    return f"{value:.1f}".removesuffix(".0")
+def _tick(content: str, x: float, y: float, anchor: str = "middle", **more: object) -> Markup:
+    return element("text", content, class_="tick", x=x, y=y, **more, text_anchor=anchor)
 
 
-def _label(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) < 10 else f"{value:g}"
-
-
-def _svg(width: int, height: int, title: str, parts: Sequence[str]) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
-    )
-
-
-def _polyline(points: Sequence[tuple[float, float]], kind: str) -> str:
-    path = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
-    return f'<polyline class="{kind}" points="{path}"/>'
-
-
-def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> str:
+def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> Markup:
     """Test BLEU of all systems: mean, 95 % interval, and a dot for each run."""
     values: list[tuple[str, float, float, float, list[float]]] = []
     for row in rows:
@@ -56,50 +33,45 @@ def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> str:
     def x(value: float) -> float:
         return 8 + (width - 16) * (value - low) / (high - low)
 
+    def upright(value: float, kind: str) -> Markup:
+        return element("line", class_=kind, x1=x(value), x2=x(value), y1=top, y2=bottom)
+
     parts = []
     for tick in ticks(low, high):
-        parts.append(f'<line class="axis" x1="{_n(x(tick))}" x2="{_n(x(tick))}" y1="{top}" y2="{bottom}"/>')
-        parts.append(
-            f'<text class="tick" x="{_n(x(tick))}" y="{bottom + 13}" text-anchor="middle">{_label(tick)}</text>'
-        )
+        parts += [upright(tick, "axis"), _tick(tick_label(tick), x(tick), bottom + 13)]
     for k, (name, mean, left, right, runs) in enumerate(values):
         y = top + line * k
         if name == baseline:
-            parts.append(f'<line class="line base" x1="{_n(x(mean))}" x2="{_n(x(mean))}" y1="{top}" y2="{bottom}"/>')
-        parts.append(
-            f'<rect class="ci" x="{_n(x(left))}" y="{y + 17}" width="{_n(x(right) - x(left))}" height="11" rx="2"/>'
-        )
+            parts.append(upright(mean, "line base"))
+        parts.append(element("rect", class_="ci", x=x(left), y=y + 17, width=x(right) - x(left), height=11, rx=2))
         if len(runs) > 1:
-            parts += [f'<circle class="dot run" cx="{_n(x(run))}" cy="{_n(y + 22.5)}" r="2.2"/>' for run in runs]
-        parts.append(f'<circle class="dot" cx="{_n(x(mean))}" cy="{_n(y + 22.5)}" r="4"/>')
+            parts += [element("circle", class_="dot run", cx=x(run), cy=y + 22.5, r=2.2) for run in runs]
+        parts.append(element("circle", class_="dot", cx=x(mean), cy=y + 22.5, r=4))
         anchor, at = ("start", x(left)) if x(left) < width * 0.6 else ("end", x(right))
-        parts.append(f'<text x="{_n(at)}" y="{y + 13}" text-anchor="{anchor}">{escape(name)} {mean:.2f}</text>')
+        parts.append(_text(f"{name} {mean:.2f}", at, y + 13, anchor))
     summary = ", ".join(f"{name} {mean:.2f} ({left:.2f} to {right:.2f})" for name, mean, left, right, _ in values)
-    return _svg(width, bottom + 18, f"Test BLEU with 95 % intervals: {summary}", parts)
+    return picture(width, bottom + 18, f"Test BLEU with 95 % intervals: {summary}", parts)
 
 
 @dataclass(frozen=True)
 class TuningCurve:
-    """Dev BLEU by iteration of one tuning of a system.
-
-    Attributes:
-        run: its number among the tunings of the system, from 1.
-        values: BLEU of each iteration.
-        chosen: the iteration, from 1, whose weights were taken.
-    """
+    """Dev BLEU by iteration of one tuning of a system."""
 
     system: str
     run: int
+    """Number among the tunings of the system, from 1."""
     values: Sequence[float]
+    """BLEU of each iteration."""
     chosen: int
+    """Iteration, from 1, whose weights were taken."""
 
 
-def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: float, reference: float) -> str:
-    """All tunings on one axis, of the k-th system in class ``curve-k``; points tell their values.
+def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: float, reference: float) -> Markup:
+    """All tunings on one axis, those of the k-th system in class ``curve-k``; points show their values on hover.
 
     Args:
-        low: what lies below is drawn there.
-        reference: the baseline's dev BLEU, a dashed line.
+        low: lower end of the scale, where smaller values are drawn.
+        reference: dev BLEU of the baseline, a dashed line.
     """
     width, height, left, right, top, bottom = 640, 300, 44, 10, 8, 262
     high = max(max(curve.values) for curve in curves)
@@ -114,75 +86,74 @@ def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: fl
 
     parts = []
     for tick in ticks(low, high):
-        level = _n(bottom - (bottom - top) * (tick - low) / (high - low))
-        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{level}" y2="{level}"/>')
-        parts.append(f'<text class="tick" x="{left - 5}" y="{level}" dy="3.5" text-anchor="end">{_label(tick)}</text>')
+        level = bottom - (bottom - top) * (tick - low) / (high - low)
+        parts += _level(left, width - right, level, tick_label(tick))
     for iteration in sorted({1, longest, *range(5, longest - 1, 5)}):
-        across = _n(at(iteration, low)[0])
-        parts.append(f'<text class="tick" x="{across}" y="{bottom + 16}" text-anchor="middle">{iteration}</text>')
-    parts.append(f'<text class="tick" x="{(left + width) // 2}" y="{height - 2}" text-anchor="middle">iteration</text>')
-    parts.append(_polyline([at(1, reference), at(longest, reference)], "line base"))
+        parts.append(_tick(str(iteration), at(iteration, low)[0], bottom + 16))
+    parts.append(_tick("iteration", (left + width) // 2, height - 2))
+    parts.append(polyline([at(1, reference), at(longest, reference)], "line base"))
     for k, system in enumerate(systems):
         own = [curve for curve in curves if curve.system == system]
-        parts.append(f'<g class="curve-{k}">{"".join(_curve(curve, len(own), at) for curve in own)}</g>')
+        shapes = [shape for curve in own for shape in _curve(curve, len(own), at)]
+        parts.append(element("g", *shapes, class_=f"curve-{k}"))
     reached = ", ".join(
         f"{curve.system} {curve.values[curve.chosen - 1]:.2f} in iteration {curve.chosen}" for curve in curves
     )
-    return _svg(width, height, f"Dev BLEU by iteration: {reached}", parts)
+    return picture(width, height, f"Dev BLEU by iteration: {reached}", parts)
 
 
-def _curve(curve: TuningCurve, runs: int, at: Callable[[float, float], tuple[float, float]]) -> str:
+def _level(left: float, right: float, y: float, label: str) -> list[Markup]:
+    """A horizontal line of the scale with its label."""
+    line = element("line", class_="axis", x1=left, x2=right, y1=y, y2=y)
+    return [line, _tick(label, left - 5, y, "end", dy=3.5)]
+
+
+def _curve(curve: TuningCurve, runs: int, at: Callable[[float, float], tuple[float, float]]) -> list[Markup]:
     points = [at(iteration, value) for iteration, value in enumerate(curve.values, 1)]
-    parts = [_polyline(points, "line" if curve.run == 1 else "line more")]
+    parts = [polyline(points, "line" if curve.run == 1 else "line more")]
     of = f" run {curve.run}" if runs > 1 else ""
     for iteration, ((x, y), value) in enumerate(zip(points, curve.values, strict=True), 1):
-        title = f"{escape(curve.system)}{of}, iteration {iteration}: {value:.2f}"
+        title = element("title", f"{curve.system}{of}, iteration {iteration}: {value:.2f}")
         radius = 4.5 if iteration == curve.chosen else 2
-        parts.append(f'<circle class="dot" cx="{_n(x)}" cy="{_n(y)}" r="{radius}"><title>{title}</title></circle>')
-    return "".join(parts)
+        parts.append(element("circle", title, class_="dot", cx=x, cy=y, r=radius))
+    return parts
 
 
-def spectrum_bars(name: str, values: Sequence[float]) -> str:
+def spectrum_bars(name: str, values: Sequence[float]) -> Markup:
     """Singular values, as bars from 0 to the largest."""
     width, height, left, right, top, bottom = 260, 120, 38, 6, 8, 100
     high = max(values)
     wide = (width - left - right) / len(values)
     parts = []
     for tick in ticks(0, high, 3):
-        y = _n(bottom - (bottom - top) * tick / high)
-        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text class="tick" x="{left - 5}" y="{y}" dy="3.5" text-anchor="end">{_label(tick)}</text>')
+        parts += _level(left, width - right, bottom - (bottom - top) * tick / high, tick_label(tick))
     for k, value in enumerate(values):
         tall = (bottom - top) * value / high
-        parts.append(
-            f'<rect class="fill" x="{_n(left + wide * (k + 0.12))}" y="{_n(bottom - tall)}" '
-            f'width="{_n(wide * 0.76)}" height="{_n(tall)}"><title>{k + 1}: {value:.4g}</title></rect>'
-        )
+        title = element("title", f"{k + 1}: {value:.4g}")
+        x, y = left + wide * (k + 0.12), bottom - tall
+        parts.append(element("rect", title, class_="fill", x=x, y=y, width=wide * 0.76, height=tall))
     for k in sorted({1, len(values)}):
-        x = _n(left + wide * (k - 0.5))
-        parts.append(f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="middle">{k}</text>')
+        parts.append(_tick(str(k), left + wide * (k - 0.5), bottom + 14))
     listed = " ".join(f"{value:.4g}" for value in values)
-    return _svg(width, height, f"Singular values of {name}: {listed}", parts)
+    return picture(width, height, f"Singular values of {name}: {listed}", parts)
 
 
 @dataclass(frozen=True)
 class SweepCurve:
-    """A figure of one chain by sweep.
-
-    Attributes:
-        name: the systems that have the chain's rules; colour: the number of the first of them.
-        chain: its number among theirs, from 1.
-        values: of each sweep, from 0 on; two or more.
-    """
+    """A statistic of one chain by sweep."""
 
     name: str
+    """Systems that use the rules of the chain."""
     colour: int
+    """Number of the first of these systems."""
     chain: int
+    """Number among their chains, from 1."""
     values: Sequence[float]
+    """One for each sweep from 0 on; at least two."""
 
 
-def sweep_curves(title: str, curves: Sequence[SweepCurve]) -> str:
-    """All chains on one axis; a beginning that lies beyond all sweeps is drawn at the edge."""
+def sweep_curves(title: str, curves: Sequence[SweepCurve]) -> Markup:
+    """All chains on one axis; an initial value outside the range of all sweeps is drawn at the edge."""
     width, height, left, right, top, bottom = 340, 220, 74, 8, 8, 186
     later = [value for curve in curves for value in curve.values[1:]]
     low, high = min(later), max(later)
@@ -196,17 +167,13 @@ def sweep_curves(title: str, curves: Sequence[SweepCurve]) -> str:
 
     parts = []
     for tick in ticks(low, high):
-        level, label = _n(at(0, tick)[1]), f"{tick:,.0f}".replace("-", "−")
-        parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{level}" y2="{level}"/>')
-        parts.append(f'<text class="tick" x="{left - 5}" y="{level}" dy="3.5" text-anchor="end">{label}</text>')
+        parts += _level(left, width - right, at(0, tick)[1], f"{tick:,.0f}".replace("-", "−"))
     for sweep in ticks(0, longest):
-        across = _n(at(int(sweep), low)[0])
-        parts.append(f'<text class="tick" x="{across}" y="{bottom + 15}" text-anchor="middle">{sweep:g}</text>')
-    middle = (left + width - right) // 2
-    parts.append(f'<text class="tick" x="{middle}" y="{height - 3}" text-anchor="middle">sweep</text>')
+        parts.append(_tick(f"{sweep:g}", at(int(sweep), low)[0], bottom + 15))
+    parts.append(_tick("sweep", (left + width - right) // 2, height - 3))
     for curve in curves:
-        line = _polyline([at(*point) for point in enumerate(curve.values)], "line" if curve.chain == 1 else "line more")
-        told = f"{curve.name}, chain {curve.chain}: {curve.values[-1]:,.0f}"
-        parts.append(f'<g style="--line: var(--c{curve.colour % 8})"><title>{escape(told)}</title>{line}</g>')
+        line = polyline([at(*point) for point in enumerate(curve.values)], "line" if curve.chain == 1 else "line more")
+        about = element("title", f"{curve.name}, chain {curve.chain}: {curve.values[-1]:,.0f}")
+        parts.append(element("g", about, line, style=f"--line: var(--c{curve.colour % 8})"))
     ends = "; ".join(f"{curve.name} chain {curve.chain} ends at {curve.values[-1]:,.0f}" for curve in curves)
-    return _svg(width, height, f"{title} by sweep: {ends}", parts)
+    return picture(width, height, f"{title} by sweep: {ends}", parts)

@@ -1,81 +1,98 @@
-"""The section on sampled rules: how chains went, sweep by sweep, and how far they have got."""
+"""The section on sampled rules: each chain by sweep, and its convergence."""
 
 from __future__ import annotations
 
-from html import escape
 from statistics import fmean
 from typing import Any
 
-from lscfg.tuning.report import plots
-from lscfg.tuning.report.content import Content
-from lscfg.tuning.report.markup import data_row, data_table, decimal
+from lscfg.study.markup import Markup
+from lscfg.tuning.report.plots import SweepCurve, sweep_curves
+from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.text import decimal
 
 SHOWN = {"log_joint": "log joint probability", "types": "rule types", "tokens": "rule tokens"}
 
 
-def sampling_section(content: Content) -> str:
-    """The section; empty where no rules were sampled."""
-    found = content.results["sampling"]
-    if not found:
-        return ""
-    note = (
-        "Chains of one picture draw from the same distribution, so a higher log joint probability is a better one. "
-        "Sweep 0 is the beginning, drawn at the edge where it lies beyond all other sweeps. Types are the different "
-        "rules of all trees, tokens all rules."
-    )
+class Sampling(ReportSection):
+    """Chains of sampled rules; left out where no rules were sampled."""
+
+    TITLE, POSITION = "Sampled rules", 40
+    TEMPLATE = """
+<p class="note">The chains of one plot sample from the same distribution, so a higher log joint probability is better.
+ Sweep 0
+ is the initial state, drawn at the edge if it lies outside the range of all other sweeps. Types are the distinct rules
+ of all trees, tokens all rules.</p>
+{% for panel in panels %}
+<div class="grid sweeps">
+{% for title, plot in panel.plots %}
+<figure class="plot">{{ plot }}<figcaption>{{ title }}</figcaption></figure>
+{% endfor %}
+</div>
+<ul class="legend">
+{% for name, colour in panel.legend %}
+<li style="--line: var(--c{{ colour }})"><span class="key"><span class="swatch"></span>{{ name }}</span></li>
+{% endfor %}
+</ul>
+{% endfor %}
+{% set caption %}
+Chains after their last sweep, as means over chains. Samples are the sweeps whose rules are joined.
+{%- if measures %}
+ R-hat compares the halves of all chains after burn-in (Gelman et al., 2013) and is 1 if they agree. Chains that add
+ nodes level by level have no R-hat, since each sweep samples from another distribution.
+{%- endif %}
+{% endset %}
+{% set broken = measures | map("replace", " of ", " of<br>" | safe) | list %}
+{% call m.table(["systems", "chains", "sweeps", "samples"] + shown + broken, caption) %}
+{% for name, cells in rows %}
+<tr><th scope="row">{{ name }}</th>{% for cell in cells %}<td>{{ cell }}</td>{% endfor %}</tr>
+{% endfor %}
+{% endcall %}
+"""
+
+    def values(self, report: Report) -> dict[str, Any] | None:
+        """A panel of plots for each distribution, and rows of the table."""
+        found = report.results["sampling"]
+        if not found:
+            return None
+        measures = list(dict.fromkeys(name for item in found for name in item["convergence"]))
+        order = [row["system"] for row in report.results["systems"]]
+        return {
+            "panels": [_panel(order, items) for items in _panels(found)],
+            "measures": measures,
+            "shown": list(SHOWN.values()),
+            "rows": [(", ".join(item["systems"]), _cells(item, measures)) for item in found],
+        }
+
+
+def _panels(found: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Chains by distribution, without those that have an initial state only, which is no curve."""
     panels: list[list[dict[str, Any]]] = []
     for item in found:
-        alike = [panel for panel in panels if panel[0]["distribution"] == item["distribution"]]
-        if alike:
-            alike[0].append(item)
-        else:
-            panels.append([item])
-    return f'<p class="note">{note}</p>' + "".join(_panel(content, panel) for panel in panels) + _table(found)
+        if len(item["chains"][0]["log_joint"]) > 1:
+            same = [panel for panel in panels if panel[0]["distribution"] == item["distribution"]]
+            if same:
+                same[0].append(item)
+            else:
+                panels.append([item])
+    return panels
 
 
-def _panel(content: Content, items: list[dict[str, Any]]) -> str:
-    """Pictures of the chains that draw from one distribution; a beginning alone is no curve."""
-    items = [item for item in items if len(item["chains"][0]["log_joint"]) > 1]
-    if not items:
-        return ""
-    order = [row["system"] for row in content.results["systems"]]
-    figures, legend = "", ""
+def _panel(order: list[str], items: list[dict[str, Any]]) -> dict[str, Any]:
+    plots: list[tuple[str, Markup]] = []
     for name, title in SHOWN.items():
         curves = [
-            plots.SweepCurve(", ".join(item["systems"]), order.index(item["systems"][0]), number, chain[name])
+            SweepCurve(", ".join(item["systems"]), order.index(item["systems"][0]), number, chain[name])
             for item in items
             for number, chain in enumerate(item["chains"], 1)
         ]
-        figures += f'<figure class="plot">{plots.sweep_curves(title, curves)}<figcaption>{title}</figcaption></figure>'
-    for item in items:
-        colour = order.index(item["systems"][0]) % 8
-        legend += (
-            f'<li style="--line: var(--c{colour})"><span class="key"><span class="swatch"></span>'
-            f"{escape(', '.join(item['systems']))}</span></li>"
-        )
-    return f'<div class="grid sweeps">{figures}</div><ul class="legend">{legend}</ul>'
+        plots.append((title, sweep_curves(title, curves)))
+    legend = [(", ".join(item["systems"]), order.index(item["systems"][0]) % 8) for item in items]
+    return {"plots": plots, "legend": legend}
 
 
-def _table(found: list[dict[str, Any]]) -> str:
-    measures = list(dict.fromkeys(name for item in found for name in item["convergence"]))
-    lines = []
-    for item in found:
-        chains = item["chains"]
-        last = [f"{fmean(chain[name][-1] for chain in chains):,.0f}".replace("-", "−") for name in SHOWN]
-        told = [decimal(value, 1 if "samples" in name else 3) for name, value in _told(item, measures)]
-        sweeps, kept = len(chains[0]["log_joint"]) - 1, len(item["kept"])
-        lines.append(
-            data_row(", ".join(item["systems"]), [str(len(chains)), str(sweeps), str(kept * len(chains)), *last, *told])
-        )
-    caption = "Chains after their last sweep, means over chains; samples are the sweeps whose rules are joined."
-    if measures:
-        caption += (
-            " R-hat compares the halves of all chains after burn-in (Gelman et al., 2013): 1 where they agree. Chains "
-            "whose nodes take part level by level have none, for they draw from another distribution in each sweep."
-        )
-    names = [escape(name).replace(" of ", " of<br>") for name in measures]
-    return data_table(["systems", "chains", "sweeps", "samples", *SHOWN.values(), *names], lines, caption)
-
-
-def _told(item: dict[str, Any], measures: list[str]) -> list[tuple[str, float | None]]:
-    return [(name, item["convergence"].get(name)) for name in measures]
+def _cells(item: dict[str, Any], measures: list[str]) -> list[str]:
+    chains = item["chains"]
+    last = [f"{fmean(chain[name][-1] for chain in chains):,.0f}".replace("-", "−") for name in SHOWN]
+    sweeps, samples = len(chains[0]["log_joint"]) - 1, len(item["kept"]) * len(chains)
+    measured = [decimal(item["convergence"].get(name), 1 if "samples" in name else 3) for name in measures]
+    return [str(len(chains)), str(sweeps), str(samples), *last, *measured]

@@ -1,0 +1,59 @@
+"""The section on grammars and models: their sizes, and the spectra of spectral models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lscfg.tuning.report.plots import spectrum_bars
+from lscfg.tuning.report.section import Report, ReportSection
+
+
+class Grammars(ReportSection):
+    """Sizes of grammars and models."""
+
+    TITLE, POSITION = "Grammars and models", 30
+    TEMPLATE = """
+{% set caption %}
+Rules of the grammar, hidden states, and parameters of the model (effective rules); bars are logarithmic.
+{%- endset %}
+{% call m.table(["system", "rules", "<i>m</i>" | safe, "effective rules", "size"], caption, text=(0, 4)) %}
+{% for row in results.systems %}
+<tr><th scope="row">{{ row.system }}</th><td>{{ "{:,}".format(row.rules) }}</td><td>{{ row.states or "–" }}</td>
+<td>{% if row.effective_rules %}{{ "{:,}".format(row.effective_rules) }}{% else %}–{% endif %}</td>
+{{ m.bar(sizes[loop.index0]) }}</tr>
+{% endfor %}
+{% endcall %}
+<details><summary>Derivations</summary>
+{% call m.table(["count", "training corpus"], "Minimal derivation trees.") %}
+{% for name, value in counts %}<tr><th scope="row">{{ name }}</th><td>{{ "{:,}".format(value) }}</td></tr>{% endfor %}
+{% endcall %}
+</details>
+{% if spectra %}
+<h3>Singular values</h3>
+<p class="note">Singular values of the covariance of inside and outside features. If they fall fast, few states
+ suffice.</p>
+<div class="grid">
+{% for name, values, plot in spectra %}
+<figure class="plot">{{ plot }}<figcaption><b>{{ name }}</b>: {{ values | length }} values, condition
+ {{ "%.1f" | format(values[0] / values[-1]) }}</figcaption></figure>
+{% endfor %}
+</div>
+{% endif %}
+"""
+
+    def values(self, report: Report) -> dict[str, Any]:
+        """Sizes as shares of the largest, counts of the derivations, and spectra."""
+        rows = report.results["systems"]
+        sizes = [float(np.log10(max(row["effective_rules"] or row["rules"], 1))) for row in rows]
+        counts = report.results["derivations"].items()
+        return {
+            "sizes": [size / (max(sizes) or 1) for size in sizes],
+            "counts": [(name, value) for name, value in counts if isinstance(value, int)],
+            "spectra": [
+                (row["system"], row["singular_values"], spectrum_bars(row["system"], row["singular_values"]))
+                for row in rows
+                if row["singular_values"]
+            ],
+        }

@@ -1,0 +1,76 @@
+"""The section of results: the main table, test BLEU as a plot, and the components of BLEU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lscfg.study.markup import element, joined
+from lscfg.tuning.report.plots import intervals
+from lscfg.tuning.report.section import Report, ReportSection
+
+
+class Results(ReportSection):
+    """Scores of all systems."""
+
+    TITLE, POSITION = "Results", 10
+    TEMPLATE = """
+{% macro cell(row, key, deviation=none) %}
+<td{% if row[key] == best[key] %} class="best"{% endif %}>
+{#- #}{{ m.spread(row[key], row[deviation] if deviation else none) }}</td>
+{% endmacro %}
+{% set runs, trials = results.runs, results["randomisation trials"] %}
+{% set caption %}
+{% if runs > 1 %}Means of {{ runs }} independent tunings, with sample standard deviations in parentheses. {% endif %}
+Tests are against {{ results.baseline }}. Best values are bold, and so is <i>p</i> below {{ SIGNIFICANT }}.
+{%- endset %}
+{% set ahead = ["system", "rules", "<i>m</i>" | safe, "dev BLEU", "test BLEU", "95 % CI"] %}
+{% set tests = ["<i>p</i> randomised" | safe, "<i>p</i> bootstrap" | safe] %}
+{% set restored = ["restored BLEU"] if results.restored_signature else [] %}
+{% call m.table(ahead + restored + tests + against + columns.values() | list, caption) %}
+{% for row in results.systems %}
+<tr{% if row.system == results.baseline %} class=baseline{% endif %}><th scope="row">{{ row.system }}</th>
+<td>{{ "{:,}".format(row.rules) }}</td><td>{{ row.states or "–" }}</td>
+{{ cell(row, "dev_bleu", "dev_bleu_deviation") }}{{ cell(row, "test_bleu", "test_bleu_deviation") }}
+<td>± {{ "%.2f" | format(row.test_bleu_ci) }}</td>
+{% for _ in restored %}<td>{{ row.restored_bleu | decimal }}</td>{% endfor %}
+<td>{{ m.p(row.p_value, trials) }}</td><td>{{ row.p_bootstrap | decimal(4) }}</td>
+{% for value in row.p_against.values() %}<td>{{ m.p(value, trials) }}</td>{% endfor %}
+{% for key in columns %}{{ cell(row, key) }}{% endfor %}
+</tr>
+{% endfor %}
+{% endcall %}
+<p class="note">BLEU: <code>{{ results.signature }}</code>. The interval is a bootstrap over sentences. <i>p</i>
+ randomised:
+ {{ "{:,}".format(trials) }} trials of approximate randomisation
+{%- if runs > 1 %}, stratified by sentence over the runs (Clark et al., 2011){% endif %}.
+{% if restored %}
+Restored BLEU, of text with case and punctuation as usual: <code>{{ results.restored_signature }}</code>.
+{% endif %}
+</p>
+<figure class="plot wide">{{ plot }}
+<figcaption>Test BLEU: mean (dot) and 95 % interval (band){% if runs > 1 %}, single runs (small dots){% endif %};
+ the dashed line is {{ results.baseline }}.</figcaption></figure>
+{% set caption %}
+Components of test BLEU: n-gram precision in percent, brevity penalty, length relative to the references.
+{%- endset %}
+{% call m.table(["system", "1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"], caption) %}
+{% for row in results.systems %}
+<tr><th scope="row">{{ row.system }}</th>
+{% for value in row.test_precisions %}<td>{{ "%.1f" | format(value) }}</td>{% endfor %}
+<td>{{ row.brevity_penalty | decimal(3) }}</td><td>{{ row.test_length_ratio | decimal(3) }}</td></tr>
+{% endfor %}
+{% endcall %}
+"""
+
+    def values(self, report: Report) -> dict[str, Any]:
+        """The best values, the columns of further metrics, and the plot."""
+        rows = report.results["systems"]
+        columns = {"test_chrF2": "chrF2", "test_TER": "TER"}
+        best = {key: max(row[key] for row in rows) for key in ("dev_bleu", "test_bleu", "test_chrF2")}
+        best["test_TER"] = min(row["test_TER"] for row in rows)
+        return {
+            "best": best,
+            "columns": columns,
+            "against": [joined(element("i", "p"), f" against {name}") for name in report.results["against"]],
+            "plot": intervals(rows, report.results["baseline"]),
+        }
