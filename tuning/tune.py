@@ -1,7 +1,7 @@
 """The tuning loop: decode the development set, pool the k-best lists, learn new weights, again.
 
-Any decoder that gives k-best lists will do (``TuningDecoder``), and any optimiser (``lscfg.tuning.optimisers``): batch
-MIRA, MERT, PRO, MERT on hypergraphs, or a host's own (``lscfg.tuning.hosts``).
+Any decoder that yields k-best lists will do (``lscfg.decode.host.Decoder``), and any optimiser
+(``lscfg.tuning.optimisers``): batch MIRA, MERT, PRO, MERT on hypergraphs, or that of a host (``lscfg.tuning.hosts``).
 
 What keeps it stable. Batch MIRA, for one, can run away: from poor start weights, or with a pool that knows few kinds of
 error, it may find weights under which the decoder's outputs collapse, most often to far too short ones, which no list
@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg import log as lscfg_log
+from lscfg.decode.host import Decoder
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
@@ -59,19 +60,6 @@ HISTORY = "history.json"
 
 SECONDS = "seconds.json"
 """Name of the file of times: wall seconds of ``decoding`` and of ``learning``, one of each per iteration."""
-
-
-class TuningDecoder(Protocol):
-    """Whatever yields k-best lists."""
-
-    def decode(
-        self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = ...
-    ) -> Sequence[Sequence[Hypothesis]]:
-        """Per sentence at most ``k`` hypotheses, best first; with ``unique`` no translation twice in a list.
-
-        Equal arguments must give equal lists, or a resumed tuning differs from an uninterrupted one.
-        """
-        ...
 
 
 @runtime_checkable
@@ -189,7 +177,7 @@ class TuneResult:
 
 
 def tune(
-    decoder: TuningDecoder,
+    decoder: Decoder,
     dev_sources: Sequence[str],
     dev_references: Sequence[Sequence[str]],
     start_weights: Mapping[str, float],
@@ -289,7 +277,7 @@ class _Runner:
         seconds: that decoding took so far.
     """
 
-    def __init__(self, decoder: TuningDecoder, sources: Sequence[str], settings: TuneSettings):
+    def __init__(self, decoder: Decoder, sources: Sequence[str], settings: TuneSettings):
         self.seconds = 0.0
         self._decoder = decoder
         self._sources = sources

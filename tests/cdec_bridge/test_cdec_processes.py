@@ -12,9 +12,9 @@ import pytest
 from lscfg import log
 from lscfg.cdec_bridge.decoder import CdecDecoder
 from lscfg.cdec_bridge.processes import CdecProcesses
+from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import numbered, segment_grammar
-from lscfg.tuning.decoders import open_decoder
 
 # Echoes each segment in capitals; dies at the word "boom", says nothing of "silent".
 PROGRAM = """#!{python}
@@ -178,7 +178,7 @@ def test_decoder_uses_several_processes(program, monkeypatch):
     monkeypatch.setenv("CDEC_ROOT", str(program.parent))
     started = program.parent / "started"
     program.write_text(program.read_text() + f"print('one', file=open({str(started)!r}, 'a'))\n")
-    with open_decoder("cdec", program.parent / "cdec.ini", 3) as decoder:  # as tunings and experiments do
+    with DECODER_HOSTS["cdec"].open(program.parent / "cdec.ini", 3) as decoder:  # as tunings and experiments do
         lists = decoder.decode(["a", "b", "c", "d", "e"], {}, 1)
     assert [found[0].text for found in lists] == ["A", "B", "C", "D", "E"]
     assert started.read_text() == "one\n" * 3

@@ -428,17 +428,18 @@ def tuning(double):
     """The tuning, and what opens its decoder."""
     first = Iteration(1, 20.0, 1.0, 30.0, None, 9, 9, {"One": 2.0})
     tune = double("lscfg.tuning.tune.tune", TuneResult({"One": 2.0}, 1, (first,), "done", 0.5))
-    double("lscfg.tuning.decoders.decoder_identity", "identity")
-    double("lscfg.cdec_bridge.decoder.find_library", Path("library"))
-    return tune, double("lscfg.tuning.decoders.open_decoder", nullcontext("decoder"))
+    double("lscfg.decode.host.decoder_identity", "identity")
+    double("lscfg.cdec_bridge.host.find_library", Path("library"))
+    hosts = {"cdec": "lscfg.cdec_bridge.host.Cdec", "embedded": "lscfg.decode.embedded.Embedded"}
+    return tune, {name: double(f"{host}.open", nullcontext("decoder")) for name, host in hosts.items()}
 
 
 @pytest.mark.parametrize("name", kinds(OPTIMISERS))
 def test_tune(tuning, name):
     """Every setting of the tuning and of its optimiser, each with a value of its own."""
-    tune, open_decoder = tuning
+    tune, opened = tuning
     run_words(tune_words(name))
-    open_decoder.assert_called_once_with("cdec", "cdec.ini", 97, library=Path("library"))
+    opened["cdec"].assert_called_once_with("cdec.ini", 97, library=Path("library"))
     learner = kind(OPTIMISERS, name).Settings
     settings = TuneSettings(
         **other_values(TuneSettings) | {"optimiser": name}, learner=learner(**other_values(learner))
@@ -468,11 +469,11 @@ def test_settings_of_another_optimiser_are_refused(capsys):
 
 
 def test_tune_with_a_host(double, tuning):
-    tune, open_decoder = tuning
+    tune, opened = tuning
     host = double("lscfg.tuning.hosts.host_optimiser", "learner")
     run("tune with a host")
     host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
-    open_decoder.assert_called_once_with("embedded", "cdec.ini", available_cores(), library=None)
+    opened["embedded"].assert_called_once_with("cdec.ini", available_cores(), library=None)
     settings = TuneSettings(kbest=7, optimiser="moses-mert")
     arguments = ["decoder", ["a0 b", "c0"], [["a1 b", "c1"]], {"One": 1.0}, settings, "folder"]
     tune.assert_called_once_with(*arguments, resume=False, decoder_id="identity", learn="learner")

@@ -188,7 +188,7 @@ def test_derivations_side_by_side(tab):
     assert facts == [
         "これ → this",
         "span μ 0.750, rule μ 0.250, P(e|f) 0.250",
-        "states add +0.13, words around –",
+        "states add +0.13, context adds –",
         "1: 88 % (verb); 0: 13 % (<noun>)",
         "これ → <it> μ 0.125",
         "EgivenF −0.50, WordPenalty +0.25",

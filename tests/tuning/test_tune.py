@@ -20,6 +20,7 @@ from rerankers import SETTINGS, START, Reranker, run
 from sacrebleu.metrics import BLEU
 
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.host import decoder_identity
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
@@ -28,7 +29,6 @@ from lscfg.parallel.engine import in_processes
 from lscfg.settings import from_options
 from lscfg.tuning import tune as tune_module
 from lscfg.tuning.commands import tune as command
-from lscfg.tuning.decoders import decoder_identity
 from lscfg.tuning.forest_mert import Settings as ForestMertSettings
 from lscfg.tuning.mert import Settings as MertSettings
 from lscfg.tuning.mira import mira

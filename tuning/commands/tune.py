@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    from lscfg.decode.host import DECODER_HOSTS
     from lscfg.io.arguments import output_folder
     from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
     from lscfg.settings import add_options
+    from lscfg.tuning.hosts import HOSTS
     from lscfg.tuning.optimisers import optimiser_kind
     from lscfg.tuning.tune import TuneSettings
 
@@ -40,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--with",
         dest="host",
-        choices=["cdec-mira", "cdec-dpmert", "moses-kbmira", "moses-mert"],
+        choices=HOSTS,
         help="optimiser of cdec or Moses, found by CDEC_ROOT, MOSES_ROOT or PATH",
     )
     parser.add_argument(
         "--decoder",
-        choices=["embedded", "cdec", "moses"],
+        choices=DECODER_HOSTS.names(),
         help="decoder to tune for (default: embedded, or cdec with cdec's optimisers)",
     )
     add_options(parser, TuneSettings, leave=("optimiser",))
@@ -67,14 +69,13 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from lscfg import log
-    from lscfg.cdec_bridge.decoder import find_library
     from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+    from lscfg.decode.host import DECODER_HOSTS, decoder_identity
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, read_lines
     from lscfg.parallel.cluster import on_cluster
     from lscfg.settings import from_options
-    from lscfg.tuning.decoders import decoder_identity, open_decoder
     from lscfg.tuning.tune import TuneSettings, tune
 
     optimiser = args.host or args.optimiser
@@ -92,9 +93,10 @@ def run(args: argparse.Namespace) -> None:
 
         learn = host_optimiser(args.host, args.config, sources, references, settings.kbest)
     program = args.decoder or ("cdec" if (args.host or "").startswith("cdec") else "embedded")
-    if args.cluster and program != "embedded":
+    host = DECODER_HOSTS[program]
+    if args.cluster and not host.SHARES:
         raise InputError(f"--cluster is for the embedded decoder; leave it out, or leave out --decoder {program}")
-    if program != "cdec":
+    if not host.SEGMENTS:
         check_plain(sources, args.source)
         check_sentences(sources, args.source, allow_empty=True)
     make_folder(args.output)
@@ -108,9 +110,8 @@ def run(args: argparse.Namespace) -> None:
             "jobs": str(args.jobs),
         }
     )
-    library = find_library() if program == "cdec" else None
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
-    with on_cluster(args.cluster), open_decoder(program, ini, args.jobs, library=library) as decoder:
+    with on_cluster(args.cluster), host.open(ini, args.jobs, library=host.library()) as decoder:
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
     write_weights(path, result.weights)

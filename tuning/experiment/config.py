@@ -306,7 +306,7 @@ def _check(experiment: Experiment, reader: Reader) -> None:
     if not experiment.systems:
         raise reader.error(("systems",), f"no system; leave [systems] out for {', '.join(DEFAULT_SYSTEMS)}")
     _check_systems(experiment, reader)
-    if experiment.tuning.optimiser == "forest-mert" and experiment.decoder.name != "embedded":
+    if experiment.tuning.optimiser == "forest-mert" and not experiment.decoder.host.GRAPHS:
         raise reader.error(("tuning", "optimiser"), "forest-mert needs the hypergraphs of the embedded decoder")
     for name in experiment.report.charts:
         if name not in experiment.systems or not experiment.systems[name].estimator:

@@ -48,7 +48,7 @@ def make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) ->
     if place is not None:
         _make_on(place, run, left, progress)
         return
-    together = jobs > 1 and run.experiment.decoder.name == "embedded"
+    together = jobs > 1 and run.experiment.decoder.host.SHARES
     before, beside, after = _parts(left) if together else (left, [], [])
     for stage in before:
         _make(run, stage, jobs, progress)
@@ -125,8 +125,8 @@ def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) ->
     sentences among its part of them.
     """
     missing = {stage.key for stage in stages}
-    embedded = run.experiment.decoder.name == "embedded"
-    sharing = Counter(stage.name for stage in stages if stage.shares and embedded)
+    shared = run.experiment.decoder.host.SHARES
+    sharing = Counter(stage.name for stage in stages if stage.shares and shared)
     parts = max(sharing.values(), default=1)
     free: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(parts):

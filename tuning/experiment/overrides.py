@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.settings import SettingError
-from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.experiment.schema import Experiment
 
 
@@ -38,9 +38,10 @@ def overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
             raise InputError(f"--{error}") from error
         experiment = dataclasses.replace(experiment, tuning=tuning)
     if overrides.decoder is not None:
-        if overrides.decoder not in DECODERS:
-            name, known = overrides.decoder, ", ".join(DECODERS)
-            raise InputError(f"--decoder must be one of {known}, not {quote(name)}{did_you_mean(name, DECODERS)}")
+        name, known = overrides.decoder, DECODER_HOSTS.names()
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise InputError(f"--decoder must be one of {', '.join(known)}, not {quote(name)}{near}")
         decoder = dataclasses.replace(experiment.decoder, name=overrides.decoder)
         experiment = dataclasses.replace(experiment, decoder=decoder)
     if overrides.systems is not None:

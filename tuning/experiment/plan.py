@@ -22,7 +22,6 @@ from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.record import RECORD
 from lscfg.settings import Declared
 from lscfg.tuning.evaluate import restored_tokens
-from lscfg.tuning.experiment.installed import programs
 from lscfg.tuning.experiment.schema import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
@@ -416,7 +415,7 @@ def _system(
         "features": experiment.features.facts() if held else None,
     }
     inputs: dict[str, Input] = {"rules": grammar / rules.GRAMMAR, "lm": lm / rules.LM}
-    inputs |= programs(experiment.decoder, held is not None)
+    inputs |= experiment.decoder.programs(held is not None)
     if held:
         inputs["model"] = held
     plan = SystemPlan(grammar, latent, settings, inputs, expansion=expansion)
@@ -502,8 +501,8 @@ def charted_systems(experiment: Experiment) -> list[str]:
 
 
 def _shown_derivations(experiment: Experiment) -> int:
-    """The number of sentences with derivations, which the embedded decoder alone can tell."""
-    return experiment.report.derivations if experiment.decoder.name == "embedded" else 0
+    """The number of sentences with derivations, which not every decoder shows."""
+    return experiment.report.derivations if experiment.decoder.host.DERIVATIONS else 0
 
 
 def _sentences(experiment: Experiment, texts: Texts, systems: Mapping[str, SystemPlan]) -> Stage:

@@ -38,7 +38,6 @@ from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.evaluate import bleu_signature
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.installed import check_host, programs
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import format_plan, make_plan
@@ -151,7 +150,7 @@ def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], over
 
 def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Experiment:
     experiment = read_experiment(path, overrides)
-    check_host(experiment)
+    experiment.check_decoder()
     check_corpus(experiment)
     return experiment
 
@@ -401,7 +400,7 @@ def _manifest(path: Path, run: Run, jobs: int) -> dict[str, Any]:
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
         "jobs": jobs,
-        "decoder": {name: file_hash(file) for name, file in programs(experiment.decoder, latent).items()},
+        "decoder": {name: file_hash(file) for name, file in experiment.decoder.programs(latent).items()},
         "packages": installed_versions(PACKAGES),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "experiment": decode_text(read_bytes(path), path),

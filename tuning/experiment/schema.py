@@ -10,6 +10,7 @@ from typing import Any
 
 from lscfg import kernel
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
+from lscfg.decode.host import DECODER_HOSTS, EMBEDDED, DecoderHost
 from lscfg.errors import quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
 from lscfg.grammar.source import TREES, Decoding, rule_source, source_names
@@ -30,7 +31,6 @@ from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import LARGEST, Declared, SettingError, setting
-from lscfg.tuning.decoders import DECODERS
 from lscfg.tuning.evaluate import MAX_SAMPLES
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.tune import TuneSettings, is_feature_name
@@ -180,10 +180,19 @@ class LanguageModelSettings(Declared):
 class DecoderSettings(Declared):
     """The decoder."""
 
-    name: str = setting("embedded", "decoder: built in (embedded), or an installed cdec or Moses", choices=DECODERS)
+    name: str = setting(EMBEDDED, "decoder, built in or an installed program", choices=DECODER_HOSTS.names())
     plugin: Path | None = setting(None, "cdec's library with the latent features", shown="`LSCFG_CDEC_PLUGIN`")
     max_span: int = setting(100, "most words that a rule covers", least=1)
     pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
+
+    @property
+    def host(self) -> DecoderHost:
+        """The kind of decoder."""
+        return DECODER_HOSTS[self.name]
+
+    def programs(self, latent: bool) -> dict[str, Path]:
+        """The files outside the experiment on which the output depends; see ``DecoderHost.programs``."""
+        return self.host.programs(latent, self.plugin)
 
 
 @dataclass(frozen=True)
@@ -322,6 +331,15 @@ class Experiment:
     tuning: Tuning = field(default_factory=Tuning)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     report: Report = field(default_factory=Report)
+
+    def check_decoder(self) -> None:
+        """Finds all that the decoder needs, so that nothing is missing after hours of work.
+
+        Raises:
+            InputError: the decoder or its plug-in for latent features is not installed.
+        """
+        latent = [name for name, system in self.systems.items() if system.estimator]
+        self.decoder.host.check(latent, self.decoder.plugin)
 
     def context_model(self, system: System) -> Chosen | None:
         """The context model that the system's model has to have, if its features need one."""

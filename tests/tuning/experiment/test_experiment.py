@@ -28,7 +28,6 @@ from lscfg.model.parameters import Parameters
 from lscfg.tuning.evaluate import METRICS, evaluate
 from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.installed import check_host
 from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import _manifest, run_experiment
@@ -561,7 +560,7 @@ def test_manifest_names_a_moses_without_latent_features_where_none_are_needed(co
     (tmp_path / "moses_chart").write_text("#!/bin/sh\n")
     (tmp_path / "moses_chart").chmod(0o755)
     experiment = read_experiment(corpus / "e.toml", Overrides(decoder="moses", systems=["MIN"]))
-    check_host(experiment)
+    experiment.check_decoder()
     run = Run(experiment, make_plan(experiment), StageCache(tmp_path / "cache"))
     manifest = _manifest(corpus / "e.toml", run, 1)
     assert list(manifest["decoder"]) == ["moses"]

@@ -10,9 +10,7 @@ from lscfg.errors import InputError
 from lscfg.estimate import clusters
 from lscfg.kernel import LATENT_FEATURES, START_WEIGHTS, LatentOptions
 from lscfg.kinds import SENSE_MODELS, kinds
-from lscfg.tuning.experiment import installed
 from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.installed import check_host
 from lscfg.tuning.experiment.overrides import Overrides
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import check_corpus
@@ -26,7 +24,7 @@ NONE = 'start = "none"'
     [
         ({"data": "nowhere"}, "nowhere: no such folder; --data names the folder"),
         ({"runs": 0}, "--runs must be at least 1, not 0"),
-        ({"decoder": "joshua"}, "--decoder must be one of embedded, cdec, moses, not 'joshua'"),
+        ({"decoder": "joshua"}, "--decoder must be one of cdec, embedded, moses, not 'joshua'"),
         ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; there are MIN, SPECTRAL"),
         ({"systems": ["SPECTRAL"]}, "baseline must be one of the systems: SPECTRAL"),
     ],
@@ -112,7 +110,7 @@ def test_experiments_of_table_3(shared, name):
     assert not experiment.systems["SPECTRAL-16"].start and not experiment.systems["CLUSTERS-16"].start
     ratios = experiment.of(experiment.systems["LATENT-16"])
     assert tuple(ratios.features.names) == LATENT_FEATURES[4:14]
-    check_host(experiment)
+    experiment.check_decoder()
     check_corpus(experiment)
 
 
@@ -150,22 +148,21 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
     monkeypatch.delenv("LSCFG_MOSES", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="no Moses found"):
-        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="moses")))
+        read_experiment(corpus / "e.toml", Overrides(decoder="moses")).check_decoder()
     with pytest.raises(InputError, match="no cdec program found"):
-        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+        read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).check_decoder()
     (tmp_path / "cdec").write_text("#!/bin/sh\nexit 3\n")
     (tmp_path / "cdec").chmod(0o755)
     with pytest.raises(InputError, match=r"SPECTRAL: in cdec latent features need lscfg's plug-in"):
-        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
-    check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec", systems=["MIN"])))
+        read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).check_decoder()
+    read_experiment(corpus / "e.toml", Overrides(decoder="cdec", systems=["MIN"])).check_decoder()
     monkeypatch.setenv(LIBRARY_VARIABLE, str(tmp_path / "none.so"))
     with pytest.raises(InputError, match=r"none\.so: no such file; it is what the environment variable"):
-        check_host(read_experiment(corpus / "e.toml", Overrides(decoder="cdec")))
+        read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).check_decoder()
     (tmp_path / "none.so").touch()
     settings = read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).decoder
-    assert installed.cdec_library(settings) == tmp_path / "none.so"
-    assert sorted(installed.programs(settings, latent=True)) == ["cdec", "plug-in"]
-    assert installed.cdec_library(read_experiment(corpus / "e.toml").decoder) is None
+    assert settings.programs(latent=True) == {"cdec": tmp_path / "cdec", "plug-in": tmp_path / "none.so"}
+    assert read_experiment(corpus / "e.toml").decoder.programs(latent=True) == {}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +184,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ('"spectral"\nm = 3', '"em"\ninit = "best"', r"e\.toml:22: init must be one of random, .*, not 'best'"),
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
         ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
-        ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of embedded, cdec, moses"),
+        ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of cdec, embedded, moses"),
         ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
         ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of forest-mert, mert, mira, pro"),
         (

@@ -296,7 +296,7 @@ def doubles(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         found = Doubles(folder, patch)
         patch.setattr("lscfg.tuning.experiment.cache.measured", lambda work: (work(), Costs(0.0, 0.0, 0.0))[1])
-        found.put("lscfg.tuning.experiment.installed.find_cdec", folder / "e.toml")
+        found.put("lscfg.cdec_bridge.host.find_cdec", folder / "e.toml")
         found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
         found.put("lscfg.io.arpa.check_arpa")
         found.put("lscfg.lm.lmplz.build_lm")
@@ -320,7 +320,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
         found.put("lscfg.context.loglinear.add_context", model)
         found.put("lscfg.tuning.experiment.run._singular_values")
-        found.put("lscfg.tuning.experiment.stages.decoding.open_decoder", does=lambda *_, **__: nullcontext(decoder))
+        found.put("lscfg.cdec_bridge.host.Cdec.open", does=lambda *_, **__: nullcontext(decoder))
         found.put("lscfg.tuning.tune.tune", does=tuned)
         found.put("lscfg.tuning.experiment.run.compare_runs", does=compare_runs)
         found.put("lscfg.tuning.experiment.run.bleu_signature", does=bleu_signature)
@@ -529,10 +529,10 @@ def test_keys_of_decoders(doubles):
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
         assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
     library = doubles.folder / "liblscfg_cdec.so"
-    tunings = [call("cdec", ANY, JOBS, library=library)] * 12
-    decodings = [call("cdec", ANY, JOBS, once=True, library=library)] * 12
-    doubles.open_decoder.assert_has_calls(tunings + decodings, any_order=True)
-    assert doubles.open_decoder.call_count == 24
+    tunings = [call(ANY, JOBS, library=library)] * 12
+    decodings = [call(ANY, JOBS, once=True, library=library)] * 12
+    doubles.open.assert_has_calls(tunings + decodings, any_order=True)
+    assert doubles.open.call_count == 24
 
 
 def test_keys_of_tuning(doubles):

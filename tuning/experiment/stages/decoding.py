@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lscfg import kernel
+from lscfg.decode.host import DECODER_HOSTS
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
-from lscfg.tuning.decoders import open_decoder
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
         weights = latent | new | start
     else:
         weights = settings["weights"]
-    with open_decoder(settings["decoder"]["name"], folder / INI, jobs, library=inputs.get("plug-in")) as decoder:
+    host = DECODER_HOSTS[settings["decoder"]["name"]]
+    with host.open(folder / INI, jobs, library=inputs.get("plug-in")) as decoder:
         result = tune_weights(
             decoder,
             read_lines(inputs["dev source"]),
@@ -112,8 +113,8 @@ def _translated(
     from lscfg.formats.weights import read_weights
 
     write_ini(folder / INI, decoder_config(settings, folder, inputs))
-    name, library = settings["decoder"]["name"], inputs.get("plug-in")
-    with open_decoder(name, folder / INI, jobs, once=True, library=library) as decoder:
+    host = DECODER_HOSTS[settings["decoder"]["name"]]
+    with host.open(folder / INI, jobs, once=True, library=inputs.get("plug-in")) as decoder:
         return decoder.decode(lines, read_weights(inputs["weights"]), k, **options)
 
 
