@@ -439,7 +439,7 @@ def test_tune(tuning, name):
     """Every setting of the tuning and of its optimiser, each with a value of its own."""
     tune, opened = tuning
     run_words(tune_words(name))
-    opened["cdec"].assert_called_once_with("cdec.ini", 97, library=Path("library"))
+    opened["cdec"].assert_called_once_with(ANY, "cdec.ini", 97, library=Path("library"))
     learner = kind(OPTIMISERS, name).Settings
     settings = TuneSettings(
         **other_values(TuneSettings) | {"optimiser": name}, learner=learner(**other_values(learner))
@@ -473,7 +473,7 @@ def test_tune_with_a_host(double, tuning):
     host = double("lscfg.tuning.hosts.host_optimiser", "learner")
     run("tune with a host")
     host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
-    opened["embedded"].assert_called_once_with("cdec.ini", available_cores(), library=None)
+    opened["embedded"].assert_called_once_with(ANY, "cdec.ini", available_cores(), library=None)
     settings = TuneSettings(kbest=7, optimiser="moses-mert")
     arguments = ["decoder", ["a0 b", "c0"], [["a1 b", "c1"]], {"One": 1.0}, settings, "folder"]
     tune.assert_called_once_with(*arguments, resume=False, decoder_id="identity", learn="learner")

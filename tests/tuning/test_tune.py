@@ -9,7 +9,6 @@ import math
 import signal
 import subprocess
 import sys
-import types
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -386,15 +385,11 @@ def test_command(tmp_path, monkeypatch, capsys):
     decoder = Reranker()
     made = []
 
-    class EmbeddedDecoder:
-        @staticmethod
-        def from_ini(path, engine):
-            made.append((path, engine.workers))
-            return contextlib.nullcontext(decoder)
+    def from_ini(path, engine, cached):
+        made.append((path, engine.workers))
+        return contextlib.nullcontext(decoder)
 
-    module = types.ModuleType("lscfg.decode.decoder")
-    module.EmbeddedDecoder = EmbeddedDecoder
-    monkeypatch.setitem(sys.modules, "lscfg.decode.decoder", module)
+    monkeypatch.setattr(EmbeddedDecoder, "from_ini", from_ini)
     (tmp_path / "dev.ja").write_text("".join(line + "\n" for line in decoder.sources))
     (tmp_path / "dev.en").write_text("".join(line + "\n" for line in decoder.references[0]))
     (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=g\n")

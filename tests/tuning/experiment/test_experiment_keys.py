@@ -529,8 +529,8 @@ def test_keys_of_decoders(doubles):
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
         assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
     library = doubles.folder / "liblscfg_cdec.so"
-    tunings = [call(ANY, JOBS, library=library)] * 12
-    decodings = [call(ANY, JOBS, once=True, library=library)] * 12
+    tunings = [call(ANY, ANY, JOBS, library=library)] * 12
+    decodings = [call(ANY, ANY, JOBS, once=True, library=library)] * 12
     doubles.open.assert_has_calls(tunings + decodings, any_order=True)
     assert doubles.open.call_count == 24
 
