@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, CdecDecoder, find_cdec, find_library
-from lscfg.decode.host import Decoder, DecoderHost
+from lscfg.decode.host import KBestDecoder, DecoderHost
 from lscfg.errors import InputError
 from lscfg.formats.segments import segment_grammar
 
@@ -21,7 +21,7 @@ class Cdec(DecoderHost):
 
     def open(
         self, ini: str | os.PathLike[str], jobs: int, once: bool = False, library: str | os.PathLike[str] | None = None
-    ) -> AbstractContextManager[Decoder]:
+    ) -> AbstractContextManager[KBestDecoder]:
         """See ``DecoderHost.open``; with ``library`` cdec is faster (see ``CdecDecoder``)."""
         return nullcontext(CdecDecoder(ini, jobs=jobs, library=library))
 

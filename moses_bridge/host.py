@@ -6,7 +6,7 @@ import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from lscfg.decode.host import Decoder, DecoderHost
+from lscfg.decode.host import KBestDecoder, DecoderHost
 from lscfg.errors import InputError
 from lscfg.moses_bridge.decoder import VARIABLE, MosesDecoder, find_moses
 
@@ -18,7 +18,7 @@ class Moses(DecoderHost):
 
     def open(
         self, ini: str | os.PathLike[str], jobs: int, once: bool = False, library: str | os.PathLike[str] | None = None
-    ) -> AbstractContextManager[Decoder]:
+    ) -> AbstractContextManager[KBestDecoder]:
         """See ``DecoderHost.open``; latent features are part of the program."""
         return nullcontext(MosesDecoder(ini, threads=jobs))
 

@@ -136,7 +136,7 @@ class ListDecoder:
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = False
     ) -> list[list[Hypothesis]]:
-        """The lists under the weights; see ``lscfg.decode.host.Decoder``."""
+        """The lists under the weights; see ``lscfg.decode.host.KBestDecoder``."""
         found = []
         for one in self._lists:
             best = ranked(one, weights)

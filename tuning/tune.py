@@ -1,6 +1,6 @@
 """The tuning loop: decode the development set, pool the k-best lists, learn new weights, again.
 
-Any decoder that yields k-best lists will do (``lscfg.decode.host.Decoder``), and any optimiser
+Any decoder that yields k-best lists will do (``lscfg.decode.host.KBestDecoder``), and any optimiser
 (``lscfg.tuning.optimisers``): batch MIRA, MERT, PRO, MERT on hypergraphs, or that of a host (``lscfg.tuning.hosts``).
 
 What keeps it stable. Batch MIRA, for one, can run away: from poor start weights, or with a pool that knows few kinds of
@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg import log as lscfg_log
-from lscfg.decode.host import Decoder
+from lscfg.decode.host import KBestDecoder
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
@@ -177,7 +177,7 @@ class TuneResult:
 
 
 def tune(
-    decoder: Decoder,
+    decoder: KBestDecoder,
     dev_sources: Sequence[str],
     dev_references: Sequence[Sequence[str]],
     start_weights: Mapping[str, float],
@@ -277,7 +277,7 @@ class _Runner:
         seconds: that decoding took so far.
     """
 
-    def __init__(self, decoder: Decoder, sources: Sequence[str], settings: TuneSettings):
+    def __init__(self, decoder: KBestDecoder, sources: Sequence[str], settings: TuneSettings):
         self.seconds = 0.0
         self._decoder = decoder
         self._sources = sources

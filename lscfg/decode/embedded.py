@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lscfg.decode.decoder import CACHED, EmbeddedDecoder
-from lscfg.decode.host import Decoder, DecoderHost
+from lscfg.decode.host import KBestDecoder, DecoderHost
 from lscfg.parallel.engine import in_processes
 
 
@@ -20,7 +20,7 @@ class Embedded(DecoderHost):
     @contextmanager
     def open(
         self, ini: str | os.PathLike[str], jobs: int, once: bool = False, library: str | os.PathLike[str] | None = None
-    ) -> Iterator[Decoder]:
+    ) -> Iterator[KBestDecoder]:
         """See ``DecoderHost.open``; latent features need no plug-in."""
         cached = 0 if once else CACHED
         with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=cached) as decoder:

@@ -20,7 +20,7 @@ from lscfg.kinds import Kind, Registry
 from lscfg.settings import Declared
 
 
-class Decoder(Protocol):
+class KBestDecoder(Protocol):
     """Anything that yields k-best lists."""
 
     def decode(
@@ -50,7 +50,7 @@ class DecoderHost(Kind[Declared], ABC):
     @abstractmethod
     def open(
         self, ini: str | os.PathLike[str], jobs: int, once: bool = False, library: str | os.PathLike[str] | None = None
-    ) -> AbstractContextManager[Decoder]:
+    ) -> AbstractContextManager[KBestDecoder]:
         """The decoder of a configuration. Its processes end with the context.
 
         Args:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lscfg.tuning.report.buckets import Bucket, bounds_name, times
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.report.text import decimal
 
 
@@ -53,7 +53,7 @@ F1 of the words of the {{ reference }}, by their frequency in the training text.
 {% endif %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """Rows of both tables by bucket, and the n-grams."""
         breakdown = report.breakdown
         return {

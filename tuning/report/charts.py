@@ -8,7 +8,7 @@ from typing import Any
 from lscfg.study.markup import Markup
 from lscfg.study.svg import heat_map
 from lscfg.tuning.report.content import Content, Spans
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.report.text import signed
 
 
@@ -78,7 +78,7 @@ Effect of the hidden states: difference from the same rules with one state (MLE)
 {% endif %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """The figures of each sentence."""
         content = report.content
         charted = enumerate(content.charted) if content.charts else ()

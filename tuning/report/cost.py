@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 
 
-class Cost(ReportSection):
+class CostSection(ReportSection):
     """Time and memory of each stage."""
 
     TITLE, POSITION = "Time and memory", 90
@@ -27,7 +27,7 @@ Stages in the order of work: {{ "{:,.0f}".format(stages | sum("seconds")) }} sec
 {% endcall %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """Each stage once, and the maxima."""
         records = report.manifest["stages"]
         stages = {stage["folder"]: stage for stage in reversed(records)}

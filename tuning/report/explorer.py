@@ -7,7 +7,7 @@ from typing import Any
 
 from lscfg.tuning.report.buckets import Breakdown, Found
 from lscfg.tuning.report.content import Content, TreeRecords
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 
 ORDERS = (
     ("difference", "difference, B ahead first"),
@@ -86,7 +86,7 @@ def trees_data(trees: TreeRecords, names: list[str]) -> dict[str, Any]:
     }
 
 
-class Explorer(ReportSection):
+class ExplorerSection(ReportSection):
     """Controls that the script operates, and a note for readers without script."""
 
     TITLE, POSITION = "Test sentences", 75
@@ -109,6 +109,6 @@ class Explorer(ReportSection):
 <div id="list"></div><p><button type="button" id="more" hidden>show more</button></p></div>
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """The choices."""
         return {"shown": SHOWN, "orders": ORDERS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.sentences import Difference, best_and_worst, differences
 
 
@@ -20,7 +20,7 @@ class _Compared:
     examples: list[Difference]
 
 
-class Gains(ReportSection):
+class GainsSection(ReportSection):
     """Largest gains and losses of each system."""
 
     TITLE, POSITION = "Gains and losses", 80
@@ -56,7 +56,7 @@ sentence {{ item.sentence }}: <b>{{ "%+.1f" | format(item.difference) }}</b>
 {% endif %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """The systems compared with the baseline."""
         content = report.content
         baseline = report.results["baseline"]

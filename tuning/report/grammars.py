@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from lscfg.tuning.report.plots import spectrum_bars
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 
 
-class Grammars(ReportSection):
+class GrammarsSection(ReportSection):
     """Sizes of grammars and models."""
 
     TITLE, POSITION = "Grammars and models", 30
@@ -43,7 +43,7 @@ Rules of the grammar, hidden states, and parameters of the model (effective rule
 {% endif %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """Sizes as shares of the largest, counts of the derivations, and spectra."""
         rows = report.results["systems"]
         sizes = [float(np.log10(max(row["effective_rules"] or row["rules"], 1))) for row in rows]

@@ -11,14 +11,14 @@ import numpy as np
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES
 from lscfg.tuning.report.content import Content
 from lscfg.tuning.report.plots import TuningCurve, tuning_curves
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.report.text import decimal
 
 ADDED = frozenset({*LATENT_FEATURES, *CONTEXT_FEATURES})
 """Features that lscfg adds to those of a plain system."""
 
 
-class Tuning(ReportSection):
+class TuningSection(ReportSection):
     """Curves and weights."""
 
     TITLE, POSITION = "Tuning", 20
@@ -72,7 +72,7 @@ Signed weights in percent of the sum of the system's absolute weights, since the
 {% endif %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """The tuned systems, the plot of their curves, and the table of weights."""
         systems = report.results["systems"]
         rows = [row for row in systems if row["runs"][0]["dev_bleu_by_iteration"]]  # an agreeing system is not tuned

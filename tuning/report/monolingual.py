@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 
 
-class Monolingual(ReportSection):
+class MonolingualSection(ReportSection):
     """Rules from monolingual text; left out where no system is expanded."""
 
     TITLE, POSITION = "Monolingual text", 50
@@ -49,7 +49,7 @@ Candidates by probability, with their origins: labels of neighbours (N), the dec
 {% endfor %}
 """
 
-    def values(self, report: Report) -> dict[str, Any] | None:
+    def values(self, report: ReportData) -> dict[str, Any] | None:
         """The expanded systems, and the names of their statistics."""
         rows = [row for row in report.results["systems"] if row["expansion"]]
         if not rows:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
 from lscfg.tuning.report.explorer import explorer_data
-from lscfg.tuning.report.section import SECTIONS, Report
+from lscfg.tuning.report.section import SECTIONS, ReportData
 from lscfg.tuning.report.text import decimal, p_value, signed
 
 _HERE = Path(__file__).parent
@@ -45,7 +45,7 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
     Args:
         manifest: content of manifest.json.
     """
-    report = Report(content, manifest)
+    report = ReportData(content, manifest)
     results = content.results
     best = max(results["systems"], key=lambda row: row["test_bleu"])["system"]
     facts = {
@@ -70,7 +70,7 @@ def render(content: Content, manifest: dict[str, Any]) -> str:
     )
 
 
-def _sections(report: Report) -> list[_Written]:
+def _sections(report: ReportData) -> list[_Written]:
     written = []
     for name in sorted(SECTIONS.names(), key=lambda name: (SECTIONS[name].POSITION, name)):
         section = SECTIONS[name]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 
 
-class Provenance(ReportSection):
+class ProvenanceSection(ReportSection):
     """Versions, hashes of files, and the experiment file."""
 
     TITLE, POSITION = "Provenance", 100
@@ -28,7 +28,7 @@ class Provenance(ReportSection):
 <details><summary>The experiment file</summary><pre tabindex=0>{{ manifest.experiment }}</pre></details>
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """Versions and hashes."""
         manifest = report.manifest
         return {

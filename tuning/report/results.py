@@ -6,10 +6,10 @@ from typing import Any
 
 from lscfg.study.markup import element, joined
 from lscfg.tuning.report.plots import intervals
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 
 
-class Results(ReportSection):
+class ResultsSection(ReportSection):
     """Scores of all systems."""
 
     TITLE, POSITION = "Results", 10
@@ -62,7 +62,7 @@ Components of test BLEU: n-gram precision in percent, brevity penalty, length re
 {% endcall %}
 """
 
-    def values(self, report: Report) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, Any]:
         """The best values, the columns of further metrics, and the plot."""
         rows = report.results["systems"]
         columns = {"test_chrF2": "chrF2", "test_TER": "TER"}

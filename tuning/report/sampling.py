@@ -7,13 +7,13 @@ from typing import Any
 
 from lscfg.study.markup import Markup
 from lscfg.tuning.report.plots import SweepCurve, sweep_curves
-from lscfg.tuning.report.section import Report, ReportSection
+from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.report.text import decimal
 
 SHOWN = {"log_joint": "log joint probability", "types": "rule types", "tokens": "rule tokens"}
 
 
-class Sampling(ReportSection):
+class SamplingSection(ReportSection):
     """Chains of sampled rules; left out where no rules were sampled."""
 
     TITLE, POSITION = "Sampled rules", 40
@@ -49,7 +49,7 @@ Chains after their last sweep, as means over chains. Samples are the sweeps whos
 {% endcall %}
 """
 
-    def values(self, report: Report) -> dict[str, Any] | None:
+    def values(self, report: ReportData) -> dict[str, Any] | None:
         """A panel of plots for each distribution, and rows of the table."""
         found = report.results["sampling"]
         if not found:
