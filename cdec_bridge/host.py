@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, CdecDecoder, find_cdec, find_library
-from lscfg.decode.host import KBestDecoder, DecoderHost
+from lscfg.decode.host import DecoderHost, KBestDecoder
 from lscfg.errors import InputError
 from lscfg.formats.segments import segment_grammar
 

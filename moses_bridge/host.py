@@ -6,7 +6,7 @@ import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from lscfg.decode.host import KBestDecoder, DecoderHost
+from lscfg.decode.host import DecoderHost, KBestDecoder
 from lscfg.errors import InputError
 from lscfg.moses_bridge.decoder import VARIABLE, MosesDecoder, find_moses
 

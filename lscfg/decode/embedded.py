@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lscfg.decode.decoder import CACHED, EmbeddedDecoder
-from lscfg.decode.host import KBestDecoder, DecoderHost
+from lscfg.decode.host import DecoderHost, KBestDecoder
 from lscfg.parallel.engine import in_processes
 
 
