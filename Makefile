@@ -1,26 +1,34 @@
-# Three commands: `make demo`, `make test` and `make docs`. Each makes its own virtual environment, installs and runs. For
-# work on the kernel: `make sanitize`, `make valgrind`, `make fuzz`; for work on what is around it: `make attack`.
+# `make demo`, `make test` and `make docs` each make a virtual environment, install lscfg and run. `make test-all` adds the
+# slow tests: compilers, installation, browser, documentation, hosts, cluster. For work on the kernel: `make sanitize`,
+# `make valgrind`, `make fuzz`; for work on commands and readers: `make attack`.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Tests that run at the same time.
+JOBS ?= auto
+DIST = build/dist
+SANITIZED = build/sanitized
 
-.PHONY: demo test types docs sanitize valgrind fuzz attack clean
+.PHONY: demo test test-slow test-all lint docs sanitize valgrind fuzz attack clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
 
-test: $(VENV)/test.done
+# Quick tests: without compilers, network and other programs.
+test: lint
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+# The others, with the kernel that `make sanitize` compiles and the wheel that is installed.
+test-slow: $(VENV)/test.done $(SANITIZED)/done
+	LSCFG_WHEEL="$$(echo $(CURDIR)/$(DIST)/*.whl)" $(BIN)/pytest -n $(JOBS) --dist loadfile -m 'slow and not nightly'
+
+test-all: test test-slow
+
+lint: $(VENV)/test.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(MAKE) types
-	$(BIN)/python -P -m pytest
-
-# See [tool.mypy] of pyproject.toml.
-types: $(VENV)/test.done
-	rm -rf build/types && mkdir -p build/types
-	$(BIN)/python -W ignore setup.py --quiet egg_info --egg-base build build_py --build-lib build/types
-	$(BIN)/python -P -m mypy
+	$(BIN)/mypy
 
 # The pages of docs/ and of the root as a site, with the reference of the Python packages.
 docs: $(VENV)/docs.done
@@ -41,25 +49,24 @@ $(VENV)/docs.done: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[train,report,docs]'
 	touch $@ $(VENV)/demo.done
 
+# A source archive and the wheel made from it: test_install.py looks at this wheel.
 $(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet '.[test]'
+	rm -rf $(DIST)
+	$(BIN)/python -m pip install --quiet build
+	PYTHONWARNINGS=ignore $(BIN)/python -m build --outdir $(DIST) . >/dev/null
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(DIST)/*.whl
+	$(BIN)/python -m pip install --quiet "$$(echo $(DIST)/*.whl)[test]"
 	touch $@ $(VENV)/demo.done $(VENV)/docs.done
 
-# The tests of the kernel with the sanitizers of gcc in the extension, which is found before the installed one. They must
-# be loaded first, and libstdc++ with them, since they ask it how exceptions are thrown. Python itself leaks.
-SANITIZED = build/sanitized
+# The tests marked `kernel` with the sanitizers of gcc in the extension, which is found before the installed one. The
+# libraries must be loaded first, and libstdc++ with them, since they ask it how exceptions are thrown. Python itself leaks.
 SANITIZER_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell gcc -print-file-name=$(name)))
-# Of other programs, or of nothing that other tests do not ask of the kernel.
-NOT_SANITIZED = bad_settings bleu c_interface cdec_decoder cdec_plugin* cdec_processes cluster* damaged_cache \
-  demo_corpus documents experiment* fuzz heatmap hosts ini install kinds making moses_nbest moses_plugin options plan \
-  progress raw_text replication report* tutorial versions
-
 IN_SANITIZED = PYTHONPATH="$(CURDIR)/$(SANITIZED)/lib" LD_PRELOAD="$(SANITIZER_LIBRARIES)" \
   ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 
 sanitize: $(SANITIZED)/done
 	$(IN_SANITIZED) $(BIN)/python -P -c "import lscfg._kernel as k; assert '$(SANITIZED)' in k.__file__, k.__file__"
-	$(IN_SANITIZED) $(BIN)/pytest --capture=sys $(NOT_SANITIZED:%='--ignore-glob=*/test_%.py')
+	$(IN_SANITIZED) $(BIN)/pytest --capture=sys -n $(JOBS) --dist worksteal -m kernel
 
 $(SANITIZED)/done: $(VENV)/test.done
 	mkdir -p $(SANITIZED)

@@ -5,6 +5,7 @@ Contraction is off: the same input gives the same bytes whether or not the compi
 """
 
 import json
+import os
 from pathlib import Path
 
 from cffi import FFI
@@ -24,6 +25,8 @@ def files(pattern: str) -> list[str]:
     return sorted(f"plugin/{path.relative_to(HERE).as_posix()}" for path in found)
 
 
+# The flags below follow those of CFLAGS, and the last -O wins.
+OPTIMISATION = [] if "-O" in os.environ.get("CFLAGS", "") else ["-O3"]
 headers = [HERE / "include" / "lscfg" / f"{layer}.h" for layer in KERNEL["layers"]]
 ffibuilder = FFI()
 ffibuilder.cdef(
@@ -38,7 +41,7 @@ ffibuilder.set_source(
     sources=files("*.c"),
     depends=files("*.h") + [f"plugin/include/lscfg/{header.name}" for header in headers],
     include_dirs=["plugin", "plugin/include"],
-    extra_compile_args=[*KERNEL["flags"], "-O3", "-Wall", "-Wextra", "-pthread"],
+    extra_compile_args=[*KERNEL["flags"], *OPTIMISATION, "-Wall", "-Wextra", "-pthread"],
     extra_link_args=["-pthread"],
     libraries=["m"],
 )

@@ -1,12 +1,21 @@
 """What all tests share: where optional material lies."""
 
+import collections
 import os
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+TESTS = Path(__file__).resolve().parent
+# Assertions of the shared modules are explained like those of the tests.
+pytest.register_assert_rewrite(*(path.stem for path in (TESTS / "support").glob("*.py")))
+from tiers import marks  # noqa: E402
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run next to each other; set before NumPy is imported
 
 # The same examples in every run: a change is judged by its own failures. HYPOTHESIS_PROFILE=default draws new ones.
 # No deadlines: how long an example takes says more of the machine than of the code.
@@ -36,10 +45,55 @@ def _let_threads_end() -> None:
 if "libasan" in os.environ.get("LD_PRELOAD", ""):
     os.register_at_fork(before=_let_threads_end)
 
-# Assertions of the shared modules are explained like those of the tests.
-pytest.register_assert_rewrite(*(path.stem for path in (Path(__file__).parent / "support").glob("*.py")))
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+SHARED = TESTS.parents[1] / "shared"
+
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Adds the marks of ``tiers``."""
+    name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
+    for mark in marks(name, getattr(item, "fixturenames", ()), (own.name for own in item.iter_markers())):
+        item.add_marker(mark)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu", action="store_true", help="show CPU seconds of each test file, child processes included")
+
+
+_seconds: collections.Counter[str] = collections.Counter()
+
+
+def _cpu() -> float:
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Measures CPU time, which other work on the machine does not change as it changes wall time."""
+    begin = _cpu()
+    try:
+        return (yield)
+    finally:
+        _seconds[item.location[0]] += _cpu() - begin
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a worker of pytest-xdist
+        session.config.workeroutput["cpu"] = dict(_seconds)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    """Adds the times of a worker of pytest-xdist."""
+    _seconds.update(getattr(node, "workeroutput", {}).get("cpu", {}))
+
+
+def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
+    if config.getoption("--cpu"):
+        terminalreporter.section(f"{sum(_seconds.values()):.0f} CPU seconds")
+        for name, seconds in _seconds.most_common(40):
+            terminalreporter.write_line(f"{seconds:8.1f} {name}")
 
 
 @pytest.fixture(scope="session")

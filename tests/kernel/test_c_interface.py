@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from native import INCLUDE, KERNEL, PROGRAMS, STRICT, arguments, compile_files, needs, run
+from native import INCLUDE, KERNEL, PROGRAMS, STRICT, arguments, compile_files, kernel_objects, needs, run
 
 from lscfg import _kernel
 
@@ -12,9 +12,9 @@ LANGUAGES = [("gcc", "c11"), ("g++", "c++11"), ("clang", "c11"), ("clang++", "c+
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory) -> list[Path]:
+def kernel() -> list[Path]:
     """The kernel's object files; gcc has no warnings either."""
-    return compile_files(tmp_path_factory.mktemp("kernel"), needs("gcc"), KERNEL, "-g", "-O2", *STRICT)
+    return kernel_objects(needs("gcc"), "-g", "-O2", *STRICT)
 
 
 @pytest.mark.parametrize(("compiler", "standard"), LANGUAGES)

@@ -10,7 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from native import INCLUDE, KERNEL, PROGRAMS, SANITIZERS, STRICT, arguments, compile_files, has_sanitizers, needs, run
+from native import (
+    INCLUDE,
+    PROGRAMS,
+    SANITIZERS,
+    STRICT,
+    arguments,
+    compile_files,
+    has_sanitizers,
+    kernel_objects,
+    needs,
+    run,
+    sanitized_objects,
+)
 
 HERE = PROGRAMS.parent / "fuzz"
 MUTATIONS = {
@@ -35,8 +47,9 @@ def objects(tmp_path_factory) -> list[Path]:
     compiler = needs("cc")
     if not has_sanitizers(folder, compiler):
         pytest.skip("the compiler has no sanitizers")
-    shared = [HERE / "fuzz.c", HERE / "driver.c"]
-    return compile_files(folder, compiler, [*KERNEL, *shared], "-g", "-O1", *STRICT, *SANITIZERS)
+    flags = ("-g", "-O1", *STRICT, *SANITIZERS)
+    kernel = sanitized_objects() or kernel_objects(compiler, *flags)
+    return [*kernel, *compile_files(folder, compiler, [HERE / "fuzz.c", HERE / "driver.c"], *flags)]
 
 
 def test_every_harness_has_seeds():

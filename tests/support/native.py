@@ -1,5 +1,7 @@
 """The kernel compiled without Python: for programs in C, other compilers and sanitizers."""
 
+import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -43,7 +45,7 @@ def run(*command: str | Path, **options) -> subprocess.CompletedProcess:
 
 
 def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str) -> list[Path]:
-    """Object files of C sources, compiled with all cores; two folders may have files of one name."""
+    """Compiles C sources to object files, on all cores; two folders may have files of one name."""
     objects = [folder / f"{path.parent.name}-{path.stem}.o" for path in sources]
 
     def compile_one(source: Path, made: Path) -> None:
@@ -52,6 +54,38 @@ def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_one, sources, objects))
     return objects
+
+
+def kernel_objects(compiler: str, *flags: str) -> list[Path]:
+    """Compiles the kernel once for all tests, processes and runs; build/objects keeps the objects until a source changes."""
+    headers = sorted((ROOT / "plugin").rglob("*.h"))
+    version = run(compiler, "--version").stdout
+    key = hashlib.sha256(repr([version, FACTS["flags"], flags]).encode())
+    for path in [*KERNEL, *headers]:
+        key.update(path.read_bytes())
+    name = "-".join(["kernel", *(flag.strip("-").split("=")[0] for flag in flags if flag.startswith(("-O", "-fs")))])
+    folder = ROOT / "build" / "objects" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = folder / "key"
+        if not stamp.exists() or stamp.read_text() != key.hexdigest():
+            stamp.unlink(missing_ok=True)
+            for path in folder.glob("*.o"):
+                path.unlink()
+            compile_files(folder, compiler, KERNEL, *flags)
+            stamp.write_text(key.hexdigest())
+    return [folder / f"{path.parent.name}-{path.stem}.o" for path in KERNEL]
+
+
+def sanitized_objects() -> list[Path] | None:
+    """The objects that ``make sanitize`` has compiled, if no source is newer."""
+    done = ROOT / "build" / "sanitized" / "done"
+    sources = [*KERNEL, *(ROOT / "plugin").rglob("*.h"), ROOT / "plugin" / "include" / "kernel.json"]
+    if not done.exists() or max(path.stat().st_mtime for path in sources) > done.stat().st_mtime:
+        return None
+    objects = [next(done.parent.glob(f"objects/*/plugin/{path.parent.name}/{path.stem}.o"), None) for path in KERNEL]
+    return None if None in objects else objects
 
 
 def has_sanitizers(folder: Path, compiler: str) -> bool:

@@ -1,0 +1,46 @@
+"""Marks of tests by file, name and fixture, and the two tiers that follow from the marks.
+
+``make test`` runs the quick tests: no compiler, no network, no other program. ``make test-slow`` runs the others.
+``make sanitize`` repeats the quick tests of the C kernel.
+"""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+MARKS = {
+    "compiles": ("kernel/test_c_interface.py::*", "kernel/test_fuzz.py::*"),
+    "installs": ("test_install.py::*",),
+    "browser": ("tuning/test_report.py::test_in_a_browser*",),
+    "site": ("test_documents.py::test_the_site_can_be_made", "test_tutorial.py::test_the_cells_run"),
+    "cluster": ("*/test_cluster*.py::*", "*/test_sample_cluster.py::*"),
+    "hosts": ("moses_bridge/test_moses_plugin.py::*", "tuning/test_hosts.py::test_*_optimisers_raise_bleu*"),
+    "attack": ("test_attack.py::*", "parallel/test_orphans.py::*"),
+}
+"""Patterns of test ids, from the folder tests/ on."""
+
+FIXTURES = {("hosts", "cdec_bridge"): {"tree", "library", "cdec"}, ("browser", "tuning"): {"tab"}}
+"""Fixtures whose tests, in one folder, get a mark."""
+
+SLOW = {*MARKS, "nightly"}
+"""Marks of the slow tier."""
+
+KERNEL = ("context", "decode", "estimate", "extract", "formats", "grammar", "induce", "kernel", "lm", "model", "study")
+"""Folders whose quick tests call the C kernel in many ways."""
+
+
+def marks(test: str, fixtures: Iterable[str], own: Iterable[str]) -> set[str]:
+    """Marks to add to a test.
+
+    Args:
+        test: id from the folder tests/ on, as ``kernel/test_fuzz.py::test_mutated_corpus[model]``.
+        fixtures: names of its fixtures.
+        own: marks in its source.
+    """
+    folder = test.split("/")[0]
+    found = {mark for mark, patterns in MARKS.items() if any(fnmatchcase(test, pattern) for pattern in patterns)}
+    found |= {mark for (mark, top), names in FIXTURES.items() if top == folder and names & {*fixtures}}
+    if SLOW & {*found, *own}:
+        found.add("slow")
+    elif folder in KERNEL:
+        found.add("kernel")
+    return found
