@@ -49,7 +49,6 @@ if "libasan" in os.environ.get("LD_PRELOAD", ""):
 SHARED = TESTS.parents[1] / "shared"
 
 
-
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Adds the marks of ``tiers``."""
     name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"

@@ -57,7 +57,7 @@ def compile_files(folder: Path, compiler: str, sources: list[Path], *flags: str)
 
 
 def kernel_objects(compiler: str, *flags: str) -> list[Path]:
-    """Compiles the kernel once for all tests, processes and runs; build/objects keeps the objects until a source changes."""
+    """Compiles the kernel once for all tests and runs: build/objects keeps the objects until a source changes."""
     headers = sorted((ROOT / "plugin").rglob("*.h"))
     version = run(compiler, "--version").stdout
     key = hashlib.sha256(repr([version, FACTS["flags"], flags]).encode())

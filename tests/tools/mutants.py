@@ -36,7 +36,9 @@ LOGIC = {
     "and": ["or"], "or": ["and"], "not": [""], "True": ["False"], "False": ["True"], "&&": ["||"], "||": ["&&"],
     "!": [""], "break": ["continue"], "continue": ["break"], "min": ["max"], "max": ["min"],
 }  # fmt: skip
-C_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?(?:\*/|$)|[A-Za-z_]\w*|\d[\w.]*|->|[<>=!+*/&|-]=?&?\|?|.')
+C_TOKEN = re.compile(
+    r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?(?:\*/|$)|[A-Za-z_]\w*|\d[\w.]*|->|[<>=!+*/&|-]=?&?\|?|.'
+)
 C_FUNCTION = re.compile(r"^[A-Za-z_][^;=]*?\b(\w+)\(", re.MULTILINE)
 C_STATEMENT = re.compile(r"\s+(?:[\w\->.\[\]*]+ (?:[-+*/|&]?=) .*|[a-z_]\w*\(.*\)|[\w\->.\[\]]+(?:\+\+|--));\s*")
 OF_C = {
@@ -268,7 +270,9 @@ def candidates(mutation: dict, path: Path, most: int) -> list[str]:
     ranked = []
     for name in found("**/test_*.py"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        score = 3 * bool(functions.search(text)) + 3 * bool(module.search(text)) + 2 * (str(Path(name).parent) == folder)
+        score = (
+            3 * bool(functions.search(text)) + 3 * bool(module.search(text)) + 2 * (str(Path(name).parent) == folder)
+        )
         score += 2 * (parts[-1] in Path(name).stem)
         if score:
             ranked.append((-score, len(text), name))
