@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.grammar.source import RuleInputs
-from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.induce.biparse.text import read_bitexts
+from lscfg.extract.extractor import RuleInputs
+from lscfg.induce.biparsed.settings import BiparseSettings
+from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.kernel.biparse import NEIGHBOURS, Beams, BiparseModel, Bitexts, Visits
 
 

@@ -27,8 +27,8 @@ from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.context.loglinear import batches, estimate_context
 from lscfg.extract import hiero
 from lscfg.extract.derive import Derivations
+from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.minimal import tokens_of
-from lscfg.grammar.source import RuleInputs
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
 from lscfg.model.context import ContextModel, context_items
@@ -234,7 +234,7 @@ def main() -> None:
             tokens = tokens_of(Derivations.load(args.derivations))
         else:
             inputs = RuleInputs(args.source, args.target, tuple(args.alignments))
-            tokens = hiero.tokens(inputs, hiero.HieroLimits())
+            tokens = hiero.Hiero().tokens(inputs, hiero.HieroSettings())
         print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source, args.jobs)}))
         return
     print(f"{platform.machine()}, {os.cpu_count()} cores; CPU us of a rule token and pass")

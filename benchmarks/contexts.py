@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from lscfg.induce.propagate.contexts import count_contexts
-from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams
-from lscfg.induce.propagate.text import BORDER, read_words
+from lscfg.induce.propagated.contexts import count_contexts
+from lscfg.induce.propagated.ngrams import Finder, NGrams, count_ngrams
+from lscfg.induce.propagated.text import BORDER, read_words
 
 
 def peak() -> int:

@@ -17,13 +17,13 @@ import time
 import numpy as np
 from scipy import sparse
 
-from lscfg.induce.propagate.approximate import nearly_nearest_dense_rows
-from lscfg.induce.propagate.contexts import count_contexts, frequent_columns, unit_rows, weighted
-from lscfg.induce.propagate.neighbours import nearest_dense_to, nearest_rows
-from lscfg.induce.propagate.ngrams import NGrams, count_ngrams
-from lscfg.induce.propagate.phrases import PhraseSide
-from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
-from lscfg.induce.propagate.text import read_words
+from lscfg.induce.propagated.approximate import nearly_nearest_dense_rows
+from lscfg.induce.propagated.contexts import count_contexts, frequent_columns, unit_rows, weighted
+from lscfg.induce.propagated.neighbours import nearest_dense_to, nearest_rows
+from lscfg.induce.propagated.ngrams import NGrams, count_ngrams
+from lscfg.induce.propagated.phrases import PhraseSide
+from lscfg.induce.propagated.spaces import GraphSettings, dense_rows
+from lscfg.induce.propagated.text import read_words
 
 
 def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray, k: int, rows: int) -> None:

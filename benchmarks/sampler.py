@@ -22,9 +22,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lscfg.grammar.source import RuleInputs
-from lscfg.induce.sample.chain import ChainSettings
-from lscfg.induce.sample.text import read_text
+from lscfg.extract.extractor import RuleInputs
+from lscfg.induce.sampled.chain import ChainSettings
+from lscfg.induce.sampled.text import read_text
 from lscfg.io.text import read_lines
 from lscfg.kernel.sample import PhraseForests, TreeSampler
 

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.grammar.source import RuleInputs
-from lscfg.induce.sample.convergence import effective_samples
-from lscfg.induce.sample.text import SampledText, read_text
+from lscfg.extract.extractor import RuleInputs
+from lscfg.induce.sampled.convergence import effective_samples
+from lscfg.induce.sampled.text import SampledText, read_text
 from lscfg.kernel.sample import SamplerOptions, SampleState, TreeSampler
 from lscfg.parallel.engine import part_bounds
 

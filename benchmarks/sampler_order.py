@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from scipy.special import gammaln
 
-from lscfg.grammar.source import RuleInputs
+from lscfg.extract.extractor import RuleInputs
 from lscfg.grammar.table import RuleTable
-from lscfg.induce.sample.text import read_text
+from lscfg.induce.sampled.text import read_text
 from lscfg.kernel.sample import SamplerOptions, TreeSampler
 
 OPTIONS = SamplerOptions()

@@ -9,17 +9,8 @@ import re
 from pathlib import Path
 
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.kinds import (
-    ALIGNERS,
-    CONTEXT_MODELS,
-    OPTIMISERS,
-    RULE_SOURCES,
-    SENSE_MODELS,
-    TEXT_SOURCES,
-    TOKENISERS,
-    kind,
-    kinds,
-)
+from lscfg.extract.extractor import EXTRACTORS
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
@@ -30,7 +21,7 @@ from lscfg.tuning.margin.settings import MarginSettings
 DOCUMENTS = tuple(Path(__file__).parent / name for name in ("reference/configuration.md", "guides/serving.md"))
 GROUPS = {
     "estimator": ESTIMATORS,
-    "source": RULE_SOURCES,
+    "source": EXTRACTORS,
     "context": CONTEXT_MODELS,
     "sense": SENSE_MODELS,
     "optimiser": OPTIMISERS,

@@ -82,6 +82,11 @@ class Registry(Generic[K]):
         """The class of settings of every kind by its name."""
         return {name: self[name].Settings for name in self.names()}
 
+    def overriding(self, method: str) -> tuple[str, ...]:
+        """Names of the kinds that override an optional method of the base class."""
+        default = getattr(self.base, method)
+        return tuple(name for name in self.names() if getattr(type(self[name]), method) is not default)
+
     def _group(self) -> EntryPoints:
         return _rows(tuple(sys.path)).select(group=self.group)
 
@@ -95,7 +100,6 @@ class Registry(Generic[K]):
 
 # Groups whose kinds are still modules.
 
-RULE_SOURCES = "lscfg.rule_sources"
 CONTEXT_MODELS = "lscfg.context_models"
 SENSE_MODELS = "lscfg.sense_models"
 ALIGNERS = "lscfg.aligners"
@@ -107,7 +111,6 @@ DEFAULT_CONTEXT_MODEL = "loglinear"
 DEFAULT_SENSE_MODEL = "residual"
 
 _NAMES = {
-    RULE_SOURCES: "rule source",
     CONTEXT_MODELS: "context model",
     SENSE_MODELS: "scorer of target sides",
     ALIGNERS: "aligner",

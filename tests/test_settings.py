@@ -8,7 +8,8 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.extract.extractor import EXTRACTORS
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
 from lscfg.settings import (
     Declared,
     SettingError,
@@ -130,7 +131,7 @@ def test_the_table_of_the_documents():
     assert len(lines) == 2 + len(settings_of(Sample))
 
 
-@pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, RULE_SOURCES, CONTEXT_MODELS, OPTIMISERS])
+@pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_every_kind_is_whole(group):
     """One line of help, a version, settings with a noun at the head of each help, defaults within their ranges."""
     assert kinds(group)
@@ -143,13 +144,13 @@ def test_every_kind_is_whole(group):
             assert item.help and item.help[-1] != "." and not item.help.startswith(("of ", "for ", "to ", "in "))
 
 
-@pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, RULE_SOURCES, CONTEXT_MODELS, OPTIMISERS])
+@pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_an_unknown_kind_names_those_there_are(group):
     with pytest.raises(InputError, match=f"no .* 'simplex'; there are .*{kinds(group)[0]}"):
         kind(group, "simplex")
 
 
-@pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, RULE_SOURCES, CONTEXT_MODELS, OPTIMISERS])
+@pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_values_beyond_each_range_are_refused(group):
     """Bad values are made of the declarations themselves."""
     for name in kinds(group):

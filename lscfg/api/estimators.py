@@ -19,7 +19,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.run import ContextInputs, estimate_model
 from lscfg.extract.derive import Derivations
-from lscfg.grammar.source import RuleInputs, rule_source
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
 from lscfg.settings import settings_of
 
@@ -114,7 +114,7 @@ def _context(derivations: Derivations | str | os.PathLike[str], text: str | os.P
     """
     if isinstance(derivations, Derivations):
         raise InputError("to learn context, write the derivations (save) and give the name of the file")
-    model, source = DEFAULT_CONTEXT_MODEL, rule_source("minimal")
+    model, source = DEFAULT_CONTEXT_MODEL, EXTRACTORS["minimal"]
     inputs = RuleInputs(Path(), Path(), (), Path(derivations))
     settings = kind(CONTEXT_MODELS, model).Settings()
     return ContextInputs(model, settings, Path(text), inputs, ((source, source.Settings()),))

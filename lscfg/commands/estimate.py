@@ -168,7 +168,7 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
     from lscfg.context.task import scorer_adder
     from lscfg.errors import InputError
     from lscfg.estimate.run import ContextInputs
-    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.grammar.tokens import check_share
     from lscfg.io.text import read_lines
     from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
@@ -199,7 +199,7 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         names, text = ["hiero"], src
     if args.context:
         names.append(args.tokens)
-    sources = [(rule_source(source), rule_source(source).Settings()) for source in names]
+    sources = [(EXTRACTORS[source], EXTRACTORS[source].Settings()) for source in names]
     check_share(args.leave_out)
     learners = [cls for cls in (name != NONE and declared, scorer and type(scorer)) if cls]
     if args.views_text and not any(cls.takes_text for cls in learners):

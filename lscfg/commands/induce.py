@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
-    from lscfg.induce.propagate.phrases import PhraseSettings
-    from lscfg.induce.propagate.spaces import GraphSettings
-    from lscfg.induce.propagate.spread import PropagationSettings
+    from lscfg.induce.propagated.phrases import PhraseSettings
+    from lscfg.induce.propagated.spaces import GraphSettings
+    from lscfg.induce.propagated.spread import PropagationSettings
     from lscfg.io.arguments import InputFile, OutputFile
     from lscfg.options import add_cluster, add_jobs, add_output, add_text
     from lscfg.settings import add_options
@@ -111,7 +111,7 @@ def _add_selection(action: argparse.ArgumentParser) -> None:
 
 
 def _add_biparse(actions: Any) -> None:
-    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.induce.biparsed.settings import BiparseSettings
     from lscfg.io.arguments import OutputFile
     from lscfg.options import add_jobs, add_output, add_text
     from lscfg.settings import add_options
@@ -141,7 +141,7 @@ def _add_biparse(actions: Any) -> None:
 
 
 def _add_lexicon(actions: Any) -> None:
-    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.induce.biparsed.settings import BiparseSettings
     from lscfg.options import add_output, add_text
     from lscfg.settings import add_options, settings_of
 
@@ -153,7 +153,7 @@ def _add_lexicon(actions: Any) -> None:
 
 
 def _add_sample(actions: Any) -> None:
-    from lscfg.induce.sample.rules import SamplingSettings
+    from lscfg.induce.sampled.rules import SamplingSettings
     from lscfg.io.arguments import InputFile, OutputFile
     from lscfg.options import add_jobs, add_output, add_text
     from lscfg.settings import add_options
@@ -191,7 +191,7 @@ def _add_sample(actions: Any) -> None:
 def _phrases(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
-    from lscfg.induce.propagate.phrases import PhraseSettings, collect
+    from lscfg.induce.propagated.phrases import PhraseSettings, collect
     from lscfg.io.text import write_lines
     from lscfg.settings import from_options
 
@@ -213,8 +213,8 @@ def _phrases(args: argparse.Namespace) -> None:
 
 def _graph(args: argparse.Namespace) -> None:
     from lscfg import log
-    from lscfg.induce.propagate.phrases import PhraseFile, write_graph
-    from lscfg.induce.propagate.spaces import GraphSettings, source_graph
+    from lscfg.induce.propagated.phrases import PhraseFile, write_graph
+    from lscfg.induce.propagated.spaces import GraphSettings, source_graph
     from lscfg.settings import from_options
 
     settings = from_options(GraphSettings, args)
@@ -227,8 +227,8 @@ def _graph(args: argparse.Namespace) -> None:
 
 def _propagate(args: argparse.Namespace) -> None:
     from lscfg import log
-    from lscfg.induce.propagate.rules import make_rules
-    from lscfg.induce.propagate.spread import PropagationSettings
+    from lscfg.induce.propagated.rules import make_rules
+    from lscfg.induce.propagated.spread import PropagationSettings
     from lscfg.io.text import write_json, write_lines
     from lscfg.settings import from_options
 
@@ -246,8 +246,8 @@ def _propagate(args: argparse.Namespace) -> None:
 
 def _states(args: argparse.Namespace) -> None:
     from lscfg import log
-    from lscfg.induce.propagate.phrases import PhraseFile, read_graph
-    from lscfg.induce.propagate.states import read_rules, with_states
+    from lscfg.induce.propagated.phrases import PhraseFile, read_graph
+    from lscfg.induce.propagated.states import read_rules, with_states
     from lscfg.model.parameters import Parameters
     from lscfg.study.states import States
 
@@ -310,10 +310,10 @@ def _write_rules(
 
 def _lexicon(args: argparse.Namespace) -> None:
     from lscfg import log
-    from lscfg.grammar.source import RuleInputs
-    from lscfg.induce.biparse.lexicon import make_lexicon, text_words, write_lexicon
-    from lscfg.induce.biparse.settings import BiparseSettings
-    from lscfg.induce.biparse.text import read_pairs_and_links
+    from lscfg.extract.extractor import RuleInputs
+    from lscfg.induce.biparsed.lexicon import make_lexicon, text_words, write_lexicon
+    from lscfg.induce.biparsed.settings import BiparseSettings
+    from lscfg.induce.biparsed.text import read_pairs_and_links
     from lscfg.settings import from_options
 
     settings = from_options(BiparseSettings, args)
@@ -326,9 +326,9 @@ def _lexicon(args: argparse.Namespace) -> None:
 def _biparse(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
-    from lscfg.grammar.source import RuleInputs
-    from lscfg.induce.biparse.rules import induce, induced_trees
-    from lscfg.induce.biparse.settings import BiparseSettings
+    from lscfg.extract.extractor import RuleInputs
+    from lscfg.induce.biparsed.rules import induce, induced_trees
+    from lscfg.induce.biparsed.settings import BiparseSettings
     from lscfg.io.text import write_lines
     from lscfg.model.parameters import Parameters
     from lscfg.settings import from_options
@@ -374,9 +374,9 @@ def _sample_in_chains(args: argparse.Namespace) -> None:
 
 def _sample(args: argparse.Namespace, engine: Engine | None = None) -> None:
     from lscfg import log
-    from lscfg.grammar.source import RuleInputs
-    from lscfg.induce.sample.convergence import FAR
-    from lscfg.induce.sample.rules import SamplingSettings, sample_rules
+    from lscfg.extract.extractor import RuleInputs
+    from lscfg.induce.sampled.convergence import FAR
+    from lscfg.induce.sampled.rules import SamplingSettings, sample_rules
     from lscfg.settings import from_options
 
     settings = from_options(SamplingSettings, args)
@@ -388,7 +388,7 @@ def _sample(args: argparse.Namespace, engine: Engine | None = None) -> None:
     found = sample_rules(inputs, settings, args.jobs, places, folder, args.resume, held_out, init, engine)
     log.table(found.rules.statistics())
     if args.derivations:
-        from lscfg.induce.sample.trees import sampled_trees
+        from lscfg.induce.sampled.trees import sampled_trees
 
         sampled_trees(found).save(args.derivations)
         log.info(f"wrote {args.derivations}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.grammar.source import RuleInputs, RuleSource
+from lscfg.extract.extractor import RuleExtractor, RuleInputs
 from lscfg.grammar.tokens import LEFT_OUT, RuleTokens
 from lscfg.io.text import read_lines
 from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
@@ -41,7 +41,7 @@ class ContextInputs:
     settings: Declared
     text: Path
     inputs: RuleInputs
-    sources: tuple[tuple[RuleSource, Declared], ...]
+    sources: tuple[tuple[RuleExtractor, Declared], ...]
     left_out: float = 0.0
     add_scorer: Callable[[Any, RuleTokens, list[str], int, Sequence[str]], Any] | None = None
     views_texts: Sequence[Path] = ()

@@ -9,20 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lscfg.corpus.parallel import stream_aligned
+from lscfg.extract.extractor import Decoding, GluedSettings, RuleExtractor, RuleInputs
 from lscfg.grammar.counts import RuleCounts
-from lscfg.grammar.select import MAX_TARGETS
-from lscfg.grammar.source import DECODE, SELECT, Decoding, RuleInputs
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.kernel import HieroExtractor, LineError
 from lscfg.log import progress
 from lscfg.settings import Declared, setting
-
-HELP = "rules with gaps from phrase pairs"
-VERSION = 2
-NEEDS = ("text",)
-FILTERED = True
-TABLE = "hiero"
 
 
 @dataclass(frozen=True)
@@ -53,31 +46,33 @@ class HieroLimits(Declared):
 
 
 @dataclass(frozen=True)
-class Settings(HieroLimits):
+class HieroSettings(GluedSettings, HieroLimits):
     """The Hiero grammar and its decoder."""
 
-    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
-    max_span: int = setting(
-        15, "most words that a rule covers, glue apart; replaces the decoder's limit", least=1, part=DECODE
-    )
 
+class Hiero(RuleExtractor[HieroSettings]):
+    """Rules with gaps from phrase pairs."""
 
-def rules(inputs: RuleInputs, settings: HieroLimits) -> HieroRules:
-    """The rules of a corpus with all its alignments; see ``extract_files``."""
-    return extract_files(inputs.source, inputs.target, inputs.alignments, settings, wanted=inputs.wanted)
+    HELP = "rules with gaps from phrase pairs"
+    VERSION = 2
+    Settings = HieroSettings
+    NEEDS = ("text",)
+    FILTERED = True
 
+    def rules(self, inputs: RuleInputs, settings: HieroSettings) -> HieroRules:
+        """The rules of a corpus with all its alignments; see ``extract_files``."""
+        return extract_files(inputs.source, inputs.target, inputs.alignments, settings, wanted=inputs.wanted)
 
-def tokens(inputs: RuleInputs, settings: HieroLimits) -> RuleTokens:
-    """Where a corpus has its rules; see ``extract_files``."""
-    found = extract_files(inputs.source, inputs.target, inputs.alignments, settings, places=True)
-    places = found.places
-    places[:, 1] %= found.sentences // len(inputs.alignments)
-    return RuleTokens(found.rules, places)
+    def tokens(self, inputs: RuleInputs, settings: HieroSettings) -> RuleTokens:
+        """Where a corpus has its rules; see ``extract_files``."""
+        found = extract_files(inputs.source, inputs.target, inputs.alignments, settings, places=True)
+        places = found.places
+        places[:, 1] %= found.sentences // len(inputs.alignments)
+        return RuleTokens(found.rules, places)
 
-
-def decoding(settings: Settings) -> Decoding:
-    """With the decoder's glue rules, and only so long."""
-    return Decoding(glue=True, max_span=settings.max_span)
+    def decoding(self, settings: HieroSettings) -> Decoding:
+        """With the decoder's glue rules, and only so long."""
+        return Decoding(glue=True, max_span=settings.max_span)
 
 
 @dataclass(frozen=True)

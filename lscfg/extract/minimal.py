@@ -9,24 +9,14 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
+from lscfg.extract.extractor import Decoding, GrammarSettings, RuleExtractor, RuleInputs
 from lscfg.grammar.counts import RuleCounts
-from lscfg.grammar.select import MAX_TARGETS
-from lscfg.grammar.source import SELECT, Decoding, RuleInputs
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.settings import Declared, setting
-
-HELP = "rules of minimal derivation trees"
-VERSION = 1
-NEEDS = ("derivations",)
-FILTERED = False
-TABLE = "grammar"
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
-    """Which of the minimal rules a grammar gets."""
-
-    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
+class MinimalSettings(GrammarSettings):
+    """Settings of the minimal grammar."""
 
 
 class MinimalRules(RuleCounts):
@@ -43,23 +33,29 @@ class MinimalRules(RuleCounts):
         return cls(derivations.rules, weighted.astype(np.float64), counts, *lexicon, max_arity=most)
 
 
-def rules(inputs: RuleInputs, settings: Settings) -> MinimalRules:
-    """The rules of the derivations.
+class Minimal(RuleExtractor[MinimalSettings]):
+    """Rules of minimal derivation trees."""
 
-    Raises:
-        InputError: there are no derivations, or their file cannot be read.
-    """
-    return MinimalRules.of(_trees(inputs))
+    HELP = "rules of minimal derivation trees"
+    VERSION = 1
+    Settings = MinimalSettings
+    NEEDS = ("derivations",)
 
+    def rules(self, inputs: RuleInputs, settings: MinimalSettings) -> MinimalRules:
+        """The rules of the derivations.
 
-def tokens(inputs: RuleInputs, settings: Settings) -> RuleTokens:
-    """Where the derivations have their rules; see ``rules``."""
-    return tokens_of(_trees(inputs))
+        Raises:
+            InputError: there are no derivations, or their file cannot be read.
+        """
+        return MinimalRules.of(_trees(inputs))
 
+    def tokens(self, inputs: RuleInputs, settings: MinimalSettings) -> RuleTokens:
+        """Where the derivations have their rules; see ``rules``."""
+        return tokens_of(_trees(inputs))
 
-def decoding(settings: Settings) -> Decoding:
-    """With rules of bare nonterminals in place of glue, and of any length."""
-    return Decoding(model_rules=True)
+    def decoding(self, settings: MinimalSettings) -> Decoding:
+        """With rules of bare nonterminals in place of glue, and of any length."""
+        return Decoding(model_rules=True)
 
 
 def tokens_of(derivations: Derivations) -> RuleTokens:

@@ -14,18 +14,12 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
+from lscfg.extract.extractor import SELECT, Decoding, RuleExtractor, RuleInputs
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.counts import RuleCounts
-from lscfg.grammar.source import SELECT, Decoding, RuleInputs
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.settings import Declared, setting
-
-HELP = "phrase pairs of minimal derivation trees, in any order"
-VERSION = 1
-NEEDS = ("derivations",)
-FILTERED = False
-TABLE = "phrases"
 
 MAX_WORDS = 5
 """Most source words of a phrase pair (thesis, section 4.2)."""
@@ -35,7 +29,7 @@ MAX_TARGETS = 20
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
+class PhrasePairSettings(Declared):
     """Which phrase pairs there are, and which of them a grammar gets."""
 
     max_words: int = setting(MAX_WORDS, "most source words of a phrase pair", least=1)
@@ -62,23 +56,29 @@ class PhraseRules(RuleCounts):
         return cls(_with_glue(tokens.rules), counts.astype(np.float64), counts.astype(np.int64), *lexicon)
 
 
-def rules(inputs: RuleInputs, settings: Settings) -> PhraseRules:
-    """The phrase pairs of the derivations, and glue.
+class Phrases(RuleExtractor[PhrasePairSettings]):
+    """Phrase pairs of minimal derivation trees."""
 
-    Raises:
-        InputError: there are no derivations, or no phrase pairs in them.
-    """
-    return PhraseRules.of(_trees(inputs), settings.max_words)
+    HELP = "phrase pairs of minimal derivation trees, in any order"
+    VERSION = 1
+    Settings = PhrasePairSettings
+    NEEDS = ("derivations",)
 
+    def rules(self, inputs: RuleInputs, settings: PhrasePairSettings) -> PhraseRules:
+        """The phrase pairs of the derivations, and glue.
 
-def tokens(inputs: RuleInputs, settings: Settings) -> RuleTokens:
-    """Where the derivations have their phrase pairs; see ``rules``."""
-    return phrase_tokens(_trees(inputs), settings.max_words)
+        Raises:
+            InputError: there are no derivations, or no phrase pairs in them.
+        """
+        return PhraseRules.of(_trees(inputs), settings.max_words)
 
+    def tokens(self, inputs: RuleInputs, settings: PhrasePairSettings) -> RuleTokens:
+        """Where the derivations have their phrase pairs; see ``rules``."""
+        return phrase_tokens(_trees(inputs), settings.max_words)
 
-def decoding(settings: Settings) -> Decoding:
-    """With rules of bare nonterminals in place of the decoder's glue, and of any length."""
-    return Decoding()
+    def decoding(self, settings: PhrasePairSettings) -> Decoding:
+        """With rules of bare nonterminals in place of the decoder's glue, and of any length."""
+        return Decoding()
 
 
 def phrase_tokens(derivations: Derivations, max_words: int = MAX_WORDS) -> RuleTokens:

@@ -167,7 +167,7 @@ class Bitexts(Collector):
 
 @dataclass(frozen=True)
 class Beams:
-    """What the parser looks at; the defaults are those of ``lscfg.induce.biparse.settings``.
+    """What the parser looks at; the defaults are those of ``lscfg.induce.biparsed.settings``.
 
     Attributes:
         pops: edges of a span, or with ``each_cube`` of each cube of it; nodes: of a span; word_items: sets of target

@@ -24,9 +24,9 @@ from lscfg.corpus.align import AlignmentSettings, aligners
 from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.extract.hiero import HieroLimits
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
-from lscfg.grammar.source import RuleInputs, rule_source
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.kinds import OPTIMISERS, SENSE_MODELS, kind, kinds
@@ -215,8 +215,8 @@ def test_estimate(double, derivations, name):
     """Every setting of the estimator and of the context model, each with a value of its own."""
     model, hiero, phrases = MagicMock(), MagicMock(), MagicMock()
     double("lscfg.context.loglinear.read_source", ["a0 b", "c0"])
-    of_phrases = double("lscfg.extract.phrases.tokens", phrases)
-    of_hiero = double("lscfg.extract.hiero.tokens", hiero)
+    of_phrases = double("lscfg.extract.phrases.Phrases.tokens", phrases)
+    of_hiero = double("lscfg.extract.hiero.Hiero.tokens", hiero)
     both = double("lscfg.grammar.tokens.RuleTokens.with_those_of", MagicMock())
     both.return_value.without.return_value = "tokens"
     found = ESTIMATORS[name]
@@ -227,8 +227,8 @@ def test_estimate(double, derivations, name):
     folder, resume = (Path("folder"), True) if found.CHECKPOINTS else (None, False)
     estimate.assert_called_once_with(derivations, settings, 97, folder, resume)
     inputs = RuleInputs(Path("f"), Path("e"), (Path("a1"), Path("a2")), Path("deriv"))
-    of_hiero.assert_called_once_with(inputs, rule_source("hiero").Settings())
-    of_phrases.assert_called_once_with(inputs, rule_source("phrases").Settings())
+    of_hiero.assert_called_once_with(inputs, EXTRACTORS["hiero"].Settings())
+    of_phrases.assert_called_once_with(inputs, EXTRACTORS["phrases"].Settings())
     both.assert_called_once_with(hiero, phrases)
     both.return_value.without.assert_called_once_with(0.25)
     context = CONTEXT(**other_values(CONTEXT))
@@ -240,7 +240,7 @@ def test_estimate(double, derivations, name):
 def test_each_setting_of_a_scorer(double, derivations, scorer):
     """A scorer without weights, of minimal tokens, gets all of its settings."""
     double("lscfg.context.loglinear.read_source", ["text"])
-    double("lscfg.extract.minimal.tokens", "tokens")
+    double("lscfg.extract.minimal.Minimal.tokens", "tokens")
     double("lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
     add_context = double("lscfg.context.loglinear.add_context")
     add = double("lscfg.context.task.add_scorer", MagicMock())
@@ -269,7 +269,7 @@ def test_each_setting_of_an_estimator_alone(double, derivations, name, item):
 @pytest.mark.parametrize("item", settings_of(CONTEXT), ids=lambda item: item.name)
 def test_each_setting_of_the_context_model_alone(double, derivations, given, name, item):
     double("lscfg.context.loglinear.read_source", ["text"])
-    tokens = double(f"lscfg.extract.{name}.tokens", "tokens")
+    tokens = double(f"{helpers.class_path(EXTRACTORS[name])}.tokens", "tokens")
     double("lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
     add_context = double("lscfg.context.loglinear.add_context", MagicMock())
     value = {item.name: other_value(item, 0)}

@@ -224,7 +224,7 @@ def test_all_options(tmp_path, monkeypatch):
     helpers.double(monkeypatch, "lscfg.extract.derive.Derivations.load", MagicMock())
     helpers.double(monkeypatch, "lscfg.context.joint.read_source", ["a b"])
     helpers.double(monkeypatch, "lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
-    tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.tokens", MagicMock())
+    tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.Minimal.tokens", MagicMock())
     add = helpers.double(monkeypatch, "lscfg.context.joint.add_context", MagicMock())
     assert main(joint_words("mle")) == 0
     tokens.return_value.with_words.assert_called_once_with(["c d"])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
-from lscfg.extract.phrases import PhraseRules, Settings, decoding, phrase_tokens, rules, tokens
-from lscfg.grammar.source import RuleInputs
+from lscfg.extract.extractor import RuleInputs
+from lscfg.extract.phrases import PhrasePairSettings, PhraseRules, Phrases, phrase_tokens
 from lscfg.io.text import read_lines
 
 PAIRS = [
@@ -108,15 +108,16 @@ def test_grammar(tmp_path):
     assert not any(line.startswith("[X] ||| b p a") for line in read_lines(tmp_path / "g"))
 
 
-def test_source_of_rules(tmp_path):
+def test_rule_extractor(tmp_path):
     corpus().save(tmp_path / "d")
     inputs = RuleInputs(tmp_path, tmp_path, (), tmp_path / "d")
-    counted, found = rules(inputs, Settings(max_words=2)), tokens(inputs, Settings(max_words=2))
+    two = PhrasePairSettings(max_words=2)
+    counted, found = Phrases().rules(inputs, two), Phrases().tokens(inputs, two)
     assert isinstance(counted, PhraseRules) and len(counted.rules) == len(found.rules) + 2
     assert counted.count[:-2].tolist() == np.bincount(found.places[:, 0]).tolist()
-    assert not decoding(Settings()).glue
+    assert not Phrases().decoding(PhrasePairSettings()).glue
     with pytest.raises(InputError, match="phrase pairs need derivations"):
-        rules(RuleInputs(tmp_path, tmp_path), Settings())
+        Phrases().rules(RuleInputs(tmp_path, tmp_path), PhrasePairSettings())
 
 
 @pytest.mark.parametrize(

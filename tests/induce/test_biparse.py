@@ -13,13 +13,13 @@ from biparsing import WORDS, ended, make_corpus, started
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
-from lscfg.grammar.source import RuleInputs, rule_source
-from lscfg.induce.biparse.lexicon import make_lexicon, read_lexicon, text_words
-from lscfg.induce.biparse.rules import induce, induced_tokens, induced_trees
-from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.induce.biparse.text import read_bitexts
+from lscfg.induce.biparsed.lexicon import make_lexicon, read_lexicon, text_words
+from lscfg.induce.biparsed.rules import induce, induced_tokens, induced_trees
+from lscfg.induce.biparsed.settings import BiparseSettings
+from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.model.parameters import Parameters
 from lscfg.settings import SettingError
 
@@ -358,7 +358,7 @@ def test_odd_pairs_are_parsed(tmp_path):
 
 
 def test_the_source_of_rules_takes_glue_of_the_decoder(corpus):
-    source = rule_source("induced")
+    source = EXTRACTORS["biparsed"]
     settings = source.Settings(max_span=7)
     assert source.decoding(settings).glue
     assert source.decoding(settings).max_span == 7
@@ -368,12 +368,12 @@ def test_the_source_of_rules_takes_glue_of_the_decoder(corpus):
 
 def test_what_is_learned_once_gives_the_same_bytes_everywhere(corpus, tmp_path):
     """Rules, places, trees and weights of spans of a folder are those that each would learn anew."""
-    source = rule_source("induced")
+    source = EXTRACTORS["biparsed"]
     settings = source.Settings(passes=2, folds=2, held_out=0.1, batch=16)
     source.learn(corpus, source.Settings.of(source.learning(settings)), tmp_path / "learned", 2)
     files = {path.name: path.read_bytes() for path in (tmp_path / "learned").iterdir()}
     assert sorted(files) == ["fold.0001", "fold.0002"]
-    given = dataclasses.replace(corpus, learned={source.TABLE: tmp_path / "learned"})
+    given = dataclasses.replace(corpus, learned={"biparsed": tmp_path / "learned"})
     for name in ("rules", "tokens", "trees", "boundary"):
         anew, taken = (pickle.dumps(getattr(source, name)(inputs, settings)) for inputs in (corpus, given))
         assert anew == taken, name

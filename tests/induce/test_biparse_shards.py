@@ -12,11 +12,11 @@ from clusters import forget_sockets, real_cluster
 
 from lscfg.cli import main
 from lscfg.errors import InputError
-from lscfg.induce.biparse import shards
-from lscfg.induce.biparse.passes import Visitor, learn_pass
-from lscfg.induce.biparse.rules import induce
-from lscfg.induce.biparse.settings import BiparseSettings
-from lscfg.induce.biparse.text import read_bitexts
+from lscfg.induce.biparsed import shards
+from lscfg.induce.biparsed.passes import Visitor, learn_pass
+from lscfg.induce.biparsed.rules import induce
+from lscfg.induce.biparsed.settings import BiparseSettings
+from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.io import tensors
 from lscfg.kernel.biparse import SPARSE, BiparseModel
 from lscfg.parallel.engine import Serial

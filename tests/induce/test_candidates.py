@@ -5,17 +5,17 @@ import pytest
 from scipy import sparse
 
 from lscfg.errors import InputError
-from lscfg.induce.propagate import ranking
-from lscfg.induce.propagate.candidates import _largest, lexical_weights
-from lscfg.induce.propagate.held import hold_out
-from lscfg.induce.propagate.mapping import from_map, ridge
-from lscfg.induce.propagate.morphology import from_stems, read_stems, stemmer
-from lscfg.induce.propagate.neighbours import nearest_dense_rows
-from lscfg.induce.propagate.ngrams import NGrams
-from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
-from lscfg.induce.propagate.propagation import Solution
-from lscfg.induce.propagate.spaces import GraphSettings, dense_rows
-from lscfg.induce.propagate.spread import PropagationSettings, Spread, spread
+from lscfg.induce.propagated import ranking
+from lscfg.induce.propagated.candidates import _largest, lexical_weights
+from lscfg.induce.propagated.held import hold_out
+from lscfg.induce.propagated.mapping import from_map, ridge
+from lscfg.induce.propagated.morphology import from_stems, read_stems, stemmer
+from lscfg.induce.propagated.neighbours import nearest_dense_rows
+from lscfg.induce.propagated.ngrams import NGrams
+from lscfg.induce.propagated.phrases import PhraseFile, PhraseSide
+from lscfg.induce.propagated.propagation import Solution
+from lscfg.induce.propagated.spaces import GraphSettings, dense_rows
+from lscfg.induce.propagated.spread import PropagationSettings, Spread, spread
 
 WORDS = 30
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lscfg.induce.sample.convergence import convergence, effective_samples, split_scale_reduction
+from lscfg.induce.sampled.convergence import convergence, effective_samples, split_scale_reduction
 
 RANDOM = np.random.default_rng(3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lscfg.cli import main
-from lscfg.induce.propagate.phrases import PhraseFile, read_graph
+from lscfg.induce.propagated.phrases import PhraseFile, read_graph
 from lscfg.io.tensors import load, save
 
 LABELLED, TWINS = 12, 6

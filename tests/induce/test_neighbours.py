@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from lscfg.errors import InputError
-from lscfg.induce.propagate.approximate import SAMPLE, nearly_nearest_dense_rows
-from lscfg.induce.propagate.contexts import unit_rows
-from lscfg.induce.propagate.neighbours import nearest_dense_rows, nearest_rows, symmetric, transitions
+from lscfg.induce.propagated.approximate import SAMPLE, nearly_nearest_dense_rows
+from lscfg.induce.propagated.contexts import unit_rows
+from lscfg.induce.propagated.neighbours import nearest_dense_rows, nearest_rows, symmetric, transitions
 from lscfg.kernel.induce import Vectors
 
 

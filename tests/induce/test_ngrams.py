@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.induce.propagate import contexts, ngrams, text
-from lscfg.induce.propagate.contexts import count_contexts, frequent_columns, unit_rows, weighted
-from lscfg.induce.propagate.ngrams import Finder, NGrams, count_ngrams
-from lscfg.induce.propagate.text import BORDER, Text, read_words
+from lscfg.induce.propagated import contexts, ngrams, text
+from lscfg.induce.propagated.contexts import count_contexts, frequent_columns, unit_rows, weighted
+from lscfg.induce.propagated.ngrams import Finder, NGrams, count_ngrams
+from lscfg.induce.propagated.text import BORDER, Text, read_words
 
 LINES = ["a b a b c", "c a a a", "", "b", "a a a a b", "c c a b"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lscfg.induce.propagate.neighbours import symmetric, transitions
-from lscfg.induce.propagate.propagation import TOLERANCE, make_step, solve
+from lscfg.induce.propagated.neighbours import symmetric, transitions
+from lscfg.induce.propagated.propagation import TOLERANCE, make_step, solve
 
 
 def random_problem(seed, full=False):

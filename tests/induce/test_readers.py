@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lscfg.induce.propagate.contexts import unit_rows
-from lscfg.induce.propagate.held import hold_out
-from lscfg.induce.propagate.neighbours import nearest_others
-from lscfg.induce.propagate.ngrams import NGrams
-from lscfg.induce.propagate.parallel import consistent, fits, loose_pairs
-from lscfg.induce.propagate.retrieval import KEPT, LinkedWords, from_sentences
-from lscfg.induce.propagate.text import BORDER
+from lscfg.induce.propagated.contexts import unit_rows
+from lscfg.induce.propagated.held import hold_out
+from lscfg.induce.propagated.neighbours import nearest_others
+from lscfg.induce.propagated.ngrams import NGrams
+from lscfg.induce.propagated.parallel import consistent, fits, loose_pairs
+from lscfg.induce.propagated.retrieval import KEPT, LinkedWords, from_sentences
+from lscfg.induce.propagated.text import BORDER
 
 
 def spans_of(size, longest):
@@ -60,7 +60,7 @@ def test_pairs_of_many_sentences_are_added_up(tmp_path, monkeypatch):
     source, target = NGrams.of([[0], [1], [2]]), NGrams.of([[3], [4]])
     found = loose_pairs((f, e), [links], numbers, source, target).toarray()
     assert found[:, 0].tolist() == [1.5, 3, 1.5] and not found[:, 1].any()
-    monkeypatch.setattr("lscfg.induce.propagate.parallel.KEPT", 1)
+    monkeypatch.setattr("lscfg.induce.propagated.parallel.KEPT", 1)
     assert (loose_pairs((f, e), [links], numbers, source, target).toarray() == found).all()
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from lscfg.cli import main
 from lscfg.errors import InputError
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs, extractor_names
 from lscfg.grammar.select import select_rules
-from lscfg.grammar.source import RuleInputs, rule_source, source_names
-from lscfg.induce.sample.chain import ChainSettings
-from lscfg.induce.sample.rules import SamplingSettings, sample_rules
+from lscfg.induce.sampled.chain import ChainSettings
+from lscfg.induce.sampled.rules import SamplingSettings, sample_rules
 from lscfg.settings import SettingError
 
 SOURCE = ["a b c d", "a b c", "c a", "b d a", "a", "d c b a"]
@@ -158,7 +158,7 @@ def test_filters_by_the_definition(corpus):
 
 
 def test_tokens_are_at_the_places_of_the_rules(corpus):
-    source = rule_source("sampled")
+    source = EXTRACTORS["sampled"]
     settings = source.Settings(sweeps=20, keep_every=5)
     found = source.tokens(corpus, settings)
     counted = source.rules(corpus, settings)
@@ -179,8 +179,8 @@ def test_tokens_are_at_the_places_of_the_rules(corpus):
 
 
 def test_sources_join_with_others():
-    assert source_names("sampled+minimal") == ("sampled", "minimal")
-    source = rule_source("sampled")
+    assert extractor_names("sampled+minimal") == ("sampled", "minimal")
+    source = EXTRACTORS["sampled"]
     assert source.decoding(source.Settings()).glue
     assert not source.decoding(source.Settings(rule_filter="none")).glue
 

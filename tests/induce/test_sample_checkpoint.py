@@ -5,7 +5,7 @@ import pytest
 from sampling import SMALL, write_corpus
 
 from lscfg.cli import main
-from lscfg.induce.sample import checkpoint
+from lscfg.induce.sampled import checkpoint
 from lscfg.io import tensors
 from lscfg.kernel.sample import CHECKPOINT, TreeSampler
 

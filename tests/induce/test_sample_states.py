@@ -12,8 +12,8 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.estimate import em
 from lscfg.extract.derive import Derivations
-from lscfg.induce.sample.chain import ChainSettings
-from lscfg.induce.sample.convergence import history
+from lscfg.induce.sampled.chain import ChainSettings
+from lscfg.induce.sampled.convergence import history
 from lscfg.kernel.sample import SamplerOptions, TreeSampler
 from lscfg.model.parameters import Parameters
 from lscfg.settings import SettingError

@@ -13,11 +13,11 @@ from lscfg.estimate import mle, spectral
 from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMSettings
 from lscfg.extract.derive import Derivations
+from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields
-from lscfg.grammar.source import RuleInputs
-from lscfg.induce.sample.rules import SamplingSettings, sample_rules
-from lscfg.induce.sample.trees import sampled_trees
+from lscfg.induce.sampled.rules import SamplingSettings, sample_rules
+from lscfg.induce.sampled.trees import sampled_trees
 from lscfg.io import tensors
 
 

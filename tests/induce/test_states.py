@@ -8,9 +8,9 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
-from lscfg.induce.propagate.ngrams import NGrams
-from lscfg.induce.propagate.phrases import PhraseFile, PhraseSide
-from lscfg.induce.propagate.states import MOST, NewRule, read_rules, with_states
+from lscfg.induce.propagated.ngrams import NGrams
+from lscfg.induce.propagated.phrases import PhraseFile, PhraseSide
+from lscfg.induce.propagated.states import MOST, NewRule, read_rules, with_states
 from lscfg.kernel import CONTEXT_SHAPES, CONTEXT_WORD_KINDS
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import OneState, Parameters

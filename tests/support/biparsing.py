@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from lscfg.grammar.source import RuleInputs
+from lscfg.extract.extractor import RuleInputs
 
 WORDS = {"a": "p", "b": "q", "c": "r", "d": "s"}
 

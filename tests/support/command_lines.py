@@ -10,7 +10,7 @@ from serve_words import SERVE_LINES
 
 from lscfg.corpus.align import aligners
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.grammar.source import rule_source
+from lscfg.extract.extractor import EXTRACTORS
 from lscfg.kinds import CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.margin.settings import MarginSettings
@@ -184,7 +184,7 @@ def scorer_words(name: str, scorer: str) -> list[str]:
 
 def margin_words(name: str) -> list[str]:
     """All settings of learning by hope and fear, and of a source of rules."""
-    declared = rule_source(name).Settings
+    declared = EXTRACTORS[name].Settings
     words = shlex.split(f"margin f e a1 a2 --rule-source {name} -c cdec.ini -w weights -o folder --jobs 97")
     words += option_words(MarginSettings, other_values(MarginSettings))
     return words + option_words(declared, other_values(declared), "rules")
@@ -200,5 +200,5 @@ EVERY_LINE = [
     *map(boundary_words, ESTIMATORS.names()),
     *(scorer_words(name, scorer) for name in ESTIMATORS.names() for scorer in kinds(SENSE_MODELS)),
     *map(tune_words, kinds(OPTIMISERS)),
-    *map(margin_words, ("hiero", "sampled", "induced")),
+    *map(margin_words, ("hiero", "sampled", "biparsed")),
 ]

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from lscfg.estimate import clusters, em, mle, spectral
 from lscfg.extract.derive import Derivations
-from lscfg.extract.hiero import HieroLimits
-from lscfg.extract.hiero import tokens as tokens_of_files
-from lscfg.grammar.source import RuleInputs
+from lscfg.extract.extractor import RuleInputs
+from lscfg.extract.hiero import Hiero, HieroSettings
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.model.parameters import Parameters
 
@@ -30,4 +29,4 @@ def estimate_iterated(derivations: Derivations, settings: em.Iterations, *argume
 
 def hiero_tokens(src: Path, tgt: Path, alignments: list[Path]) -> RuleTokens:
     """Where a corpus has the rules of Hiero within the usual limits."""
-    return tokens_of_files(RuleInputs(src, tgt, tuple(alignments)), HieroLimits())
+    return Hiero().tokens(RuleInputs(src, tgt, tuple(alignments)), HieroSettings())

@@ -324,7 +324,7 @@ def test_a_system_without_language_model_is_refused(system: Path, tmp_path: Path
 
 
 def test_equal_pairs_are_in_one_fold(system: Path, tmp_path: Path) -> None:
-    from lscfg.grammar.source import RuleInputs
+    from lscfg.extract.extractor import RuleInputs
 
     inputs = RuleInputs(system / "f", system / "e", (system / "a",))
     text = FoldedText.read(inputs, MarginSettings(folds=3))

@@ -32,10 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _sources() -> dict[str, type[Declared]]:
     """The settings of sources of rules that need text alone."""
-    from lscfg.grammar.source import rule_source
-    from lscfg.kinds import RULE_SOURCES, kinds
+    from lscfg.extract.extractor import EXTRACTORS
 
-    found = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
+    found = {name: EXTRACTORS[name] for name in EXTRACTORS.names()}
     return {name: source.Settings for name, source in found.items() if source.NEEDS == ("text",)}
 
 
@@ -48,17 +47,17 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from lscfg import log
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import read_weights
-    from lscfg.grammar.source import RuleInputs, rule_source
     from lscfg.settings import from_kind_options, from_options
     from lscfg.tuning.margin.folds import FoldRules
     from lscfg.tuning.margin.settings import MarginSettings
     from lscfg.tuning.margin.system import INI, START, learn_system
 
     settings = from_options(MarginSettings, args)
-    own = from_kind_options(args.rule_source, _sources(), args, "rules")
-    rules = FoldRules(rule_source(args.rule_source), own, settings.order)
+    own = from_kind_options(args.EXTRACTORS, _sources(), args, "rules")
+    rules = FoldRules(EXTRACTORS[args.rule_source], own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
     learn_system(inputs, rules, config, weights, settings, folder, args.jobs)

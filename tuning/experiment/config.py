@@ -11,14 +11,14 @@ from typing import Any
 
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR, ESTIMATORS
-from lscfg.grammar.source import (
+from lscfg.extract.extractor import (
     ALIASES,
+    EXTRACTORS,
     TREES,
     alignment_fault,
-    boundary_source,
-    rule_source,
-    source_names,
-    tree_sources,
+    extractor_names,
+    with_boundary,
+    with_trees,
 )
 from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import decode_text, read_bytes
@@ -26,7 +26,7 @@ from lscfg.kernel import (
     FeatureOptions,
     TreeOptions,
 )
-from lscfg.kinds import ALIGNERS, OPTIMISERS, RULE_SOURCES, TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, OPTIMISERS, TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, SettingError, settings_of
@@ -36,6 +36,7 @@ from lscfg.tuning.experiment.chosen import read_context, read_kind, read_scorer
 from lscfg.tuning.experiment.learned import MARGIN, margin_fault, read_margin
 from lscfg.tuning.experiment.monolingual import TABLE, expansion_fault, read_propagation
 from lscfg.tuning.experiment.overrides import Overrides, overridden
+from lscfg.tuning.experiment.renamed import refuse_old_names
 from lscfg.tuning.experiment.schema import (
     DEFAULT_SYSTEMS,
     NO_ESTIMATOR,
@@ -90,14 +91,12 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
             raise reader.error((name,), f"{name} must be a table")
         return found
 
-    sources = {name: rule_source(name) for name in kinds(RULE_SOURCES)}
+    refuse_old_names(table, (), reader)
     corpus = table.get("corpus")
     raw = isinstance(corpus, dict) and reader.value(bool, corpus.pop(RAW, False), ("corpus", RAW))
-    rules = {name: part(source.TABLE) for name, source in sources.items()}
+    rules = {name: part(name) for name in EXTRACTORS.names()}
     made: dict[str, Any] = {
-        "sources": {
-            name: reader.build(source.Settings, rules[name], (source.TABLE,)) for name, source in sources.items()
-        },
+        "sources": {name: reader.build(cls, rules[name], (name,)) for name, cls in EXTRACTORS.settings().items()},
         "context": read_context(part("context"), ("context",), reader),
         "sense": read_scorer(part("sense"), ("sense",), reader),
         "systems": _systems(part("systems"), rules, part(TABLE), reader),
@@ -106,7 +105,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     }
     preparation = part("prepare")
     known = [item.name for item in dataclasses.fields(Experiment) if item.name not in (*made, "prepare")]
-    tables = [*known, *(source.TABLE for source in sources.values()), TABLE]
+    tables = [*known, *rules, TABLE]
     tables += [name for name in made if name != "sources"]
     for name in table:
         if name not in known:
@@ -210,6 +209,7 @@ def _systems(
         keys = ("systems", name)
         if not isinstance(table, dict):
             raise reader.error(keys, f"{name} must be a table")
+        refuse_old_names(table, keys, reader)
         table, own = _own_sources(table, rules, keys, reader)
         table, propagation = _own_propagation(table, propagate, keys, reader)
         context = read_context(table.pop("context"), (*keys, "context"), reader) if "context" in table else None
@@ -258,19 +258,18 @@ def _own_sources(
 
     What such a table does not say is as in the table that all systems share.
     """
-    tables = {rule_source(name).TABLE: name for name in rules if rule_source(name).TABLE not in SYSTEM_KEYS}
-    rest = {key: value for key, value in table.items() if key not in tables}
+    rest = {key: value for key, value in table.items() if key not in rules}
     own: dict[str, Declared] = {}
     grammar = table.get("grammar", System.grammar)
     named = ALIASES.get(grammar, grammar).split("+") if isinstance(grammar, str) else []
     named += [table[key] for key in ("trees", "alignment") if key in table]
-    for key in [key for key in table if key in tables]:
-        name, given = tables[key], table[key]
+    for name in [key for key in table if key in rules]:
+        given = table[name]
         if not isinstance(given, dict):
-            raise reader.error((*keys, key), f"{key} must be a table")
+            raise reader.error((*keys, name), f"{name} must be a table")
         if name not in named:
-            raise reader.error((*keys, key), f"{key} is for the rules of {name}, which are not in the system's grammar")
-        own[name] = reader.build(rule_source(name).Settings, rules[name] | given, (*keys, key))
+            raise reader.error((*keys, name), f"{name} is for rules that are not in the system's grammar")
+        own[name] = reader.build(EXTRACTORS[name].Settings, rules[name] | given, (*keys, name))
     return rest, own
 
 
@@ -340,15 +339,15 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
         if system.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
             message = "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
             raise reader.error((*keys, "forests"), message)
-        if system.trees not in (TREES, *tree_sources()):
-            raise reader.not_one_of((*keys, "trees"), system.trees, (TREES, *tree_sources()))
+        if system.trees not in (TREES, *with_trees()):
+            raise reader.not_one_of((*keys, "trees"), system.trees, (TREES, *with_trees()))
         of_rules = (*ALIASES.get(system.grammar, system.grammar).split("+"), system.trees)
         if wrong := alignment_fault(system.alignment, of_rules):
             raise reader.error((*keys, "alignment"), f"alignment {wrong}")
         if system.over_forests and system.trees != TREES:
             raise reader.error((*keys, "trees"), "trees is not for a system over forests, which are of alignments")
         try:
-            source_names(system.grammar)
+            extractor_names(system.grammar)
         except InputError as error:
             raise reader.error((*keys, "grammar"), str(error)) from error
         try:
@@ -360,8 +359,8 @@ def _check_systems(experiment: Experiment, reader: Reader) -> None:
             if getattr(system, key) and not needed:
                 raise reader.error((*keys, key), f"{key} is for a system with an estimator and features of it")
         if experiment.needs_boundary(system):
-            learned = boundary_source(system.sources)
+            learned = with_boundary(system.sources)
             if not learned or not experiment.of(system).sources[learned].facts()["passes"]:
-                message = "SpanBoundary is learned with induced rules: add +induced to grammar, and passes to [induce]"
+                message = "SpanBoundary needs biparsed rules: add +biparsed to grammar, and passes to [biparsed]"
                 raise reader.error((*keys, "features"), message)
         before.append(name)

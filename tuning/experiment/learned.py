@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lscfg.errors import InputError
-from lscfg.grammar.source import rule_source
+from lscfg.extract.extractor import EXTRACTORS
 from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import System
 from lscfg.tuning.margin.settings import MarginSettings
@@ -36,6 +36,6 @@ def margin_fault(system: System) -> str:
         sources = system.sources
     except InputError:  # told of the grammar itself
         return ""
-    if len(sources) > 1 or rule_source(sources[0]).NEEDS != ("text",):
-        return "margin is for a grammar of one source that needs text alone, such as hiero or induced"
+    if len(sources) > 1 or EXTRACTORS[sources[0]].NEEDS != ("text",):
+        return "margin is for the rules of one extractor that needs text alone, such as hiero or biparsed"
     return ""

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from lscfg.induce.propagate.phrases import PhraseSettings
-from lscfg.induce.propagate.spaces import GraphSettings
-from lscfg.induce.propagate.spread import GOLD, PropagationSettings
+from lscfg.induce.propagated.phrases import PhraseSettings
+from lscfg.induce.propagated.spaces import GraphSettings
+from lscfg.induce.propagated.spread import GOLD, PropagationSettings
 from lscfg.settings import Declared, settings_of
 from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import Monolingual, Propagation, System
 
-TABLE = "propagate"
+TABLE = "propagated"
 """The table of experiment files, and of their systems, with the settings of propagation."""
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from lscfg import kernel
 from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.extract.extractor import EXTRACT, EXTRACTORS, TREES, with_boundary
 from lscfg.grammar.select import MAX_TARGETS
-from lscfg.grammar.source import EXTRACT, TREES, boundary_source, rule_source
-from lscfg.induce.propagate.expansion import COUNTERPARTS
-from lscfg.induce.propagate.phrases import LIMITS
-from lscfg.induce.propagate.spread import GOLD
+from lscfg.induce.propagated.expansion import COUNTERPARTS
+from lscfg.induce.propagated.phrases import LIMITS
+from lscfg.induce.propagated.spread import GOLD
 from lscfg.io.text import align_columns
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind
 from lscfg.prepare.corpus import raw_reference, set_file
@@ -306,7 +306,7 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
             "sources": [
                 {
                     "name": name,
-                    "version": rule_source(name).VERSION,
+                    "version": EXTRACTORS[name].VERSION,
                     "settings": experiment.sources[name].facts(EXTRACT),
                 }
                 for name in system.sources
@@ -322,11 +322,11 @@ def _model(experiment: Experiment, system: System, inputs: RuleFiles) -> Stage |
             files |= numbered_inputs(model.VIEWS_TEXT, experiment.monolingual.source)
         files["source"] = inputs.source
         for source in system.sources:
-            files |= inputs.of(rule_source(source).NEEDS) | model.files_of(source, experiment.sources[source])
+            files |= inputs.of(EXTRACTORS[source].NEEDS) | model.files_of(source, experiment.sources[source])
             aside |= inputs.learned(source, experiment.sources[source])
     if experiment.needs_boundary(system):
-        own = boundary_source(system.sources)
-        learned, chosen = rule_source(own), experiment.sources[own]
+        own = with_boundary(system.sources)
+        learned, chosen = EXTRACTORS[own], experiment.sources[own]
         facts["boundary"] = {"source": own, "version": learned.VERSION, "settings": chosen.facts(EXTRACT)}
         files |= inputs.of(learned.NEEDS) | model.files_of(own, chosen)
         aside |= inputs.learned(own, chosen)
@@ -344,7 +344,7 @@ def _margin(
     """The stage that learns weights of rules and words, beside the weights of the first run of its start."""
     assert system.margin is not None
     (name,) = system.sources
-    source, settings = rule_source(name), experiment.sources[name]
+    source, settings = EXTRACTORS[name], experiment.sources[name]
     facts = {"source": name, "source version": source.VERSION, "settings": settings.facts()}
     facts |= {"margin": system.margin.facts(), "decoder": experiment.decoder.facts()}
     facts["decoding"] = experiment.decoding(system).facts()
@@ -385,7 +385,7 @@ def _gold(experiment: Experiment, texts: Texts, source: Path, target: Path) -> l
     aligned = Stage("align", rules.align, _alignment_facts(experiment), own)
     links = [aligned / heuristic for heuristic in experiment.alignment.heuristics]
     own = {**own, **numbered_inputs("alignments", links), "text 001": texts.dev_source, "text 002": texts.test_source}
-    hiero = rule_source("hiero")
+    hiero = EXTRACTORS["hiero"]
     settings = {**dataclasses.asdict(LIMITS), "max_targets": MAX_TARGETS}
     facts = {"source": "hiero", "source version": hiero.VERSION, "settings": settings}
     return [aligned, Stage("grammar-gold", rules.grammar, facts, own)]

@@ -13,10 +13,10 @@ from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.decode.host import DECODER_HOSTS, EMBEDDED, DecoderHost
 from lscfg.errors import quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
-from lscfg.grammar.source import TREES, Decoding, rule_source, source_names
-from lscfg.induce.propagate.phrases import PhraseSettings
-from lscfg.induce.propagate.spaces import GraphSettings
-from lscfg.induce.propagate.spread import PropagationSettings
+from lscfg.extract.extractor import EXTRACTORS, TREES, Decoding, extractor_names
+from lscfg.induce.propagated.phrases import PhraseSettings
+from lscfg.induce.propagated.spaces import GraphSettings
+from lscfg.induce.propagated.spread import PropagationSettings
 from lscfg.kernel import (
     BOUNDARY_FEATURES,
     CONTEXT_FEATURES,
@@ -292,7 +292,7 @@ class System:
     @property
     def sources(self) -> tuple[str, ...]:
         """The sources of its rules."""
-        return source_names(self.grammar)
+        return extractor_names(self.grammar)
 
     @property
     def over_forests(self) -> bool:
@@ -360,7 +360,7 @@ class Experiment:
     def decoding(self, system: System) -> Decoding:
         """How the decoder takes the system's rules."""
         sources = self.of(system).sources
-        return Decoding.joined([rule_source(name).decoding(sources[name]) for name in system.sources])
+        return Decoding.joined([EXTRACTORS[name].decoding(sources[name]) for name in system.sources])
 
     def of(self, system: System) -> Experiment:
         """The experiment as the system has it: with its rules and features, without start weights of other ones."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lscfg.grammar.source import DECODE, EXTRACT, LEARNED, RuleInputs, rule_source
+from lscfg.extract.extractor import DECODE, EXTRACT, EXTRACTORS, LEARNED, RuleInputs
 from lscfg.settings import Declared
 from lscfg.tuning.experiment.schema import Experiment, System
 from lscfg.tuning.experiment.stage import Input, Output, Stage, Texts, numbered_inputs
@@ -32,20 +32,20 @@ class RuleFiles:
 
     def learned(self, name: str, settings: Declared) -> dict[str, Output]:
         """What a source of rules learns of them before all else, once for all stages; nothing of most sources."""
-        source = rule_source(name)
-        facts = source.learning(settings) if hasattr(source, "learning") else {}
+        source = EXTRACTORS[name]
+        facts = source.learning(settings)
         if not facts:
             return {}
         facts = {"source": name, "source version": source.VERSION, "settings": facts}
         stage = Stage(f"learn-{name}", rules.learn, facts, {**self.of(source.NEEDS), **settings.files()})
-        return {f"{LEARNED}{source.TABLE}": stage / rules.LEARNED}
+        return {f"{LEARNED}{name}": stage / rules.LEARNED}
 
 
 def alignments_of(name: str, experiment: Experiment, inputs: RuleFiles) -> list[Output]:
     """The links that a source of rules finds."""
     settings = experiment.sources[name]
     stage = _stage("align", rules.source_alignments, name, settings, settings.facts(EXTRACT), inputs)
-    return [stage / file for file in rule_source(name).ALIGNMENTS]
+    return [stage / file for file in EXTRACTORS[name].ALIGNMENTS]
 
 
 def trees_of(name: str, experiment: Experiment, inputs: RuleFiles) -> Stage:
@@ -61,7 +61,7 @@ def grammar_stages(experiment: Experiment, texts: Texts, system: System, inputs:
     for name in system.sources:
         settings = experiment.sources[name]
         own = {key: value for key, value in settings.facts().items() if key not in settings.facts(DECODE)}
-        filtered = wanted if rule_source(name).FILTERED else {}
+        filtered = wanted if EXTRACTORS[name].FILTERED else {}
         parts.append(_stage("grammar", rules.grammar, name, settings, own, inputs, filtered))
     yield from parts
     if len(parts) > 1:
@@ -83,7 +83,7 @@ def _stage(
     Args:
         own: what the work depends on of the settings; more: its files beside those that the source needs.
     """
-    source = rule_source(name)
+    source = EXTRACTORS[name]
     facts = {"source": name, "source version": source.VERSION, "settings": own}
     files = {**inputs.of(source.NEEDS), **settings.files(), **(more or {})}
     return Stage(f"{kind}-{name}", work, facts, files, inputs.learned(name, settings))

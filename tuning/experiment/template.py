@@ -11,8 +11,8 @@ from typing import Any
 
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.extract.extractor import EXTRACTORS, Decoding, extractor_names
 from lscfg.formats.ini import DecoderConfig, LatentFeature
-from lscfg.grammar.source import Decoding, rule_source, source_names
 from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, Setting, settings_of
@@ -41,11 +41,10 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
         corpus: files by the key of [corpus]; what is missing gets a name that the user replaces.
         raw: the files are raw text. Of this, pairs are set off for dev and test if no file is named.
     """
-    source = {name: rule_source(name) for name in ("minimal", "hiero")}
     parts: list[tuple[str, type[Declared], dict[str, Any]]] = [
         ("alignment", schema.Alignment, {}),
         ("derive", TreeOptions, {}),
-        *((part.TABLE, part.Settings, {}) for part in source.values()),
+        *((name, EXTRACTORS[name].Settings, {}) for name in ("minimal", "hiero")),
         ("language_model", schema.LanguageModelSettings, {}),
         ("decoder", schema.DecoderSettings, {}),
         ("tuning", schema.Tuning, {}),
@@ -71,7 +70,7 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
 def _system(settings: Mapping[str, Any]) -> list[str]:
     """The keys of a system, those of its estimator that matter most among them."""
     helps = {
-        "grammar": "rules: minimal, hiero, phrases, induced, sampled, both, or several joined by +",
+        "grammar": "rules: minimal, hiero, phrases, sampled, biparsed, both, or several joined by +",
         "estimator": "of the hidden states",
         "features": "families of latent features",
         "start": "system whose tuned weights tuning starts from",
@@ -120,7 +119,7 @@ def decoder_files(
     Raises:
         InputError: the sort is unknown.
     """
-    sources = source_names(grammar)
+    sources = extractor_names(grammar)
     families = ("context",) if sources == ("hiero",) else ("ratios", "context")
     settings = {
         "decoder": schema.DecoderSettings().facts(),
@@ -138,7 +137,7 @@ def decoder_files(
 
 
 def _decoding(name: str) -> Decoding:
-    source = rule_source(name)
+    source = EXTRACTORS[name]
     return source.decoding(source.Settings())
 
 

@@ -20,10 +20,10 @@ from lscfg import log
 from lscfg.corpus.parallel import check_length, check_sentences
 from lscfg.decode.decoder import Sentence, SentenceDecoder
 from lscfg.errors import InputError
+from lscfg.extract.extractor import RuleExtractor, RuleInputs
 from lscfg.formats.ini import DecoderConfig
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.select import select_rules
-from lscfg.grammar.source import RuleInputs, RuleSource
 from lscfg.grammar.write import write_grammar
 from lscfg.io.text import read_lines, write_lines
 from lscfg.kernel.base import Vocab
@@ -43,7 +43,7 @@ class FoldRules:
         order: of the language models.
     """
 
-    source: RuleSource
+    source: RuleExtractor
     settings: Any
     order: int
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError
+from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
-from lscfg.grammar.source import RuleInputs
 from lscfg.io.text import make_folder, stream_lines, write_json, write_lines
 from lscfg.kernel import BOUNDARY_FEATURES, Grammar, X
 from lscfg.kernel.base import Vocab

@@ -8,9 +8,9 @@ from little_experiment import TOML
 
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.grammar.source import rule_source
+from lscfg.extract.extractor import EXTRACTORS
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
 from lscfg.settings import LARGEST, settings_of
 from lscfg.tuning.experiment.config import PARTS, read_experiment
 from lscfg.tuning.experiment.run import run_experiment
@@ -25,7 +25,7 @@ def tables():
     yield from ((f"[{name}]", cls) for name, cls in PARTS.items() if name != "corpus")
     yield "[tuning]", Tuning
     yield "[alignment]", Alignment
-    yield from ((f"[{rule_source(name).TABLE}]", rule_source(name).Settings) for name in kinds(RULE_SOURCES))
+    yield from ((f"[{name}]", EXTRACTORS[name].Settings) for name in EXTRACTORS.names())
     for group, table, key in (
         (ALIGNERS, "[alignment]", "model"),
         (OPTIMISERS, "[tuning]", "optimiser"),

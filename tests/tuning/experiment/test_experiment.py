@@ -376,7 +376,7 @@ def test_report_of_a_run(whole):
 
 def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     """With all target sides in the grammar, as lscfg marginals has them."""
-    (corpus / "all.toml").write_text(TOML + "[grammar]\nmax_targets = 100000\n")
+    (corpus / "all.toml").write_text(TOML + "[minimal]\nmax_targets = 100000\n")
     cache, plan = StageCache(whole[0] / "cache"), make_plan(read_experiment(corpus / "all.toml"))
     sentence = (corpus / "test.ja").read_text().splitlines()[0]
     (tmp_path / "test").write_text(f"{sentence}\n\n")
@@ -487,7 +487,7 @@ def test_em_and_clusters_are_estimators(corpus, tmp_path, estimator, forests):
     assert len({source.key for source in stage.sources if source.name == "derive"}) == 1
 
 
-@pytest.mark.parametrize("trees", ["induced", "sampled"])
+@pytest.mark.parametrize("trees", ["biparsed", "sampled"])
 def test_models_and_minimal_rules_come_of_other_trees(corpus, tmp_path, trees):
     chosen = f'trees = "{trees}"\nestimator = "clusters"\niterations = 2\n'
     (corpus / f"{trees}.toml").write_text(TOML.replace('estimator = "spectral"\n', chosen))
@@ -503,21 +503,21 @@ def test_models_and_minimal_rules_come_of_other_trees(corpus, tmp_path, trees):
 
 
 def test_hiero_rules_come_of_induced_links(corpus, tmp_path):
-    text = TOML.replace('estimator = "spectral"\n', 'grammar = "hiero"\nalignment = "induced"\n')
+    text = TOML.replace('estimator = "spectral"\n', 'grammar = "hiero"\nalignment = "biparsed"\n')
     text = text.replace('features = "paper"\n', "").replace("m = 3\n", "")
     (corpus / "links.toml").write_text(text)
     plan = make_plan(read_experiment(corpus / "links.toml")).systems["SPECTRAL"]
     made = make_with_sources(StageCache(tmp_path), plan.rules, 2)
     assert len(read_lines(made.path / GRAMMAR)) > 100
-    (folder,) = tmp_path.glob("align-induced-*")
+    (folder,) = tmp_path.glob("align-biparsed-*")
     best, likely = (read_lines(folder / name) for name in ("best", "likely"))
     assert len(best) == len(likely) == 1200 and sum(map(len, best)) > 2400
     assert best != likely
 
 
 def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):
-    chosen = 'grammar = "induced+minimal"\nfeatures = "boundary"\nestimator = "spectral"\n'
-    text = "[induce]\npasses = 1\nheld_out = 0\n" + TOML.replace('estimator = "spectral"\n', chosen)
+    chosen = 'grammar = "biparsed+minimal"\nfeatures = "boundary"\nestimator = "spectral"\n'
+    text = "[biparsed]\npasses = 1\nheld_out = 0\n" + TOML.replace('estimator = "spectral"\n', chosen)
     (corpus / "spans.toml").write_text(text.replace('features = "paper"\n', ""))
     stage = make_plan(read_experiment(corpus / "spans.toml")).systems["SPECTRAL"].model
     model = Parameters.load(make_with_sources(StageCache(tmp_path), stage, 2).path / MODEL)

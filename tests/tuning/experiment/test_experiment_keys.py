@@ -20,13 +20,13 @@ from lscfg.estimate.em import EMSettings
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.mle import MLESettings
 from lscfg.estimate.spectral import SpectralSettings
-from lscfg.extract.hiero import Settings as HieroSettings
-from lscfg.extract.minimal import Settings as MinimalSettings
+from lscfg.extract.extractor import EXTRACTORS
+from lscfg.extract.hiero import HieroSettings
+from lscfg.extract.minimal import MinimalSettings
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
-from lscfg.grammar.source import rule_source
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import bleu_signature
@@ -66,7 +66,7 @@ max_arity = 1
 binarise = true
 bracketing = "right"
 
-[grammar]
+[minimal]
 max_targets = 7
 
 [hiero]
@@ -84,7 +84,7 @@ max_span = 11
 max_words = 4
 max_targets = 18
 
-[induce]
+[biparsed]
 passes = 1
 rate = 0.25
 decay = 0.75
@@ -117,7 +117,7 @@ model1_iterations = 5
 max_targets = 15
 max_span = 16
 
-[sampling]
+[sampled]
 process = "dp"
 alpha = 2.5
 discount = 0.25
@@ -315,7 +315,8 @@ def doubles(tmp_path_factory):
         found.put("lscfg.estimate.run._keep_freed_memory")
         found.put("lscfg.context.loglinear.read_source", ["text"])
         found.tokens = {
-            name: double(patch, f"lscfg.extract.{name}.tokens", f"places of {name}") for name in ("minimal", "hiero")
+            name: double(patch, f"{class_path(EXTRACTORS[name])}.tokens", f"places of {name}")
+            for name in ("minimal", "hiero")
         }
         found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
         found.put("lscfg.context.loglinear.add_context", model)
@@ -350,7 +351,7 @@ def test_every_key_has_another_value(doubles):
     chosen.append(experiment.alignment.aligner)
     systems = {system.estimator.name: system for system in experiment.systems.values() if system.estimator}
     chosen += [system.estimator.settings for name, system in systems.items() if name != "clusters"]
-    assert {*systems} == {*ESTIMATORS.names()} and {*experiment.sources} == {*kinds(RULE_SOURCES)}
+    assert {*systems} == {*ESTIMATORS.names()} and {*experiment.sources} == {*EXTRACTORS.names()}
     for settings in chosen:
         for item in settings_of(type(settings)):
             assert getattr(settings, item.name) != item.default or item.name in EXCLUDED, item.name
@@ -366,9 +367,9 @@ def tables():
     for name in kinds(ALIGNERS):
         heading = f'[alignment]\nmodel = "{name}"\n'
         yield name, kind(ALIGNERS, name).Settings, heading, lambda experiment: experiment.alignment.aligner
-    for name in kinds(RULE_SOURCES):
-        source = rule_source(name)
-        yield name, source.Settings, f"[{source.TABLE}]\n", (lambda experiment, name=name: experiment.sources[name])
+    for name in EXTRACTORS.names():
+        source = EXTRACTORS[name]
+        yield name, source.Settings, f"[{name}]\n", (lambda experiment, name=name: experiment.sources[name])
     for name in kinds(CONTEXT_MODELS):
         heading = f'[context]\nmodel = "{name}"\n'
         yield name, kind(CONTEXT_MODELS, name).Settings, heading, lambda experiment: experiment.context.settings

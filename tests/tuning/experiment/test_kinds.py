@@ -1,4 +1,4 @@
-"""A new estimator and a new source of rules are one file and one row each: an experiment runs with them."""
+"""A new estimator and a new rule extractor are one file and one row each: an experiment runs with them."""
 
 import json
 from pathlib import Path
@@ -51,43 +51,40 @@ class Toy(Estimator[ToySettings]):
         return Parameters(one.rules, tuple(tensors), np.ones(settings.m), one.unk * share, {"method": "toy"}, one.one)
 '''
 
-SOURCE = '''
+EXTRACTOR = '''
 """The minimal rules without nonterminals, joined by the decoder's glue."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.extract import minimal
+from lscfg.extract.extractor import Decoding, RuleExtractor
+from lscfg.extract.minimal import Minimal, MinimalSettings
 from lscfg.grammar.counts import RuleCounts
-from lscfg.grammar.source import Decoding
 from lscfg.settings import setting
-
-HELP = "words alone"
-VERSION = 1
-NEEDS = ("derivations",)
-FILTERED = False
-TABLE = "lexical"
 
 
 @dataclass(frozen=True)
-class Settings(minimal.Settings):
+class LexicalSettings(MinimalSettings):
     least: int = setting(1, "occurrences that a phrase needs", least=1)
 
 
-def rules(inputs, settings):
-    found = minimal.rules(inputs, minimal.Settings())
-    kept = np.flatnonzero((found.rules.arity == 0) & (found.tokens >= settings.least))
-    table, count, tokens = found.rules.select(kept), found.count[kept], found.tokens[kept]
-    return RuleCounts(table, count, tokens, found.lexicon, found.lexicon_count)
+class Lexical(RuleExtractor[LexicalSettings]):
+    HELP = "words alone"
+    Settings = LexicalSettings
+    NEEDS = ("derivations",)
 
+    def rules(self, inputs, settings):
+        found = Minimal().rules(inputs, MinimalSettings())
+        kept = np.flatnonzero((found.rules.arity == 0) & (found.tokens >= settings.least))
+        table, count, tokens = found.rules.select(kept), found.count[kept], found.tokens[kept]
+        return RuleCounts(table, count, tokens, found.lexicon, found.lexicon_count)
 
-def tokens(inputs, settings):
-    return minimal.tokens(inputs, settings)
+    def tokens(self, inputs, settings):
+        return Minimal().tokens(inputs, MinimalSettings())
 
-
-def decoding(settings):
-    return Decoding(glue=True, max_span=9)
+    def decoding(self, settings):
+        return Decoding(glue=True, max_span=9)
 '''
 
 EXPERIMENT = (
@@ -123,10 +120,10 @@ def installed(tmp_path, monkeypatch):
     place = tmp_path / "site"
     (place / "toys-1.dist-info").mkdir(parents=True)
     (place / "toys-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1\n")
-    rows = "[lscfg.estimators]\ntoy = toy_estimator:Toy\n[lscfg.rule_sources]\nlexical = toy_source\n"
+    rows = "[lscfg.estimators]\ntoy = toy_estimator:Toy\n[lscfg.extractors]\nlexical = toy_extractor:Lexical\n"
     (place / "toys-1.dist-info" / "entry_points.txt").write_text(rows)
     (place / "toy_estimator.py").write_text(ESTIMATOR)
-    (place / "toy_source.py").write_text(SOURCE)
+    (place / "toy_extractor.py").write_text(EXTRACTOR)
     monkeypatch.syspath_prepend(place)
 
 
@@ -178,7 +175,7 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
         (
             'grammar = "lexical"\n',
             'grammar = "words"\n',
-            "no grammar 'words'; there are hiero, induced, lexical, minimal, phrases, sampled, both",
+            "no grammar 'words'; there are biparsed, hiero, lexical, minimal, phrases, sampled, both",
         ),
     ],
 )

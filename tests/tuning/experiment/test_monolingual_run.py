@@ -27,7 +27,7 @@ source = "mono.f"
 target = "mono.e"
 gold_source = "all.f"
 gold_target = "all.e"
-[propagate]
+[propagated]
 q = 0
 neighbours = 5
 [language_model]
@@ -48,7 +48,7 @@ start = "HIERO"
 grammar = "hiero"
 expand = true
 start = "HIERO"
-propagate = {method = "gold"}
+propagated = {method = "gold"}
 [systems.LATENT]
 grammar = "hiero+minimal"
 estimator = "clusters"

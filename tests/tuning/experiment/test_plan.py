@@ -9,8 +9,8 @@ from other_settings import BESIDE, other_value, toml_lines
 
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.grammar.source import DECODE, EXTRACT, SELECT, rule_source
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, RULE_SOURCES, SENSE_MODELS, kind, kinds
+from lscfg.extract.extractor import DECODE, EXTRACT, EXTRACTORS, SELECT
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import charted_systems, make_plan
@@ -29,7 +29,7 @@ grammar = "hiero"
 [systems.SAMPLED]
 grammar = "sampled"
 [systems.INDUCED]
-grammar = "induced"
+grammar = "biparsed"
 [systems.CONTEXT]
 grammar = "both"
 estimator = "mle"
@@ -141,7 +141,7 @@ def test_every_setting_of_an_estimator_is_in_the_key(planned, corpus, name, item
         assert changed(other, third) == after(system, "model")
 
 
-SETTINGS = [(name, item) for name in kinds(RULE_SOURCES) for item in settings_of(rule_source(name).Settings)]
+SETTINGS = [(name, item) for name in EXTRACTORS.names() for item in settings_of(EXTRACTORS[name].Settings)]
 
 
 @pytest.mark.parametrize(("name", "item"), SETTINGS, ids=[f"{name}-{item.name}" for name, item in SETTINGS])
@@ -149,13 +149,13 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
     """Rules and their places; the rules that are written; how they are decoded."""
     if item.kind is Path:
         (corpus / other_value(item, 0).name).write_text("one")
-    table = f"[{rule_source(name).TABLE}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
+    table = f"[{name}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
     users = {
         "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"),
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
         "phrases": ("PHRASES",),
-        "induced": ("INDUCED",),
+        "biparsed": ("INDUCED",),
     }[name]
     expected = {place for system in users for place in after(system, "rules")}
     if item.part == EXTRACT:
@@ -194,8 +194,8 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
     minimal = {place for name in ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT") for place in after(name, "rules")}
     expected = {
         CONTEXT: after("CONTEXT", "model"),
-        rule_source("minimal"): minimal | after("CONTEXT", "model"),
-        rule_source("hiero"): after("HIERO", "rules") | after("CONTEXT", "rules") | after("CONTEXT", "model"),
+        EXTRACTORS["minimal"]: minimal | after("CONTEXT", "model"),
+        EXTRACTORS["hiero"]: after("HIERO", "rules") | after("CONTEXT", "rules") | after("CONTEXT", "model"),
         kind(OPTIMISERS, "mira"): every,
         kind(OPTIMISERS, "mert"): set(),
         kind(ALIGNERS, "eflomal"): {*present},
@@ -246,7 +246,7 @@ def test_a_system_has_settings_of_its_own_for_its_rules(planned):
         ("[systems.HIERO.hiero]\nmax_arity = 3", r"plan\.toml:\d+: .*max_arity"),
         ("[systems.HIERO.hiero]\nmax_words = 3", r"plan\.toml:\d+: .*max_words"),
         (
-            "[systems.HIERO.sampling]\nseed = 3",
+            "[systems.HIERO.sampled]\nseed = 3",
             r"plan\.toml:\d+: sampling is for the rules of sampled, which are not in",
         ),
         ("hiero = 3", r"plan\.toml:\d+: hiero must be a table"),
@@ -266,10 +266,10 @@ def test_forests_are_made_for_those_that_want_them(planned, corpus):
         planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'), before="[derive]\nbinarise = true\n")
 
 
-@pytest.mark.parametrize("name", ["induced", "sampled"])
+@pytest.mark.parametrize("name", ["biparsed", "sampled"])
 def test_a_system_names_the_trees_of_its_model_and_minimal_rules(planned, corpus, name):
     """They hang on the settings of their source, those of the system alone too, but not on which rules are written."""
-    table, line = rule_source(name).TABLE, 'estimator = "clusters"\n'
+    table, line = name, 'estimator = "clusters"\n'
     trees = (line, f'{line}trees = "{name}"\n')
     plain, named = planned(), planned(trees)
     assert changed(plain, named) == after("CLUSTERS", "rules") | after("CLUSTERS", "model")
@@ -285,26 +285,26 @@ def test_a_system_names_the_trees_of_its_model_and_minimal_rules(planned, corpus
 def test_a_system_names_the_links_of_its_rules_and_model(planned, corpus):
     """They hang on the settings of their source, which sees the links of the experiment."""
     line = 'grammar = "hiero"\n'
-    before, named = planned(), planned((line, f'{line}alignment = "induced"\n'))
+    before, named = planned(), planned((line, f'{line}alignment = "biparsed"\n'))
     assert changed(before, named) == after("HIERO", "rules")
     plan = make_plan(read_experiment(corpus / "plan.toml"))
     inputs = plan.systems["HIERO"].rules.inputs
     stage = inputs["alignments 001"].stage
     assert [inputs[f"alignments 00{k}"].name for k in (1, 2)] == ["best", "likely"]
-    assert stage.name == "align-induced" and stage.inputs["alignments 001"].stage.name == "align"
+    assert stage.name == "align-biparsed" and stage.inputs["alignments 001"].stage.name == "align"
     assert plan.stages().index(stage) < plan.stages().index(plan.systems["HIERO"].rules)
-    own = (line, f'{line}alignment = "induced"\ninduce = {{ seed = 9 }}\n')
+    own = (line, f'{line}alignment = "biparsed"\ninduce = {{ seed = 9 }}\n')
     assert changed(named, planned(own)) == after("HIERO", "rules")
-    em = ('estimator = "em"\n', 'estimator = "em"\nforests = true\nalignment = "induced"\n')
+    em = ('estimator = "em"\n', 'estimator = "em"\nforests = true\nalignment = "biparsed"\n')
     assert changed(before, planned(em)) == after("EM", "rules") | after("EM", "model")
 
 
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        ('grammar = "hiero"\nalignment = "hiero"\n', r"plan\.toml:\d+: alignment must be one of induced, or left out"),
-        ('grammar = "hiero+induced"\nalignment = "induced"\n', r"alignment is not for rules and trees of induced"),
-        ('trees = "induced"\nalignment = "induced"\n', r"alignment is not for rules and trees of induced"),
+        ('grammar = "hiero"\nalignment = "hiero"\n', r"plan\.toml:\d+: alignment must be one of biparsed, or left out"),
+        ('grammar = "hiero+biparsed"\nalignment = "biparsed"\n', r"alignment is not for rules and trees of biparsed"),
+        ('trees = "biparsed"\nalignment = "biparsed"\n', r"alignment is not for rules and trees of biparsed"),
     ],
 )
 def test_bad_links_are_refused(planned, system, message):
@@ -315,8 +315,8 @@ def test_bad_links_are_refused(planned, system, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('trees = "hiero"', r"plan\.toml:\d+: trees must be one of minimal, induced, sampled"),
-        ('trees = "induced"\nforests = true', r"plan\.toml:\d+: trees is not for a system over forests"),
+        ('trees = "hiero"', r"plan\.toml:\d+: trees must be one of minimal, biparsed, sampled"),
+        ('trees = "biparsed"\nforests = true', r"plan\.toml:\d+: trees is not for a system over forests"),
     ],
 )
 def test_bad_trees_are_refused(planned, line, message):
@@ -326,35 +326,35 @@ def test_bad_trees_are_refused(planned, line, message):
 
 def test_weights_of_spans_are_learned_with_the_rules(planned):
     """By a model whose features need them alone, with the settings of the source."""
-    line, table = 'grammar = "induced"\n', "[induce]\npasses = 2\n"
-    model = 'grammar = "induced+minimal"\nestimator = "mle"\n'
+    line, table = 'grammar = "biparsed"\n', "[biparsed]\npasses = 2\n"
+    model = 'grammar = "biparsed+minimal"\nestimator = "mle"\n'
     without, needed = (planned((line, f'{model}features = "{name}"\n'), before=table) for name in ("paper", "boundary"))
     assert changed(without, needed) == after("INDUCED", "model")
     other = planned((line, f'{model}features = "boundary"\n'), before=table + "rate = 0.1\n")
     assert changed(needed, other) == after("INDUCED", "rules") | after("INDUCED", "model")
     never_learned = (line, f'{model}features = "boundary"\n')
-    with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary is learned with induced rules"):
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary needs biparsed rules"):
         planned(never_learned)
     not_induced = ('features = "paper"', 'features = "boundary"')
-    with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary is learned with induced rules"):
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: SpanBoundary needs biparsed rules"):
         planned(not_induced, before=table)
 
 
 def test_weights_are_learned_once_for_all_that_begin_with_them(planned, corpus):
     """Other counts, and the weights of spans, need no learning of their own; without passes there is none."""
-    line = 'grammar = "induced"\n'
-    latent = '[systems.LATENT]\ngrammar = "induced+minimal"\ntrees = "induced"\nfeatures = ["context", "boundary"]\n'
-    other = '[systems.OTHER]\ngrammar = "induced"\ninduce = { counts = "learned" }\n'
-    planned((line, f"{line}{latent}{other}"), before="[induce]\npasses = 2\n")
+    line = 'grammar = "biparsed"\n'
+    latent = '[systems.LATENT]\ngrammar = "biparsed+minimal"\ntrees = "biparsed"\nfeatures = ["context", "boundary"]\n'
+    other = '[systems.OTHER]\ngrammar = "biparsed"\ninduce = { counts = "learned" }\n'
+    planned((line, f"{line}{latent}{other}"), before="[biparsed]\npasses = 2\n")
     plan = make_plan(read_experiment(corpus / "plan.toml"))
     stages = plan.stages()
-    (learned,) = [stage for stage in stages if stage.name == "learn-induced"]
+    (learned,) = [stage for stage in stages if stage.name == "learn-biparsed"]
     users = [stage for stage in stages if stage.aside]
-    assert {stage.name for stage in users} == {"grammar-induced", "derive-induced", "estimate"}
+    assert {stage.name for stage in users} == {"grammar-biparsed", "derive-biparsed", "estimate"}
     assert len(users) == 4 and all(learned.key in {source.key for source in stage.sources} for stage in users)
     assert all(stages.index(learned) < stages.index(stage) for stage in users)
     planned()
-    assert "learn-induced" not in {stage.name for stage in make_plan(read_experiment(corpus / "plan.toml")).stages()}
+    assert "learn-biparsed" not in {stage.name for stage in make_plan(read_experiment(corpus / "plan.toml")).stages()}
 
 
 def test_the_plan_says_what_is_made(corpus, tmp_path):

@@ -15,7 +15,7 @@ iterations = 1
 kbest = 5
 [evaluation]
 baseline = "A"
-[sampling]
+[sampled]
 sweeps = 12
 [systems.A]
 grammar = "sampled"
@@ -23,10 +23,10 @@ grammar = "sampled"
 grammar = "sampled+minimal"
 [systems.A-SCOPE]
 grammar = "sampled"
-sampling = {rule_filter = "scope"}
+sampled = {rule_filter = "scope"}
 [systems.CHAINS]
 grammar = "sampled"
-sampling = {chains = 2, level_sweeps = 0}
+sampled = {chains = 2, level_sweeps = 0}
 [systems.MIN]
 """
 )

@@ -104,7 +104,7 @@ target = "dev.en"
 gold_source = "dev.es"
 gold_target = "dev.en"
 lm = false
-[propagate]
+[propagated]
 neighbours = 5
 rank = 4
 """

@@ -16,13 +16,13 @@ __all__ = ["MODEL", "START", "margin"]
 @version(1, spare=(INI,))
 def margin(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """A grammar and a model of span borders with weights that were learned beside those of a tuning."""
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.formats.weights import read_weights
-    from lscfg.grammar.source import RuleInputs, rule_source
     from lscfg.tuning.margin.folds import FoldRules
     from lscfg.tuning.margin.settings import MarginSettings
     from lscfg.tuning.margin.system import learn_system
 
-    source, own = rule_source(settings["source"]), MarginSettings.of(settings["margin"])
+    source, own = EXTRACTORS[settings["source"]], MarginSettings.of(settings["margin"])
     rules = FoldRules(source, source.Settings.of(settings["settings"], inputs), own.order)
     config = decoder_config({**settings, "features": None}, Path.cwd(), inputs)
     weights = read_weights(inputs["start"])

@@ -36,9 +36,9 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     from lscfg.estimate.estimator import ESTIMATORS
     from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.extract.minimal import MinimalRules
     from lscfg.grammar.counts import effective_size
-    from lscfg.grammar.source import RuleInputs, rule_source
 
     found = ESTIMATORS[settings["estimator"]]
     own = found.Settings.of(settings["settings"], inputs)
@@ -46,7 +46,7 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     resume = any((folder / name).exists() for name in found.CHECKPOINTS[:1])
     model = estimate_model(trees, settings["estimator"], own, jobs, folder, resume, _context(settings, inputs))
     if spans := settings.get("boundary"):
-        source = rule_source(spans["source"])
+        source = EXTRACTORS[spans["source"]]
         learned = source.boundary(
             RuleInputs.of(inputs), _settings(spans["source"], source.Settings, spans["settings"], inputs)
         )
@@ -61,7 +61,7 @@ def estimate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 def _context(settings: Facts, inputs: Files) -> Any:
     from lscfg.context.task import scorer_adder
     from lscfg.estimate.run import ContextInputs
-    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, SENSE_MODELS, kind
 
     wanted = settings.get("context")
@@ -70,7 +70,7 @@ def _context(settings: Facts, inputs: Files) -> Any:
     files = RuleInputs.of(inputs)
     sources = []
     for part in wanted["sources"]:
-        source = rule_source(part["name"])
+        source = EXTRACTORS[part["name"]]
         sources.append((source, _settings(part["name"], source.Settings, part["settings"], inputs)))
     declared = kind(CONTEXT_MODELS, wanted["model"] or DEFAULT_CONTEXT_MODEL).Settings
     own = _settings("context", declared, wanted["settings"], inputs)

@@ -15,7 +15,7 @@ PHRASES, WANTED, GRAPH, EXAMPLES = "phrases", "wanted", "graph", "examples.json"
 @version(3)
 def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Phrases of both sides; those of the dev and test text without a translation are to be translated."""
-    from lscfg.induce.propagate.phrases import PhraseSettings, collect
+    from lscfg.induce.propagated.phrases import PhraseSettings, collect
 
     alignments, source, target, texts = (
         [inputs[name] for name in several(kind, inputs)]
@@ -31,8 +31,8 @@ def phrases(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(3)
 def graph(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The most similar phrases of each source phrase."""
-    from lscfg.induce.propagate.phrases import PhraseFile, write_graph
-    from lscfg.induce.propagate.spaces import GraphSettings, source_graph
+    from lscfg.induce.propagated.phrases import PhraseFile, write_graph
+    from lscfg.induce.propagated.spaces import GraphSettings, source_graph
 
     own, found = GraphSettings.of(settings, inputs), PhraseFile.read(inputs["phrases"])
     write_graph(folder / GRAPH, source_graph(found.source, found.words, own, jobs), found, own.facts())
@@ -41,8 +41,8 @@ def graph(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(2, growth=40)
 def propagate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """Rules for phrases without a translation, what they cover of the test text, and how good they are."""
-    from lscfg.induce.propagate.rules import make_rules
-    from lscfg.induce.propagate.spread import PropagationSettings
+    from lscfg.induce.propagated.rules import make_rules
+    from lscfg.induce.propagated.spread import PropagationSettings
 
     made = make_rules(inputs, PropagationSettings.of(settings, inputs), jobs)
     write_lines(folder / GRAMMAR, made.lines)
@@ -54,8 +54,8 @@ def propagate(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1, growth=40)
 def states(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """A model that knows the hidden states of new rules, too."""
-    from lscfg.induce.propagate.phrases import PhraseFile, read_graph
-    from lscfg.induce.propagate.states import read_rules, with_states
+    from lscfg.induce.propagated.phrases import PhraseFile, read_graph
+    from lscfg.induce.propagated.states import read_rules, with_states
     from lscfg.model.parameters import Parameters
     from lscfg.study.states import States
     from lscfg.tuning.experiment.stages.model import MODEL

@@ -46,9 +46,9 @@ def derive(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1)
 def learn(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """What a source of rules learns before all else; killed, it goes on with what is in the folder."""
-    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 
-    source = rule_source(settings["source"])
+    source = EXTRACTORS[settings["source"]]
     own = source.Settings.of(settings["settings"], inputs)
     source.learn(RuleInputs.of(inputs), own, folder / LEARNED, jobs)
 
@@ -56,18 +56,18 @@ def learn(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 @version(1)
 def source_trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The derivation trees of a source of rules that has some."""
-    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 
-    source = rule_source(settings["source"])
+    source = EXTRACTORS[settings["source"]]
     source.trees(RuleInputs.of(inputs), source.Settings.of(settings["settings"], inputs)).save(folder / DERIVATIONS)
 
 
 @version(1)
 def source_alignments(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The files of links of a source of rules that has some."""
-    from lscfg.grammar.source import RuleInputs, rule_source
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 
-    source = rule_source(settings["source"])
+    source = EXTRACTORS[settings["source"]]
     own = source.Settings.of(settings["settings"], inputs)
     for name, lines in source.alignments(RuleInputs.of(inputs), own).items():
         write_lines(folder / name, lines)
@@ -76,11 +76,11 @@ def source_alignments(folder: Path, settings: Facts, inputs: Files, jobs: int) -
 @version(1)
 def grammar(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """The grammar of one source of rules; of a filtered one, the rules that some text to be translated can use."""
+    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.grammar.select import select_rules
-    from lscfg.grammar.source import RuleInputs, rule_source
     from lscfg.grammar.write import write_grammar
 
-    source = rule_source(settings["source"])
+    source = EXTRACTORS[settings["source"]]
     own = source.Settings.of(settings["settings"], inputs)
     texts = [inputs[name] for name in several("text", inputs)]
     sentences = [line for text in texts for line in read_lines(text)] if source.FILTERED else None

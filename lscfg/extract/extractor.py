@@ -1,0 +1,226 @@
+"""Rule extractors: the rules of a grammar, their positions in the corpus, and how a decoder takes them.
+
+The rules of several extractors can be joined in one grammar: ``hiero+minimal``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lscfg.errors import InputError, quote
+from lscfg.extract.derive import Derivations
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.select import MAX_TARGETS
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.kinds import Kind, Registry, SettingsT
+from lscfg.model.boundary import BoundaryModel
+from lscfg.settings import Declared, setting
+
+EXTRACT, SELECT, DECODE = "", "select", "decode"
+"""Parts of the work that an extractor's settings are for: rules and their positions, rules to write, decoding."""
+
+LEARNED = "learned "
+"""Prefix of the name of a folder among the files of ``RuleInputs``; the name of its extractor follows."""
+
+
+@dataclass(frozen=True)
+class GrammarSettings(Declared):
+    """Settings of all grammars."""
+
+    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
+
+
+@dataclass(frozen=True)
+class GluedSettings(GrammarSettings):
+    """Settings of grammars whose rules the decoder's glue joins."""
+
+    max_span: int = setting(
+        15, "most words that a rule covers, glue apart; replaces the decoder's limit", least=1, part=DECODE
+    )
+
+
+@dataclass(frozen=True)
+class RuleInputs:
+    """Files from which rules are extracted; an extractor names those that it needs.
+
+    Attributes:
+        source, target: text, one sentence a line; None: the extractor needs derivations alone.
+        alignments: files of Pharaoh links, each of all pairs.
+        derivations: minimal derivation trees of the same pairs, once for each alignment.
+        wanted: sentences to be translated; an extractor may leave out rules that match no part of them. None: all
+            rules.
+        learned: for each extractor that learned from the same text with the same settings, its folder.
+    """
+
+    source: Path
+    target: Path
+    alignments: tuple[Path, ...] = ()
+    derivations: Path | None = None
+    wanted: Sequence[str] | None = None
+    learned: Mapping[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, files: Mapping[str, Path]) -> RuleInputs:
+        """The inverse of ``files``."""
+        alignments = [files[name] for name in sorted(files) if name.startswith("alignments")]
+        source, target = (files.get(name, Path()) for name in ("source", "target"))
+        learned = {name.removeprefix(LEARNED): path for name, path in files.items() if name.startswith(LEARNED)}
+        return cls(source, target, tuple(alignments), files.get("derivations"), learned=learned)
+
+    def absolute(self) -> RuleInputs:
+        """The same files, for workers with another working directory."""
+        source, target, *alignments = (Path(path).absolute() for path in (self.source, self.target, *self.alignments))
+        derivations = Path(self.derivations).absolute() if self.derivations else None
+        return dataclasses.replace(
+            self, source=source, target=target, alignments=tuple(alignments), derivations=derivations
+        )
+
+    def files(self, needs: Sequence[str]) -> dict[str, Path]:
+        """Files by name.
+
+        Args:
+            needs: of ``"text"``, which is source, target and alignments, and ``"derivations"``.
+        """
+        found: dict[str, Path] = {}
+        if "text" in needs:
+            found = {"source": self.source, "target": self.target}
+            found |= {f"alignments {number:03}": path for number, path in enumerate(self.alignments, 1)}
+        if "derivations" in needs and self.derivations:
+            found["derivations"] = self.derivations
+        return found
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a decoder takes the rules.
+
+    Attributes:
+        glue: with its own glue rules [S].
+        max_span: words that a rule other than glue may cover; None: as many as the decoder is told.
+        model_rules: the rules are those of the latent model.
+        unknown: what rules that the latent model does not know are to it, as its option says; empty: the usual.
+    """
+
+    glue: bool = False
+    max_span: int | None = None
+    model_rules: bool = False
+    unknown: str = ""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Decoding]) -> Decoding:
+        """That of one grammar with the rules of several sources.
+
+        The minimal rules bring glue of their own. Where the model's rules are beside others, these are not composed of
+        them: a derivation of the model would count once more for each way to do so.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        spans = [part.max_span for part in parts]
+        model = any(part.model_rules for part in parts)
+        return cls(
+            all(part.glue for part in parts),
+            None if None in spans else max(span for span in spans if span is not None),
+            model,
+            "zero" if model else "",
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """What differs from the decoder's own settings."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value not in (None, False, "")}
+
+
+class RuleExtractor(Kind[SettingsT]):
+    """Extracts rules from a word-aligned corpus or from its derivations."""
+
+    NEEDS: tuple[str, ...] = ("text",)
+    """Input files: ``"text"``, ``"derivations"`` or both."""
+    FILTERED: bool = False
+    """The rules are so many that a grammar contains only those that match the text to be translated."""
+    ALIGNMENTS: tuple[str, ...] = ()
+    """Names of the word alignments that ``alignments`` returns."""
+
+    def rules(self, inputs: RuleInputs, settings: SettingsT) -> RuleCounts:
+        """Extracts the rules with their counts; their features are those among all rules."""
+        raise NotImplementedError
+
+    def tokens(self, inputs: RuleInputs, settings: SettingsT) -> RuleTokens:
+        """Finds the positions of the rules in the sentence pairs of ``inputs``."""
+        raise NotImplementedError
+
+    def decoding(self, settings: SettingsT) -> Decoding:
+        """Describes how a decoder takes the rules."""
+        raise NotImplementedError
+
+    def trees(self, inputs: RuleInputs, settings: SettingsT) -> Derivations | None:
+        """Derives the corpus with the extracted rules."""
+        return None
+
+    def boundary(self, inputs: RuleInputs, settings: SettingsT) -> BoundaryModel | None:
+        """Learns weights of the words at the boundaries of source spans."""
+        return None
+
+    def alignments(self, inputs: RuleInputs, settings: SettingsT) -> dict[str, list[str]] | None:
+        """Aligns the words of each pair; the alignments are named as in ``ALIGNMENTS``, best first."""
+        return None
+
+    def learning(self, settings: SettingsT) -> dict[str, Any]:
+        """Settings that ``learn`` depends on, as JSON; empty if the extractor learns nothing."""
+        return {}
+
+    def learn(self, inputs: RuleInputs, settings: SettingsT, folder: Path, jobs: int) -> None:
+        """Learns once, into a folder, what the other methods start from; they read it from ``inputs.learned``."""
+        return None
+
+
+EXTRACTORS: Registry[RuleExtractor[Declared]] = Registry("lscfg.extractors", RuleExtractor, "rule extractor")
+
+ALIASES = {"both": "hiero+minimal"}
+"""Short names of grammars."""
+
+TREES = "minimal"
+"""Default trees of a model: the minimal ones of word alignments."""
+
+
+def extractor_names(grammar: str) -> tuple[str, ...]:
+    """Names of the extractors of a grammar; a rule that several extract has the features of the first.
+
+    Raises:
+        InputError: a name is unknown, or occurs twice.
+    """
+    names = ALIASES.get(grammar, grammar).split("+")
+    known = EXTRACTORS.names()
+    if unknown := [name for name in names if name not in known]:
+        also = f", {', '.join(ALIASES)}" if ALIASES else ""
+        raise InputError(
+            f"no grammar {quote(unknown[0])}; there are {', '.join(known)}{also}, and joined ones such as A+B"
+        )
+    if len(set(names)) < len(names):
+        raise InputError(f"the grammar {quote(grammar)} names a rule extractor twice")
+    return tuple(names)
+
+
+def with_trees() -> tuple[str, ...]:
+    """Names of the extractors that derive the corpus."""
+    return EXTRACTORS.overriding("trees")
+
+
+def alignment_fault(name: str, others: Sequence[str]) -> str:
+    """Describes why an extractor's word alignment cannot be used for some rules; empty if it can.
+
+    Args:
+        others: extractors of these rules. An extractor cannot use its own alignment.
+    """
+    found = EXTRACTORS.overriding("alignments")
+    if name and name not in found:
+        return f"must be one of {', '.join(found)}, or left out for the links of [alignment]"
+    return f"is not for rules and trees of {name}, which have these links already" if name and name in others else ""
+
+
+def with_boundary(names: Sequence[str]) -> str:
+    """Name of the first of some extractors that learns weights of span boundaries, empty if none does."""
+    found = EXTRACTORS.overriding("boundary")
+    return next((name for name in names if name in found), "")

@@ -1,0 +1,71 @@
+"""Rules found by parsing sentence pairs on both sides, as a source of rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lscfg.extract.derive import Derivations
+from lscfg.extract.extractor import Decoding, GluedSettings, RuleExtractor, RuleInputs
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.biparsed.rules import FREE, Induced, InducedRules, induce, induced_tokens, induced_trees
+from lscfg.induce.biparsed.rules import learn as learn_weights
+from lscfg.induce.biparsed.settings import BiparseSettings
+from lscfg.model.boundary import BoundaryModel
+
+NAME = "biparsed"
+
+
+@dataclass(frozen=True)
+class BiparsedSettings(GluedSettings, BiparseSettings):
+    """The induced grammar and its decoder."""
+
+
+class Biparsed(RuleExtractor[BiparsedSettings]):
+    """Rules of all derivations of sentence pairs, weighted by a log-linear model."""
+
+    HELP = "rules of all derivations of sentence pairs, weighed by a log-linear model; alignments are only a lexicon"
+    VERSION = 2
+    Settings = BiparsedSettings
+    NEEDS = ("text",)
+    FILTERED = True
+    ALIGNMENTS = ("best", "likely")
+
+    def rules(self, inputs: RuleInputs, settings: BiparsedSettings) -> InducedRules:
+        """The rules of a corpus with their expected counts; see ``induce``."""
+        return _induce(inputs, settings).rules
+
+    def tokens(self, inputs: RuleInputs, settings: BiparsedSettings) -> RuleTokens:
+        """Where the best derivations have the rules."""
+        return induced_tokens(_induce(inputs, settings))
+
+    def trees(self, inputs: RuleInputs, settings: BiparsedSettings) -> Derivations:
+        """The best derivations; see ``induced_trees``."""
+        return induced_trees(_induce(inputs, settings))
+
+    def alignments(self, inputs: RuleInputs, settings: BiparsedSettings) -> dict[str, list[str]]:
+        """Links of the best derivations, and those of a probability of at least a half."""
+        found = _induce(replace(inputs, wanted=[""]), settings)  # no rule is wanted but those of best derivations
+        links = (found.best_links, found.likely_links)
+        return {name: found.link_lines(chosen) for name, chosen in zip(self.ALIGNMENTS, links, strict=True)}
+
+    def boundary(self, inputs: RuleInputs, settings: BiparsedSettings) -> BoundaryModel:
+        """Learned weights of the words at the borders of source spans."""
+        return learn_weights(inputs, settings, folder=inputs.learned.get(NAME), resume=True)
+
+    def learning(self, settings: BiparsedSettings) -> dict[str, Any]:
+        """What learned weights depend on; nothing where none are learned."""
+        return {name: value for name, value in settings.facts().items() if name not in FREE} if settings.passes else {}
+
+    def learn(self, inputs: RuleInputs, settings: BiparsedSettings, folder: Path, jobs: int) -> None:
+        """Writes the learned weights, the checkpoint of each fold after its last pass."""
+        learn_weights(inputs, settings, jobs, folder, resume=True)
+
+    def decoding(self, settings: BiparsedSettings) -> Decoding:
+        """With the decoder's glue rules, and only so long."""
+        return Decoding(glue=True, max_span=settings.max_span)
+
+
+def _induce(inputs: RuleInputs, settings: BiparseSettings) -> Induced:
+    return induce(inputs, settings, folder=inputs.learned.get(NAME), resume=True)

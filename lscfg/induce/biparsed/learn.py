@@ -1,0 +1,129 @@
+"""Learning of weights (Xiao et al. 2012, section 4): passes, each judged by held-out pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.induce.biparsed.checkpoint import LearnerCheckpoint, State
+from lscfg.induce.biparsed.passes import PIECE, Visitor, learn_pass, summary
+from lscfg.induce.biparsed.settings import BiparseSettings
+from lscfg.induce.biparsed.shards import Shards
+from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which pairs a model learns from, and which tell when to stop; int32 both."""
+
+    learned: np.ndarray
+    held_out: np.ndarray
+
+
+def split(pairs: np.ndarray, share: float, seed: int) -> Split:
+    """Draws the pairs that are held out; with a share above 0 at least one, unless there is only one."""
+    order = np.random.default_rng([seed, 0]).permutation(pairs).astype(np.int32)
+    n = min(len(pairs) - 1, max(1, round(share * len(pairs)))) if share else 0
+    return Split(np.sort(order[n:]), np.sort(order[:n]))
+
+
+class Learner:
+    """A model that learns from some pairs of a text.
+
+    Args:
+        shards: where parts of each pass learn side by side; they need a checkpoint. None: pair after pair, here.
+
+    Attributes:
+        model: as it is now; trace: a record for each pass.
+    """
+
+    def __init__(
+        self,
+        text: Bitexts,
+        settings: BiparseSettings,
+        visitor: Visitor,
+        pairs: np.ndarray,
+        name: str = "",
+        checkpoint: LearnerCheckpoint | None = None,
+        shards: Shards | None = None,
+    ):
+        self.model = BiparseModel(text, settings.beams)
+        self.trace: list[dict[str, Any]] = []
+        self._settings, self._visitor, self._name = settings, visitor, name
+        self._split = split(pairs, settings.held_out, settings.seed)
+        self._best_gain = 0.0
+        self._checkpoint = checkpoint or LearnerCheckpoint(None, 0, "", False)
+        self._shards = shards
+
+    def run(self) -> BiparseModel:
+        """Learns until the passes are over, or held-out pairs gain no more.
+
+        Returns:
+            The model after the last pass that held-out pairs gained by; of the beginning if there was none.
+
+        Raises:
+            InputError: no pair has a parse, weights grow without end, the rules are more than the cache has room for,
+                or the checkpoint is damaged or of other text or settings.
+        """
+        self._load()
+        while len(self.trace) < self._settings.passes and not (self.trace and self.trace[-1]["over"]):
+            self.learn(len(self.trace) + 1)
+            if self._checkpoint.path:
+                self._checkpoint.save(State(self.model.arrays(), self.trace, self._best_gain))
+        if self._settings.held_out:
+            self.model.go_back()
+        return self.model
+
+    def _load(self) -> None:
+        state = self._checkpoint.load()
+        if state:
+            self._checkpoint.put(state, self.model)
+            self.trace, self._best_gain = state.trace, state.best_gain
+
+    def learn(self, number: int) -> None:
+        """One pass. Its record says whether learning is over, since held-out pairs gained no more."""
+        s, began = self._settings, perf_counter()
+        order = np.random.default_rng([s.seed, number]).permutation(self._split.learned)
+        title = f"{self._name}pass {number}"
+        if self._shards:
+            self.model = BiparseModel(self.model.text, s.beams)  # the checkpoint has what was learned
+            records = self._shards.learn(self.model, order, number, self._checkpoint, title)
+        else:
+            records = learn_pass(self.model, order, s, number, self._visitor, title)
+        self.model.next_pass()
+        self.model.forget(s.rule_cache)
+        record = {"pass": number, **summary(records), "seconds": perf_counter() - began}
+        if "ln p" not in record:
+            raise InputError("no sentence pair has a parse: give a lexicon of this text, or wider beams")
+        record["over"] = not self._gains(record)
+        self.trace.append(record)
+        told = ", ".join(f"{key} {_short(value)}" for key, value in record.items() if key not in ("pass", "over"))
+        log.info(f"{title}: {told}")
+
+    def _gains(self, record: dict[str, Any]) -> bool:
+        """Compares weights on the held-out pairs, under the same rules, with those of the beginning."""
+        held_out = self._split.held_out
+        if not len(held_out):
+            return True
+        now, before = self._held_out(NEIGHBOURS), self._held_out(NEIGHBOURS | FIRST)
+        record |= {"held-out ln p": now, "held-out ln p without learning": before}
+        gain = now - before
+        if self._best_gain >= gain:
+            return False
+        self.model.keep()
+        self._best_gain = gain
+        return True
+
+    def _held_out(self, what: int) -> float:
+        title, pairs = f"{self._name}held out", self._split.held_out
+        records = self._visitor.in_batches(self.model, pairs, 8 * PIECE, what, lambda _: None, title)
+        return float(summary(records).get("ln p", -np.inf))
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,235 @@
+"""Translations from sentences of monolingual text that say what those around a phrase say.
+
+The rest of a sentence with a phrase is compared with target sentences, by the words that parallel text links. What the
+nearest of these have besides translations of that rest may translate the phrase. Where the texts of both sides say the
+same things, these are often translations of each other, as those that Munteanu and Marcu (2005) take for parallel text.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from lscfg.induce.propagated.contexts import unit_rows, values_at
+from lscfg.induce.propagated.neighbours import nearest_others
+from lscfg.induce.propagated.ngrams import Finder, NGrams
+from lscfg.induce.propagated.text import BORDER
+from lscfg.log import progress
+
+SENTENCES = 100_000
+"""Sentences of each side that are to be compared, at most: the first ones."""
+
+PLACES = 10
+"""Places of a phrase that are looked at, at most."""
+
+NEAREST = 50
+"""Target sentences that are compared with a place closely."""
+
+LEAST = 0.02
+"""Probability of a word's translation below which it is none."""
+
+UNSEEN = 0.01
+"""Added to the probability that a sentence has a word, before its logarithm."""
+
+BACK = 0.5
+"""Weight of the target words in how well sentences fit, beside 1 of the source words."""
+
+SHARPNESS = 4.0
+"""How much more a sentence counts that fits better."""
+
+EXPLAINED = 0.2
+"""Probability from which on a target word is a translation of another word than those of the phrase."""
+
+COMMON = 0.25
+"""Power of the frequency of a target phrase that its sum is divided by."""
+
+KEPT = 100
+"""Target phrases of a source phrase, at most."""
+
+SEED = 1
+BLOCK = 2048
+
+
+class LinkedWords(NamedTuple):
+    """Words that parallel text links.
+
+    Attributes:
+        pairs: int32 [pairs, 2], -1 for none; often: int64 [pairs]; size: of the vocabulary.
+    """
+
+    pairs: np.ndarray
+    often: np.ndarray
+    size: int
+
+
+class _Sentences:
+    """Where the sentences of a text are, and its words without borders.
+
+    Attributes:
+        begin, end: int64 [sentences]; of: the sentence of each place of the text.
+    """
+
+    def __init__(self, text: np.ndarray):
+        borders = np.flatnonzero(text == BORDER)
+        self.text = text
+        self.begin, self.end = borders[:-1] + 1, borders[1:]
+        self.of = np.searchsorted(borders, np.arange(len(self.text)), side="right") - 1
+
+    def words(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of each word of these sentences: which of them has it, and its place in the text."""
+        size = (self.end - self.begin)[sentences]
+        which = np.repeat(np.arange(len(size)), size)
+        return which, np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + self.begin[sentences][which]
+
+    def rarity(self, size: int) -> np.ndarray:
+        """-ln of the share of sentences that have a word, float64 [size]; 0 for words of none."""
+        which, place = self.words(np.arange(len(self.begin)))
+        having = np.bincount(np.unique(which * size + self.text[place]) % size, minlength=size)
+        return np.where(having > 0, np.log(len(self.begin) / np.maximum(having, 1)), 0)
+
+
+def from_sentences(
+    texts: tuple[np.ndarray, np.ndarray],
+    phrases: tuple[NGrams, NGrams],
+    wanted: np.ndarray,
+    lexicon: LinkedWords,
+    often: np.ndarray,
+    threads: int = 1,
+) -> sparse.csr_matrix:
+    """How often target phrases are left over in sentences like those of source phrases, [source, target phrases].
+
+    A place of a source phrase shares 1 out among its ``NEAREST`` target sentences, by how well they fit what is around
+    the phrase. A sentence gives its part to each target phrase in it, times the geometric mean of how little those
+    around explain its words. The words of the source phrase itself play no part, known or not. The sum is divided by a
+    root of how often the target phrase is in the text, since common words are often left over by chance.
+
+    Args:
+        texts: source and target text, as of ``Text.array``; ``SENTENCES`` of each are enough.
+        wanted: bool [source phrases], those that are looked at; the others have none.
+        often: int64 [target phrases], how often each is in the text.
+    """
+    found = sparse.csr_matrix((len(phrases[0]), len(phrases[1])))
+    if not all((text >= 0).any() for text in texts) or not len(lexicon.pairs):
+        return found
+    source, target = map(_Sentences, texts)
+    places = _places(source.text, phrases[0], wanted)
+    size = lexicon.size
+    forward, backward = _translations(lexicon)
+    rarity = source.rarity(size)
+    image = _at_most_one(_bag(target, *target.words(np.arange(len(target.begin))), size) @ backward.T)
+    vectors = unit_rows((image.sqrt() @ sparse.diags(rarity)).tocsr())
+    spans = [(length, at, number) for length, at, number in Finder(phrases[1]).find(target.text) if len(at)]
+    for first in progress(range(0, len(places), BLOCK), "alike sentences", -(-len(places) // BLOCK)):
+        part = places[first : first + BLOCK]
+        which, place = source.words(source.of[part[:, 0]])
+        outside = (place < part[which, 0]) | (place >= part[which, 0] + part[which, 1])
+        bag = _bag(source, which[outside], place[outside], size, len(part))
+        query, sentence = nearest_others(unit_rows((bag @ sparse.diags(rarity)).tocsr()), vectors, NEAREST, threads)
+        explained = _at_most_one(bag @ forward)
+        hit, at = target.words(sentence)
+        known = values_at(explained, query[hit], target.text[at])
+        fit = _covered(bag, rarity, query, image, sentence) + BACK * _means(hit, np.log(known + UNSEEN), len(query))
+        share = np.exp(SHARPNESS * fit)
+        share /= np.maximum(np.bincount(query, share, len(part))[query], np.finfo(float).tiny)
+        left = np.clip(1 - known / EXPLAINED, 0, 1)
+        found = found + _left_over(spans, len(target.text), (hit, at, left), share, part[query, 2], found.shape)
+    return _best(found @ sparse.diags(1 / np.maximum(often, 1) ** COMMON))
+
+
+def _best(found: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The ``KEPT`` largest entries of each row."""
+    entries = found.tocoo()
+    order = np.lexsort((entries.col, -entries.data, entries.row))
+    row = entries.row[order]
+    order = order[np.arange(len(row)) - np.searchsorted(row, row) < KEPT]
+    return sparse.csr_matrix((entries.data[order], (entries.row[order], entries.col[order])), shape=found.shape)
+
+
+def _left_over(
+    spans: list[tuple[int, np.ndarray, np.ndarray]],
+    size: int,
+    words: tuple[np.ndarray, np.ndarray, np.ndarray],
+    share: np.ndarray,
+    phrase: np.ndarray,
+    shape: tuple[int, int],
+) -> sparse.csr_matrix:
+    """What sentences give to the phrases in them.
+
+    Args:
+        spans: length, begin and number of target phrases in a text of some size.
+        words: of the sentences, one behind the other: sentence, place in the text, how much is left of the word.
+        share: float64 [sentences]; phrase: int64 [sentences], source phrase that gets it.
+    """
+    hit, at, left = words
+    found = sparse.csr_matrix(shape)
+    for length, begin, number in spans:
+        phrase_at = np.full(size, -1)
+        phrase_at[begin] = number
+        mean = left.copy()
+        for ahead in range(1, length):
+            mean *= np.pad(left[ahead:], (0, min(ahead, len(left))))
+        kept = np.flatnonzero((phrase_at[at] >= 0) & (mean > 0))
+        value = share[hit[kept]] * mean[kept] ** (1 / length)
+        found = found + sparse.csr_matrix((value, (phrase[hit[kept]], phrase_at[at[kept]])), shape=shape)
+    return found
+
+
+def _places(text: np.ndarray, phrases: NGrams, wanted: np.ndarray) -> np.ndarray:
+    """Begin, length and number of random places of the wanted phrases, int64 [places, 3], by phrase."""
+    found = [
+        np.stack([at[wanted[number]], np.full(wanted[number].sum(), length), number[wanted[number]]], 1)
+        for length, at, number in Finder(phrases).find(text)
+    ]
+    places = np.concatenate([np.zeros((0, 3), np.int64), *found])
+    places = places[np.random.default_rng(SEED).permutation(len(places))]
+    places = places[np.argsort(places[:, 2], kind="stable")]
+    return places[np.arange(len(places)) - np.searchsorted(places[:, 2], places[:, 2]) < PLACES]
+
+
+def _translations(lexicon: LinkedWords) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """P(e|f) and P(f|e) of words, [f, e] both; a word has half a link more than it is counted with."""
+    both = (lexicon.pairs >= 0).all(1)
+    f, e = lexicon.pairs[both].T
+    found = []
+    for side in (0, 1):
+        own = lexicon.pairs[:, side]
+        total = np.bincount(own[own >= 0], lexicon.often[own >= 0], lexicon.size)
+        share = lexicon.often[both] / (total[lexicon.pairs[both, side]] + 0.5)
+        kept = share >= LEAST
+        found.append(sparse.csr_matrix((share[kept], (f[kept], e[kept])), shape=(lexicon.size, lexicon.size)))
+    return found[0], found[1]
+
+
+def _bag(
+    text: _Sentences, which: np.ndarray, place: np.ndarray, size: int, rows: int | None = None
+) -> sparse.csr_matrix:
+    """1 for each word that a sentence has, [sentences, vocabulary]."""
+    rows = len(text.begin) if rows is None else rows
+    found = sparse.csr_matrix((np.ones(len(which)), (which, text.text[place])), shape=(rows, size))
+    found.data[:] = 1
+    return found
+
+
+def _at_most_one(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    matrix = matrix.tocsr().sorted_indices()
+    matrix.data = np.minimum(matrix.data, 1)
+    return matrix
+
+
+def _covered(
+    bag: sparse.csr_matrix, rarity: np.ndarray, query: np.ndarray, image: sparse.csr_matrix, sentence: np.ndarray
+) -> np.ndarray:
+    """Mean of the logarithms of the probabilities that sentences have the words of queries; rare words count more."""
+    size = np.diff(bag.indptr)[query]
+    pair = np.repeat(np.arange(len(query)), size)
+    ahead = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    word = bag.indices[bag.indptr[query][pair] + ahead]
+    weight = np.maximum(rarity[word], 0.2)
+    value = weight * np.log(values_at(image, sentence[pair], word) + UNSEEN)
+    return np.bincount(pair, value, len(query)) / np.maximum(np.bincount(pair, weight, len(query)), 1e-9)
+
+
+def _means(which: np.ndarray, value: np.ndarray, size: int) -> np.ndarray:
+    return np.bincount(which, value, size) / np.maximum(np.bincount(which, minlength=size), 1)

@@ -1,0 +1,57 @@
+"""From files to rules for phrases without a translation, as ``lscfg induce propagate`` and ``lscfg run`` make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lscfg.errors import InputError
+from lscfg.formats.kbest import read_translations
+from lscfg.induce.propagated.diagnosis import coverage, diagnose_lists, examples, gold_lines, read_gold
+from lscfg.induce.propagated.expansion import expand, rule_lines
+from lscfg.induce.propagated.phrases import PhraseFile, read_graph
+from lscfg.induce.propagated.spaces import GraphSettings
+from lscfg.induce.propagated.spread import GOLD, PropagationSettings
+from lscfg.io.text import read_lines
+
+
+@dataclass(frozen=True)
+class NewRules:
+    """Rules as lines of a grammar, figures about them, and examples of candidates; see ``diagnosis``."""
+
+    lines: list[str]
+    figures: dict[str, object]
+    examples: list[dict[str, object]]
+
+
+def make_rules(files: Mapping[str, Path], settings: PropagationSettings, threads: int = 1) -> NewRules:
+    """The rules.
+
+    Args:
+        files: ``phrases`` and their ``graph``; if wanted, ``nbest``, lists of a decoder, ``gold``, a fuller grammar,
+            and ``text``, whose coverage is measured.
+
+    Raises:
+        InputError: something is wrong with a file, or the method takes the rules of a fuller grammar that is not there.
+    """
+    gold = read_gold(files["gold"]) if "gold" in files else {}
+    phrases = PhraseFile.read(files["phrases"])
+    figures: dict[str, object]
+    if settings.method == GOLD:
+        if "gold" not in files:
+            raise InputError("the method gold takes the rules of a fuller grammar: name one with --gold")
+        lines, shown = list(gold_lines(phrases, files["gold"])), []
+        translated = {line.split(" ||| ")[1] for line in lines}
+        figures = {"rules": len(lines), "phrases with a rule": len(translated)}
+    else:
+        similarities, about = read_graph(files["graph"], phrases)
+        nbest = (read_translations(files["nbest"]), str(files["nbest"])) if "nbest" in files else None
+        found = expand(phrases, (similarities, GraphSettings.of(about)), nbest, settings, threads)
+        lines, translated, figures = list(rule_lines(phrases, found)), found.translated(phrases), found.statistics()
+        shown = examples(phrases, found, gold)
+        if gold:
+            figures |= diagnose_lists(phrases, found, gold)
+    if "text" in files:
+        figures |= coverage(phrases, translated, read_lines(files["text"]))
+    return NewRules(lines, figures, shown)

@@ -1,0 +1,114 @@
+"""How far chains have got: potential scale reduction and effective sample size (Gelman et al. 2013, section 11.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lscfg.induce.sampled.chain import DISTRIBUTION, ChainSettings
+
+WATCHED = {"log_joint": "log joint", "tokens": "rule tokens"}
+"""What of a trace is watched, and what it is called in a table."""
+
+LEAST = 8
+"""Sweeps of a chain below which nothing is said."""
+
+FAR = 1.1
+"""R-hat above which chains have not converged (Gelman et al. 2013)."""
+
+
+def split_scale_reduction(chains: np.ndarray) -> float:
+    """How much the spread of a quantity could still shrink: about 1 where all chains, and their halves, agree.
+
+    Args:
+        chains: float64 [chains, sweeps], at least 4 sweeps; with an odd number the first is left out.
+
+    Returns:
+        The square root of the pooled variance by the mean variance within halves, at least about 1; 1 if nothing moves,
+        infinite where halves differ and do not move.
+    """
+    halves = _halves(chains)
+    n = halves.shape[1]
+    within = halves.var(axis=1, ddof=1).mean()
+    between = n * halves.mean(axis=1).var(ddof=1)
+    if within == 0:
+        return 1.0 if between == 0 else float("inf")
+    return float(np.sqrt(((n - 1) / n * within + between / n) / within))
+
+
+def effective_samples(chains: np.ndarray) -> float:
+    """To how many independent draws all sweeps together are worth, for the mean of a quantity.
+
+    Autocorrelations count up to the first pair of lags whose sum is not positive (Geyer 1992).
+
+    Args:
+        chains: float64 [chains, sweeps], at least 4 sweeps.
+
+    Returns:
+        At most chains times sweeps times log10 of them, as if draws could be better than independent ones.
+    """
+    halves = _halves(chains)
+    m, n = halves.shape
+    within = halves.var(axis=1, ddof=1).mean()
+    pooled = (n - 1) / n * within + halves.mean(axis=1).var(ddof=1)
+    if pooled == 0:
+        return float(m * n)
+    centred = halves - halves.mean(axis=1, keepdims=True)
+    covariance = np.array([(centred[:, : n - lag] * centred[:, lag:]).sum(axis=1).mean() / n for lag in range(n)])
+    correlation = 1 - (within * (n - 1) / n - covariance) / pooled
+    pairs = correlation[: 2 * (n // 2)].reshape(-1, 2).sum(axis=1)
+    ends = np.flatnonzero(pairs <= 0)
+    pairs = np.minimum.accumulate(pairs[: ends[0] if len(ends) else len(pairs)])
+    time = max(2 * float(pairs.sum()) - 1, 1 / np.log10(m * n))
+    return m * n / time
+
+
+def _halves(chains: np.ndarray) -> np.ndarray:
+    values = np.asarray(chains, np.float64)
+    if values.ndim != 2 or values.shape[1] < 4:
+        raise ValueError(f"chains of 4 sweeps or more wanted, got shape {values.shape}")
+    even = values[:, values.shape[1] % 2 :]
+    return even.reshape(2 * len(even), -1)
+
+
+def convergence(trace: Sequence[dict[str, Any]], burn_in: int) -> dict[str, float]:
+    """R-hat and effective samples of what is watched, over the sweeps after burn-in; empty where these are too few.
+
+    Args:
+        trace: records of all chains, each with ``chain``, ``sweep`` and what is watched.
+    """
+    kept = [record for record in trace if record["sweep"] > burn_in]
+    numbers = sorted({record["chain"] for record in kept})
+    found: dict[str, float] = {}
+    for name, title in WATCHED.items():
+        chains = np.array([[record[name] for record in kept if record["chain"] == number] for number in numbers])
+        if chains.size and chains.shape[1] >= LEAST:
+            found[f"R-hat of {title}"] = round(split_scale_reduction(chains), 3)
+            found[f"effective samples of {title}"] = round(effective_samples(chains), 1)
+    return found
+
+
+SHOWN = ("log_joint", "types", "tokens")
+"""What of each sweep a history has."""
+
+
+def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[str, Any]:
+    """How chains went, as JSON has it.
+
+    Returns:
+        ``distribution``: settings that decide what is drawn from; ``burn_in``; ``kept``: sweeps that are kept;
+        ``chains``: for each, lists of what is shown of its sweeps; ``convergence``: see ``convergence``, empty where
+        nodes take part level by level, since a sweep then draws from another distribution than the one before.
+    """
+    facts = settings.facts()
+    numbers = sorted({record["chain"] for record in trace})
+    chains = [[record for record in trace if record["chain"] == number] for number in numbers]
+    return {
+        "distribution": {name: facts[name] for name in DISTRIBUTION},
+        "burn_in": settings.burn_in,
+        "kept": list(settings.kept()),
+        "convergence": {} if settings.level_sweeps else convergence(trace, settings.burn_in),
+        "chains": [{name: [record[name] for record in chain] for name in SHOWN} for chain in chains],
+    }

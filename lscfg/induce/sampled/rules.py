@@ -1,0 +1,280 @@
+"""The rules of samples as a grammar."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.extract.extractor import RuleInputs
+from lscfg.grammar.counts import RuleCounts
+from lscfg.grammar.table import MAX_ARITY, MAX_TENSOR_ARITY, RuleTable
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.sampled.beginning import Beginning
+from lscfg.induce.sampled.chain import Chain, ChainSettings, run_chain
+from lscfg.induce.sampled.checkpoint import Checkpoint
+from lscfg.induce.sampled.convergence import history
+from lscfg.induce.sampled.text import SampledText, read_text
+from lscfg.io.text import file_hash
+from lscfg.parallel.engine import Engine, available_cores, in_threads
+from lscfg.parallel.worker import keep
+from lscfg.settings import setting
+
+FILTERS = ("hiero", "scope", "none")
+"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all.
+
+Those of Hiero have two nonterminals at most, others nine."""
+
+MAX_SCOPE = 2
+
+
+@dataclass(frozen=True)
+class SamplingSettings(ChainSettings):
+    """How rules are sampled, and which of them a grammar gets."""
+
+    rule_filter: str = setting("hiero", "filter: as Hiero has them, of scope 2 at most, or none", choices=FILTERS)
+    max_phrase: int = setting(
+        10, "most words of a side that a rule of the Hiero filter covers in the text", least=1, most=1000
+    )
+    max_symbols: int = setting(
+        5, "most words and nonterminals on the source side of a rule of the Hiero filter", least=1, most=1000
+    )
+
+
+@dataclass(frozen=True)
+class SampledRules(RuleCounts):
+    """Rules of samples. A count is the mean over samples, so that relative frequencies are posterior means.
+
+    Attributes:
+        outside: bool [rules], whether the filter refuses a rule; filter: its name.
+        samples: how many there are; pairs: sentence pairs of each.
+    """
+
+    outside: np.ndarray
+    filter: str
+    samples: int
+    pairs: int
+
+    def barred(self) -> dict[str, np.ndarray]:
+        """Adds the rules that the filter refuses."""
+        return super().barred() | {f"outside the filter {self.filter}": self.outside}
+
+    def statistics(self) -> dict[str, int]:
+        """Adds sizes of the samples."""
+        kept = {"types in the filter": int((~self.outside).sum())}
+        return {"sentences": self.pairs, "samples": self.samples} | super().statistics() | kept
+
+
+class BareSampledRules(SampledRules):
+    """Rules without a filter: those of bare nonterminals are glue."""
+
+    own_glue = True
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What all chains have kept.
+
+    Attributes:
+        rules: the rule types, with counts; places: see ``RuleTokens``, if they were asked for.
+        trace: a record for each sweep, chain by chain.
+        tree: int64 [places], the tree that each is in: those of all pairs for each sample, chain by chain.
+        alignments: how often ``pairs`` has each pair.
+        state: int32 [places], of the nonterminal that each rewrites; None: there is only one.
+    """
+
+    rules: SampledRules
+    places: np.ndarray
+    trace: list[dict[str, Any]]
+    tree: np.ndarray
+    alignments: int
+    state: np.ndarray | None = None
+
+
+def sample_rules(
+    inputs: RuleInputs,
+    settings: SamplingSettings,
+    jobs: int | None = None,
+    places: bool = False,
+    folder: Path | None = None,
+    resume: bool = False,
+    held_out: RuleInputs | None = None,
+    init: Path | None = None,
+    engine: Engine | None = None,
+) -> Sampled:
+    """Samples the rules of a corpus.
+
+    Args:
+        jobs: chains and shards that run at the same time, which changes no result; None: one for each core.
+        places: keep where the rules are.
+        folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
+        held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
+        init: derivations of the corpus to begin with.
+        engine: workers that run whole chains, each with one thread, and see the same files; None: threads.
+
+    Raises:
+        InputError: text is held out though there are states; see ``read_text``, ``Beginning`` and ``run_chain``.
+    """
+    if held_out and settings.states > 1:
+        raise InputError(
+            "the likelihood of held-out text needs --hidden-states 1: sums over hidden states are not made"
+        )
+    work = ChainWork(inputs, settings, places, folder, resume, held_out, init)
+    if folder or engine:
+        work = replace(work, made_from=_fingerprint(work))
+    text = work.text()
+    if engine:
+        there = work.absolute()
+        parts = [(there, chain) for chain in range(settings.chains)]
+        chains = list(log.progress(engine.map(run_part, parts), "chains", len(parts)))
+    else:
+        jobs = jobs or available_cores()
+        workers = min(settings.chains, jobs)
+        beginning = work.beginning(text)
+        with in_threads(workers, ahead=1) as own:
+            run = partial(work.run, text=text, beginning=beginning, threads=jobs // workers)
+            chains = list(own.map(run, range(settings.chains)))
+    return _joined(chains, settings, text.pairs, 1 if work.chosen else len(inputs.alignments))
+
+
+@dataclass(frozen=True)
+class ChainWork:
+    """What all chains do; see ``sample_rules``.
+
+    Attributes:
+        made_from: a digest of what the draws of a chain depend on; empty where nothing asks for it.
+    """
+
+    inputs: RuleInputs
+    settings: SamplingSettings
+    places: bool
+    folder: Path | None
+    resume: bool
+    held_out: RuleInputs | None
+    init: Path | None
+    made_from: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether one alignment of each pair is drawn."""
+        return self.settings.alignments == "chosen"
+
+    def absolute(self) -> ChainWork:
+        """The same, for workers with another working directory."""
+        held_out = self.held_out.absolute() if self.held_out else None
+        folder, init = (path.absolute() if path else None for path in (self.folder, self.init))
+        return replace(self, inputs=self.inputs.absolute(), folder=folder, held_out=held_out, init=init)
+
+    def text(self) -> SampledText:
+        """See ``read_text``."""
+        settings = self.settings
+        return read_text(self.inputs, settings.max_cut, settings.max_words, self.chosen, self.held_out)
+
+    def beginning(self, text: SampledText) -> Beginning | None:
+        """First trees, if some are given."""
+        return Beginning(self.init, self.inputs, text.pairs) if self.init else None
+
+    def run(self, chain: int, text: SampledText, beginning: Beginning | None, threads: int) -> Chain:
+        """See ``run_chain``."""
+        checkpoint = Checkpoint(self.folder, chain, self.made_from, self.resume)
+        settings = self.settings
+        return run_chain(text, settings, chain, self.places, settings.max_phrase, checkpoint, threads, beginning)
+
+
+def run_part(part: tuple[ChainWork, int]) -> Chain:
+    """A chain, which any worker may run.
+
+    Raises:
+        InputError: see ``run_chain``.
+    """
+    work, chain = part
+    text = keep("sampled text", work.made_from, work.text)
+    beginning = keep("first trees", work.made_from, lambda: work.beginning(text))
+    return work.run(chain, text, beginning, threads=1)
+
+
+def _fingerprint(work: ChainWork) -> str:
+    """A digest of what the draws of a chain depend on."""
+    settings, inputs, held_out, init = work.settings, work.inputs, work.held_out, work.init
+    facts = settings.facts()
+    free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
+    decide = {name: value for name, value in facts.items() if name not in free}
+    if settings.sample != "last":
+        decide.pop("sweeps", None)  # a chain may get more of them
+    texts = [inputs, held_out] if held_out else [inputs]
+    files = [path for text in texts for path in (text.source, text.target, *text.alignments)]
+    hashes = [file_hash(path) for path in [*files, *([init] if init else [])]]
+    return hashlib.sha256(json.dumps([decide, hashes, work.places], sort_keys=True).encode()).hexdigest()
+
+
+def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, alignments: int) -> Sampled:
+    arrays = chains[0].arrays
+    rules = RuleTable.from_arrays(arrays)
+    kept, short, places = arrays["kept"], arrays["kept_short"], arrays["places"]
+    for chain in chains[1:]:
+        rules, numbers = rules.with_those_of(RuleTable.from_arrays(chain.arrays))
+        kept, short = (np.concatenate([ours, np.zeros(len(rules) - len(ours), np.int64)]) for ours in (kept, short))
+        np.add.at(kept, numbers, chain.arrays["kept"])
+        np.add.at(short, numbers, chain.arrays["kept_short"])
+        more = chain.arrays["places"].copy()
+        more[:, 0] = numbers[more[:, 0]]
+        places = np.concatenate([places, more])
+    trace = [record for chain in chains for record in chain.trace]
+    tree = _trees(places[:, 1], trace, settings, pairs)
+    there = np.flatnonzero(kept)  # others were tried, in sweeps that were not kept
+    number = np.cumsum(kept > 0) - 1
+    places = places.copy()
+    places[:, 0] = number[places[:, 0]]
+    places[:, 1] %= pairs // alignments
+    rules, kept, short = rules.select(there), kept[there], short[there]
+    samples = len(settings.kept()) * len(chains)
+    kind = BareSampledRules if settings.rule_filter == "none" else SampledRules
+    made = kind(
+        rules,
+        kept / samples,
+        kept,
+        arrays["lexicon.words"],
+        arrays["lexicon.count"],
+        outside=_outside(rules, short, settings),
+        filter=settings.rule_filter,
+        samples=samples,
+        pairs=pairs,
+        max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
+        history=history(trace, settings),
+    )
+    return Sampled(made, places, trace, tree, alignments, arrays.get("state"))
+
+
+def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSettings, pairs: int) -> np.ndarray:
+    """int64 [places], the tree of each; a sample has as many places as rule tokens, if places were kept at all."""
+    if not len(pair):
+        return np.empty(0, np.int64)
+    kept = frozenset(settings.kept())
+    tokens = [record["tokens"] for record in trace if record["sweep"] in kept]
+    return np.repeat(np.arange(len(tokens)), tokens) * pairs + pair
+
+
+def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) -> np.ndarray:
+    adjacent, scope = rules.scopes()
+    if settings.rule_filter == "scope":
+        return scope > MAX_SCOPE
+    if settings.rule_filter == "none":
+        return np.zeros(len(rules), bool)
+    return (adjacent > 0) | (rules.src_length > settings.max_symbols) | (short == 0)
+
+
+def sampled_tokens(found: Sampled) -> RuleTokens:
+    """Where the rules that a grammar gets and a model may have are, as often as samples have them there."""
+    rules = found.rules
+    good = ~np.logical_or.reduce(list(rules.barred().values())) & (rules.rules.arity <= MAX_TENSOR_ARITY)
+    places = found.places[good[found.places[:, 0]]]
+    places[:, 0] = (np.cumsum(good) - 1)[places[:, 0]]
+    return RuleTokens(rules.rules.select(np.flatnonzero(good)), places)
