@@ -201,7 +201,7 @@ def _systems(
     """The systems; one with latent features starts by default from the weights of the plain one of its grammar.
 
     Args:
-        rules: by source of rules, the table that all systems share; propagate: that of [propagate].
+        rules: by source of rules, the table that all systems share; propagate: that of [propagated].
     """
     read_propagation(propagate, (TABLE,), reader)
     found: dict[str, System] = {}

@@ -119,7 +119,7 @@ class Monolingual:
 
 @dataclass(frozen=True)
 class Propagation:
-    """How a grammar is widened: the keys of [propagate] are those of its three parts."""
+    """How a grammar is widened: the keys of [propagated] are those of its three parts."""
 
     phrases: PhraseSettings = field(default_factory=PhraseSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
@@ -275,7 +275,7 @@ class System:
     estimator: Chosen | None = None
     """None for the plain grammar."""
     expand: bool = False
-    """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagate])."""
+    """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagated])."""
     states: bool = False
     """Whether the model learns of these rules which hidden states they have, from their neighbours."""
     context: Chosen | None = None

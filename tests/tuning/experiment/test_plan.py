@@ -247,7 +247,7 @@ def test_a_system_has_settings_of_its_own_for_its_rules(planned):
         ("[systems.HIERO.hiero]\nmax_words = 3", r"plan\.toml:\d+: .*max_words"),
         (
             "[systems.HIERO.sampled]\nseed = 3",
-            r"plan\.toml:\d+: sampling is for the rules of sampled, which are not in",
+            r"plan\.toml:\d+: sampled is for rules that are not in",
         ),
         ("hiero = 3", r"plan\.toml:\d+: hiero must be a table"),
     ],
@@ -293,7 +293,7 @@ def test_a_system_names_the_links_of_its_rules_and_model(planned, corpus):
     assert [inputs[f"alignments 00{k}"].name for k in (1, 2)] == ["best", "likely"]
     assert stage.name == "align-biparsed" and stage.inputs["alignments 001"].stage.name == "align"
     assert plan.stages().index(stage) < plan.stages().index(plan.systems["HIERO"].rules)
-    own = (line, f'{line}alignment = "biparsed"\ninduce = {{ seed = 9 }}\n')
+    own = (line, f'{line}alignment = "biparsed"\nbiparsed = {{ seed = 9 }}\n')
     assert changed(named, planned(own)) == after("HIERO", "rules")
     em = ('estimator = "em"\n', 'estimator = "em"\nforests = true\nalignment = "biparsed"\n')
     assert changed(before, planned(em)) == after("EM", "rules") | after("EM", "model")
@@ -344,7 +344,7 @@ def test_weights_are_learned_once_for_all_that_begin_with_them(planned, corpus):
     """Other counts, and the weights of spans, need no learning of their own; without passes there is none."""
     line = 'grammar = "biparsed"\n'
     latent = '[systems.LATENT]\ngrammar = "biparsed+minimal"\ntrees = "biparsed"\nfeatures = ["context", "boundary"]\n'
-    other = '[systems.OTHER]\ngrammar = "biparsed"\ninduce = { counts = "learned" }\n'
+    other = '[systems.OTHER]\ngrammar = "biparsed"\nbiparsed = { counts = "learned" }\n'
     planned((line, f"{line}{latent}{other}"), before="[biparsed]\npasses = 2\n")
     plan = make_plan(read_experiment(corpus / "plan.toml"))
     stages = plan.stages()
@@ -378,3 +378,19 @@ def test_the_plan_says_what_is_made(corpus, tmp_path):
         (corpus / "plan.toml").write_text(TOML.replace(old, new))
         assert states(corpus / "plan.toml", tmp_path / "out") == (rows, expected)
     assert states(corpus / "e.toml", tmp_path / "out") == (rows, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('grammar = "hiero"\n[systems.HIERO.sampling]\nseed = 3\n', "the table sampling is now called sampled"),
+        ('grammar = "hiero"\ninduce = {seed = 3}\n', "the table induce is now called biparsed"),
+        ('grammar = "hiero+induced"\n', "grammar: induced is now called biparsed"),
+        ('grammar = "hiero"\ntrees = "induced"\n', "trees: induced is now called biparsed"),
+    ],
+)
+def test_old_names_end_with_the_new_one(planned, text, message):
+    with pytest.raises(InputError, match=rf"plan\.toml:\d+: {re.escape(message)}$"):
+        planned(('grammar = "hiero"\n', text))
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: the table grammar is now called minimal$"):
+        planned(before="[grammar]\nmax_targets = 3\n")
