@@ -28,14 +28,14 @@ LEARNED = "learned "
 
 
 @dataclass(frozen=True)
-class GrammarSettings(Declared):
+class ExtractorSettings(Declared):
     """Settings of all grammars."""
 
     max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
 
 
 @dataclass(frozen=True)
-class GluedSettings(GrammarSettings):
+class GluedSettings(ExtractorSettings):
     """Settings of grammars whose rules the decoder's glue joins."""
 
     max_span: int = setting(

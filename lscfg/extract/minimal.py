@@ -9,13 +9,13 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
-from lscfg.extract.extractor import Decoding, GrammarSettings, RuleExtractor, RuleInputs
+from lscfg.extract.extractor import Decoding, ExtractorSettings, RuleExtractor, RuleInputs
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.tokens import RuleTokens
 
 
 @dataclass(frozen=True)
-class MinimalSettings(GrammarSettings):
+class MinimalSettings(ExtractorSettings):
     """Settings of the minimal grammar."""
 
 

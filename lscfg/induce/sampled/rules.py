@@ -80,7 +80,7 @@ class BareSampledRules(SampledRules):
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledCorpus:
     """What all chains have kept.
 
     Attributes:
@@ -109,7 +109,7 @@ def sample_rules(
     held_out: RuleInputs | None = None,
     init: Path | None = None,
     engine: Engine | None = None,
-) -> Sampled:
+) -> SampledCorpus:
     """Samples the rules of a corpus.
 
     Args:
@@ -215,7 +215,7 @@ def _fingerprint(work: ChainWork) -> str:
     return hashlib.sha256(json.dumps([decide, hashes, work.places], sort_keys=True).encode()).hexdigest()
 
 
-def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, alignments: int) -> Sampled:
+def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, alignments: int) -> SampledCorpus:
     arrays = chains[0].arrays
     rules = RuleTable.from_arrays(arrays)
     kept, short, places = arrays["kept"], arrays["kept_short"], arrays["places"]
@@ -250,7 +250,7 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         max_arity=MAX_TENSOR_ARITY if settings.rule_filter == "hiero" else MAX_ARITY,
         history=history(trace, settings),
     )
-    return Sampled(made, places, trace, tree, alignments, arrays.get("state"))
+    return SampledCorpus(made, places, trace, tree, alignments, arrays.get("state"))
 
 
 def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSettings, pairs: int) -> np.ndarray:
@@ -271,7 +271,7 @@ def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) ->
     return (adjacent > 0) | (rules.src_length > settings.max_symbols) | (short == 0)
 
 
-def sampled_tokens(found: Sampled) -> RuleTokens:
+def sampled_tokens(found: SampledCorpus) -> RuleTokens:
     """Where the rules that a grammar gets and a model may have are, as often as samples have them there."""
     rules = found.rules
     good = ~np.logical_or.reduce(list(rules.barred().values())) & (rules.rules.arity <= MAX_TENSOR_ARITY)

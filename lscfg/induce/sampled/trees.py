@@ -7,11 +7,11 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
-from lscfg.induce.sampled.rules import Sampled
+from lscfg.induce.sampled.rules import SampledCorpus
 from lscfg.kernel import DeriveOptions
 
 
-def sampled_trees(found: Sampled) -> Derivations:
+def sampled_trees(found: SampledCorpus) -> Derivations:
     """The trees of all samples, those of a pair weighing 1 together for each of its alignments.
 
     The trees of the second sample follow those of the first, as those of a second alignment do.
